@@ -1,0 +1,85 @@
+/** A dispute begins, and is won or lost. Only `funds_*` events move money. */
+import { refused } from '../http/errors.ts';
+import type { Charge } from '../objects/charge.ts';
+import {
+  DISPUTE_FEE,
+  type Dispute,
+  type DisputeReason,
+  isOpen,
+  type Movement,
+  renderDispute,
+} from '../objects/dispute.ts';
+import { emit, now, type Provider } from '../provider.ts';
+
+export interface DisputeRequest {
+  /** Cents; left out, the whole charge. */
+  readonly amount?: number | undefined;
+  readonly reason?: DisputeReason | undefined;
+  readonly inquiry?: boolean | undefined;
+}
+
+export function openDispute(provider: Provider, charge: Charge, request: DisputeRequest): Dispute {
+  const { amount = charge.amount, reason = 'fraudulent', inquiry = false } = request;
+  if (charge.status !== 'succeeded') throw refused('Only a charge that succeeded can be disputed.');
+  if (charge.disputed) throw refused('This charge is disputed already.', { code: 'charge_disputed' });
+  if (amount < 1 || amount > charge.amount)
+    throw refused('A dispute covers at most the amount of the charge.');
+
+  const dispute = provider.state.put('disputes', {
+    id: provider.ids.next('du_'),
+    created: now(provider),
+    amount,
+    currency: charge.currency,
+    charge: charge.id,
+    paymentIntent: charge.paymentIntent,
+    reason,
+    inquiry,
+    status: inquiry ? 'warning_needs_response' : 'needs_response',
+    movements: inquiry ? [] : [movement(provider, -amount, DISPUTE_FEE)],
+  });
+  provider.state.change('charges', charge.id, { disputed: true });
+  emit(provider, 'charge.dispute.created', renderDispute(dispute));
+  if (!inquiry) emit(provider, 'charge.dispute.funds_withdrawn', renderDispute(dispute));
+  return dispute;
+}
+
+/** The bank decides for the merchant: the money comes back, the fee does not. */
+export function winDispute(provider: Provider, dispute: Dispute): Dispute {
+  assertOpen(dispute);
+  const won = provider.state.change('disputes', dispute.id, {
+    status: dispute.inquiry ? 'warning_closed' : 'won',
+    movements: dispute.inquiry ? [] : [...dispute.movements, movement(provider, dispute.amount, 0)],
+  });
+  if (!dispute.inquiry) emit(provider, 'charge.dispute.funds_reinstated', renderDispute(won));
+  emit(provider, 'charge.dispute.closed', renderDispute(won));
+  return won;
+}
+
+/** The bank decides for the cardholder, or the merchant gives in. */
+export function loseDispute(provider: Provider, dispute: Dispute): Dispute {
+  assertOpen(dispute);
+  if (dispute.inquiry) return loseInquiry(provider, dispute);
+  const lost = provider.state.change('disputes', dispute.id, { status: 'lost' });
+  emit(provider, 'charge.dispute.closed', renderDispute(lost));
+  return lost;
+}
+
+/** A lost inquiry has become a dispute in the meantime, which took the money. */
+function loseInquiry(provider: Provider, dispute: Dispute): Dispute {
+  const lost = provider.state.change('disputes', dispute.id, {
+    inquiry: false,
+    status: 'lost',
+    movements: [movement(provider, -dispute.amount, DISPUTE_FEE)],
+  });
+  emit(provider, 'charge.dispute.funds_withdrawn', renderDispute(lost));
+  emit(provider, 'charge.dispute.closed', renderDispute(lost));
+  return lost;
+}
+
+function movement(provider: Provider, amount: number, fee: number): Movement {
+  return { id: provider.ids.next('txn_'), created: now(provider), amount, fee };
+}
+
+function assertOpen(dispute: Dispute): void {
+  if (!isOpen(dispute)) throw refused('This dispute is closed already.');
+}

@@ -1,0 +1,89 @@
+/** Giving money back, in full or in part; a refund may also fail afterwards. */
+import { refused } from '../http/errors.ts';
+import { type Charge, renderCharge } from '../objects/charge.ts';
+import { instrumentOf } from '../objects/payment-method.ts';
+import { type Refund, type RefundReason, renderRefund } from '../objects/refund.ts';
+import { emit, now, type Provider } from '../provider.ts';
+
+export interface RefundRequest {
+  /** Cents; left out, all that is left. */
+  readonly amount?: number | undefined;
+  readonly reason?: RefundReason | undefined;
+  readonly metadata?: Record<string, string> | undefined;
+  /** `pending` waits for `settleRefund`. Left out, the card decides. */
+  readonly outcome?: 'succeeded' | 'pending' | 'failed' | undefined;
+}
+
+export function refundCharge(provider: Provider, charge: Charge, request: RefundRequest): Refund {
+  const { amount = charge.amount - charge.amountRefunded, reason = null, metadata = {} } = request;
+  assertRefundable(provider, charge, amount);
+
+  const refund = provider.state.put('refunds', {
+    id: provider.ids.next('re_'),
+    created: now(provider),
+    amount,
+    currency: charge.currency,
+    charge: charge.id,
+    paymentIntent: charge.paymentIntent,
+    customer: charge.customer,
+    reason,
+    metadata,
+    status: request.outcome === 'pending' ? 'pending' : 'succeeded',
+    failureReason: null,
+  });
+  changeRefunded(provider, charge, amount);
+  emit(provider, 'refund.created', renderRefund(refund));
+  const cardFails = instrumentOf(charge.paymentMethod).behaviour.kind === 'refund_fails';
+  const fails = request.outcome === 'failed' || (request.outcome === undefined && cardFails);
+  return fails ? settleRefund(provider, refund, 'failed') : refund;
+}
+
+/** A pending refund has arrived, or the bank sent one back (even one that had succeeded). */
+export function settleRefund(provider: Provider, refund: Refund, outcome: 'succeeded' | 'failed'): Refund {
+  if (refund.status === 'failed' || refund.status === outcome) {
+    throw refused(`This refund has ${refund.status} already.`);
+  }
+  const settled = provider.state.change('refunds', refund.id, {
+    status: outcome,
+    failureReason: outcome === 'failed' ? 'expired_or_canceled_card' : null,
+  });
+  emit(provider, 'refund.updated', renderRefund(settled), { status: refund.status });
+  if (outcome === 'failed') {
+    const charge = provider.state.get('charges', refund.charge);
+    if (charge !== undefined) {
+      provider.state.change('charges', charge.id, { amountRefunded: charge.amountRefunded - refund.amount });
+    }
+    emit(provider, 'refund.failed', renderRefund(settled));
+  }
+  return settled;
+}
+
+function changeRefunded(provider: Provider, charge: Charge, amount: number): void {
+  const changed = provider.state.change('charges', charge.id, {
+    amountRefunded: charge.amountRefunded + amount,
+  });
+  emit(provider, 'charge.refunded', renderCharge(changed), { amount_refunded: charge.amountRefunded });
+}
+
+function assertRefundable(provider: Provider, charge: Charge, amount: number): void {
+  const left = charge.amount - charge.amountRefunded;
+  if (charge.status !== 'succeeded') {
+    throw refused(`Charge ${charge.id} has not succeeded and cannot be refunded.`, { param: 'charge' });
+  }
+  if (left === 0) {
+    throw refused(`Charge ${charge.id} has already been refunded.`, { code: 'charge_already_refunded' });
+  }
+  const chargedBack = provider.state
+    .all('disputes')
+    .some((dispute) => dispute.charge === charge.id && !dispute.inquiry && dispute.status !== 'won');
+  if (chargedBack) {
+    throw refused(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
+      code: 'charge_disputed',
+    });
+  }
+  if (amount > left) {
+    throw refused(`Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`, {
+      param: 'amount',
+    });
+  }
+}

@@ -1,0 +1,238 @@
+/** `/v1/checkout/sessions` */
+import { expireCheckout } from '../actions/checkout.ts';
+import { getLiveCustomer, getRow } from '../actions/find.ts';
+import { invalidRequest } from '../http/errors.ts';
+import {
+  currency,
+  ignored,
+  integer,
+  list as listOf,
+  metadata,
+  object,
+  oneOf,
+  optional,
+  type Params,
+  readParams,
+  required,
+  text,
+  url,
+} from '../http/params.ts';
+import {
+  type CheckoutSession,
+  type LineItem,
+  type PaymentIntentData,
+  renderCheckoutSession,
+  renderLineItem,
+} from '../objects/checkout-session.ts';
+import { now, type Provider } from '../provider.ts';
+import type { ApiRoute, Call } from './call.ts';
+import { CREATED, listPage } from './list.ts';
+import { mergeMetadata } from './metadata.ts';
+import { checkAmount } from './payment-intents.ts';
+
+export const checkoutSessionRoutes: readonly ApiRoute[] = [
+  { method: 'POST', path: '/v1/checkout/sessions', handle: create },
+  { method: 'GET', path: '/v1/checkout/sessions', handle: list },
+  { method: 'GET', path: '/v1/checkout/sessions/:id', handle: retrieve },
+  { method: 'GET', path: '/v1/checkout/sessions/:id/line_items', handle: lineItems },
+  { method: 'POST', path: '/v1/checkout/sessions/:id/expire', handle: expire },
+];
+
+const SECONDS_MIN = 30 * 60;
+const SECONDS_MAX = 24 * 3600;
+
+const PRICE_DATA = {
+  currency: required(currency()),
+  unit_amount: required(integer({ min: 0 })),
+  product_data: required(
+    object({
+      name: required(text({ max: 1000 })),
+      description: optional(text({ max: 1000 })),
+      images: optional(ignored()),
+      metadata: optional(ignored()),
+      tax_code: optional(ignored()),
+    }),
+  ),
+  tax_behavior: optional(ignored()),
+};
+
+const LINE_ITEM = {
+  price_data: required(object(PRICE_DATA)),
+  quantity: optional(integer({ min: 1, max: 999_999 })),
+};
+
+const PAYMENT_INTENT_DATA = {
+  setup_future_usage: optional(oneOf('off_session', 'on_session')),
+  metadata: optional(metadata()),
+  description: optional(text({ max: 1000 })),
+  statement_descriptor: optional(text({ max: 22 })),
+  statement_descriptor_suffix: optional(text({ max: 22 })),
+  receipt_email: optional(text()),
+  capture_method: optional(oneOf('automatic', 'automatic_async')),
+};
+
+const SESSION = {
+  mode: required(oneOf('payment')),
+  ui_mode: optional(oneOf('hosted_page')),
+  success_url: required(url()),
+  cancel_url: optional(url()),
+  line_items: required(listOf(object(LINE_ITEM), { max: 100 })),
+  currency: optional(currency()),
+  customer: optional(text()),
+  customer_creation: optional(oneOf('always', 'if_required')),
+  customer_email: optional(text({ max: 512 })),
+  client_reference_id: optional(text({ max: 200 })),
+  metadata: optional(metadata()),
+  payment_intent_data: optional(object(PAYMENT_INTENT_DATA)),
+  allowed_payment_method_types: optional(listOf(oneOf('card', 'us_bank_account'))),
+  expires_at: optional(integer()),
+  submit_type: optional(oneOf('auto', 'book', 'donate', 'pay')),
+  // What follows changes nothing that the sandbox shows.
+  billing_address_collection: optional(ignored()),
+  locale: optional(ignored()),
+  payment_method_options: optional(ignored()),
+  saved_payment_method_options: optional(ignored()),
+  customer_update: optional(ignored()),
+};
+
+type SessionParams = Params<typeof SESSION>;
+
+function create({ provider, form }: Call) {
+  const params = readParams(form, SESSION);
+  checkBuyer(params);
+  const code = checkCurrency(params);
+  const expiresAt = readExpiry(provider, params.expires_at);
+  checkAmount(itemsTotal(params), code, 'line_items');
+  if (params.customer !== undefined) getLiveCustomer(provider, params.customer, 'customer');
+
+  const session: CheckoutSession = {
+    id: provider.ids.next('cs_test_'),
+    created: now(provider),
+    expiresAt,
+    status: 'open',
+    paymentStatus: 'unpaid',
+    lineItems: params.line_items.map((item) => parseLineItem(provider, item)),
+    currency: code,
+    customer: params.customer ?? null,
+    customerCreation: params.customer === undefined ? (params.customer_creation ?? 'if_required') : null,
+    customerEmail: params.customer_email ?? null,
+    buyerEmail: null,
+    clientReferenceId: params.client_reference_id ?? null,
+    metadata: mergeMetadata({}, params.metadata),
+    paymentIntent: null,
+    paymentIntentData: parseIntentData(params.payment_intent_data),
+    allowedTypes: params.allowed_payment_method_types ?? null,
+    submitType: params.submit_type ?? null,
+    successUrl: params.success_url,
+    cancelUrl: params.cancel_url ?? null,
+  };
+  return renderCheckoutSession(provider.state.put('checkoutSessions', session), provider.publicUrl);
+}
+
+function retrieve({ provider, id }: Call) {
+  return renderCheckoutSession(getRow(provider, 'checkoutSessions', id), provider.publicUrl);
+}
+
+function expire({ provider, id, form }: Call) {
+  readParams(form, {});
+  const session = expireCheckout(provider, getRow(provider, 'checkoutSessions', id));
+  return renderCheckoutSession(session, provider.publicUrl);
+}
+
+function list({ provider, form }: Call) {
+  return listPage(form, {
+    url: '/v1/checkout/sessions',
+    rows: provider.state.all('checkoutSessions'),
+    filters: {
+      ...CREATED,
+      customer: optional(text()),
+      payment_intent: optional(text()),
+      status: optional(oneOf('open', 'complete', 'expired')),
+    },
+    keep: (session, { customer, payment_intent, status }) =>
+      (customer === undefined || session.customer === customer) &&
+      (payment_intent === undefined || session.paymentIntent === payment_intent) &&
+      (status === undefined || session.status === status),
+    render: (session) => renderCheckoutSession(session, provider.publicUrl),
+  });
+}
+
+function lineItems({ provider, id, form }: Call) {
+  const session = getRow(provider, 'checkoutSessions', id);
+  return listPage(form, {
+    url: `/v1/checkout/sessions/${id}/line_items`,
+    // Line items are listed in their own order, so the reversal of the page is undone here.
+    rows: session.lineItems.map((item) => ({ ...item, created: session.created })).reverse(),
+    filters: {},
+    keep: () => true,
+    render: (item) => renderLineItem(item, session.currency),
+  });
+}
+
+function checkBuyer(params: SessionParams): void {
+  const chosen = (['customer', 'customer_creation'] as const).filter((name) => params[name] !== undefined);
+  if (chosen.length > 1) {
+    throw invalidRequest('You may only specify one of these parameters: customer, customer_creation.');
+  }
+  if (params.customer !== undefined && params.customer_email !== undefined) {
+    throw invalidRequest('You may only specify one of these parameters: customer, customer_email.');
+  }
+}
+
+function checkCurrency({ currency: code, line_items }: SessionParams): string {
+  const [first] = line_items;
+  if (first === undefined) throw invalidRequest('Send at least one line item.', { param: 'line_items' });
+  const expected = code ?? first.price_data.currency;
+  if (line_items.some((item) => item.price_data.currency !== expected)) {
+    throw invalidRequest('All line items must have the same currency.', { param: 'line_items' });
+  }
+  return expected;
+}
+
+function itemsTotal({ line_items }: SessionParams): number {
+  return line_items.reduce((sum, { price_data, quantity = 1 }) => sum + price_data.unit_amount * quantity, 0);
+}
+
+function readExpiry(provider: Provider, wanted: number | undefined): number {
+  const created = now(provider);
+  if (wanted === undefined) return created + SECONDS_MAX;
+  if (wanted < created + SECONDS_MIN) {
+    throw invalidRequest(
+      'The `expires_at` timestamp must be at least 30 minutes from Checkout Session creation.',
+      {
+        param: 'expires_at',
+      },
+    );
+  }
+  if (wanted > created + SECONDS_MAX) {
+    throw invalidRequest(
+      'The `expires_at` timestamp must be less than 24 hours from Checkout Session creation.',
+      {
+        param: 'expires_at',
+      },
+    );
+  }
+  return wanted;
+}
+
+function parseLineItem(provider: Provider, item: Params<typeof LINE_ITEM>): LineItem {
+  const { product_data, unit_amount } = item.price_data;
+  return {
+    id: provider.ids.next('li_'),
+    name: product_data.name,
+    description: product_data.description ?? null,
+    unitAmount: unit_amount,
+    quantity: item.quantity ?? 1,
+  };
+}
+
+function parseIntentData(data: Params<typeof PAYMENT_INTENT_DATA> | undefined): PaymentIntentData {
+  return {
+    setupFutureUsage: data?.setup_future_usage ?? null,
+    metadata: mergeMetadata({}, data?.metadata),
+    description: data?.description ?? null,
+    statementDescriptor: data?.statement_descriptor ?? null,
+    statementDescriptorSuffix: data?.statement_descriptor_suffix ?? null,
+    receiptEmail: data?.receipt_email ?? null,
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Identifiers that look like Stripe's: a prefix and characters from [0-9A-Za-z].
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { State } from './state/state.ts';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** The prefixes of the objects that the sandbox knows. */
+export type Prefix =
+  | 'cus_'
+  | 'cs_test_'
+  | 'li_'
+  | 'pi_'
+  | 'pm_'
+  | 'ch_'
+  | 're_'
+  | 'du_'
+  | 'txn_'
+  | 'evt_'
+  | 'bps_'
+  | 'issfr_'
+  | 'we_'
+  | 'whsec_'
+  | 'whd_'
+  | 'test_';
+
+const LENGTHS: Partial<Record<Prefix, number>> = { cs_test_: 58, whsec_: 32, test_: 64, li_: 14 };
+
+/**
+ * Hands out identifiers. Two sandboxes with the same seed give the same objects the same
+ * identifiers in the same order; without a seed nobody can guess them.
+ */
+export class Ids {
+  readonly #seed: string;
+  readonly #state: State;
+
+  constructor(state: State, seed: string | undefined) {
+    this.#state = state;
+    this.#seed = seed ?? randomBytes(16).toString('hex');
+  }
+
+  next(prefix: Prefix): string {
+    const digest = createHash('sha512').update(`${this.#seed}|${this.#state.nextSequence()}`).digest();
+    return prefix + encode(digest, LENGTHS[prefix] ?? 24);
+  }
+
+  /** Request identifiers are random even with a seed, so that polling does not shift the other ones. */
+  request(): string {
+    return `req_${encode(randomBytes(16), 14)}`;
+  }
+}
+
+/** A stable pseudo-random name for `text`, for example the fingerprint of a card number. */
+export function stableName(text: string, length: number): string {
+  return encode(createHash('sha512').update(text).digest(), length);
+}
+
+function encode(bytes: Uint8Array, length: number): string {
+  return Array.from(bytes.subarray(0, length), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
+}

@@ -1,0 +1,118 @@
+/** The hosted payment page of a checkout session. */
+import { payCheckout } from '../actions/checkout.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Reply } from '../http/request.ts';
+import { type CheckoutSession, fillTemplate, pageUrl, totalOf } from '../objects/checkout-session.ts';
+import { authenticationUrl } from '../objects/payment-intent.ts';
+import { type Provider, perform } from '../provider.ts';
+import { cardChoices, readChoice } from './card-choices.ts';
+import { formatAmount } from './format.ts';
+import { type Html, html } from './html.ts';
+import { alert, redirect, renderNotice, renderPage } from './layout.ts';
+import type { PageCall } from './page-call.ts';
+
+export function showCheckout({ provider, names }: PageCall): Reply {
+  const session = provider.state.get('checkoutSessions', names.id ?? '');
+  if (session === undefined) return noSuchSession();
+  if (session.status !== 'open') return closed(provider, session);
+  return checkoutPage(provider, session, { status: 200, message: lastError(provider, session) });
+}
+
+export function submitCheckout({ provider, names, form }: PageCall): Reply {
+  const session = provider.state.get('checkoutSessions', names.id ?? '');
+  if (session === undefined) return noSuchSession();
+  // The second click of a double click belongs to the payment that the first one made.
+  if (session.status === 'complete') return redirect(fillTemplate(session.successUrl, session));
+  if (session.status === 'expired') return closed(provider, session);
+
+  const instrument = readChoice(form, typesOf(session));
+  if (instrument === undefined) {
+    return checkoutPage(provider, session, { status: 422, message: 'Choose one of the test cards.' });
+  }
+  const email =
+    typeof form.email === 'string' && form.email.trim() !== '' ? form.email.trim().slice(0, 512) : null;
+  try {
+    const { result: intent } = perform(provider, null, () =>
+      payCheckout(provider, session, instrument, email),
+    );
+    if (intent.status === 'requires_action') return redirect(authenticationUrl(intent, provider.publicUrl));
+    if (intent.lastError !== null) return redirect(pageUrl(session, provider.publicUrl));
+    return redirect(fillTemplate(session.successUrl, session));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return checkoutPage(provider, session, { status: 422, message: error.message });
+  }
+}
+
+function checkoutPage(
+  provider: Provider,
+  session: CheckoutSession,
+  { status, message }: { status: number; message: string | null },
+): Reply {
+  const total = formatAmount(totalOf(session), session.currency);
+  const body = html`<main class="columns">
+<section class="summary" aria-labelledby="heading">
+<p class="merchant">${provider.merchantName}</p>
+<h1 id="heading"><span class="hint">Pay ${provider.merchantName}</span> <span class="amount">${total}</span></h1>
+<ul class="items">${session.lineItems.map((item) => lineItem(item, session.currency))}</ul>
+</section>
+<section class="payment" aria-label="Payment">
+${alert(message)}
+<form method="post">
+${session.customer === null ? emailField(session) : null}
+${cardChoices({ types: typesOf(session), legend: 'Pay with a test card' })}
+<button class="primary" type="submit">Pay ${total}</button>
+</form>
+${session.cancelUrl === null ? null : html`<p class="cancel"><a href="${fillTemplate(session.cancelUrl, session)}">Cancel and go back to ${provider.merchantName}</a></p>`}
+</section>
+</main>`;
+  const leadsTo = [session.successUrl, session.cancelUrl];
+  return renderPage({ title: `Pay ${provider.merchantName}`, body, layout: 'checkout', status, leadsTo });
+}
+
+function lineItem(item: CheckoutSession['lineItems'][number], currency: string): Html {
+  const quantity = item.quantity === 1 ? '' : `${item.quantity} × `;
+  return html`<li>
+<span class="item-name">${quantity}${item.name}${item.description === null ? null : html`<span class="hint">${item.description}</span>`}</span>
+<span class="item-amount">${formatAmount(item.unitAmount * item.quantity, currency)}</span>
+</li>`;
+}
+
+function emailField({ customerEmail }: CheckoutSession): Html {
+  return html`<p class="field">
+<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="email" required value="${customerEmail ?? ''}">
+</p>`;
+}
+
+function closed(provider: Provider, session: CheckoutSession): Reply {
+  if (session.status === 'expired') {
+    const text = 'This payment page has expired and nothing was paid. Go back and start again.';
+    const { cancelUrl } = session;
+    const link =
+      cancelUrl === null
+        ? null
+        : html`<a href="${fillTemplate(cancelUrl, session)}">Back to ${provider.merchantName}</a>`;
+    return renderNotice(410, 'This page has expired', text, link);
+  }
+  const text =
+    session.paymentStatus === 'paid'
+      ? `Your payment of ${formatAmount(totalOf(session), session.currency)} is complete.`
+      : 'Your payment is on its way. The bank needs some time to settle it.';
+  const back = html`<a href="${fillTemplate(session.successUrl, session)}">Continue to ${provider.merchantName}</a>`;
+  return renderNotice(200, 'All done', text, back);
+}
+
+function noSuchSession(): Reply {
+  return renderNotice(404, 'Not found', 'There is no such payment page. Check the link, or start again.');
+}
+
+function typesOf(session: CheckoutSession): readonly string[] {
+  return session.allowedTypes ?? ['card', 'us_bank_account'];
+}
+
+function lastError(provider: Provider, session: CheckoutSession): string | null {
+  const intent = provider.state.get('paymentIntents', session.paymentIntent ?? '');
+  const error = intent?.lastError ?? null;
+  return error === null ? null : `${error.decline.message} You can choose another card.`;
+}

@@ -1,0 +1,52 @@
+/** The tables of the sandbox and the type of their rows. */
+
+import type { StoredReply } from '../api/idempotency.ts';
+import type { Charge } from '../objects/charge.ts';
+import type { CheckoutSession } from '../objects/checkout-session.ts';
+import type { Customer } from '../objects/customer.ts';
+import type { Dispute } from '../objects/dispute.ts';
+import type { Event } from '../objects/event.ts';
+import type { FraudWarning } from '../objects/fraud-warning.ts';
+import type { PaymentIntent } from '../objects/payment-intent.ts';
+import type { PaymentMethod } from '../objects/payment-method.ts';
+import type { PortalSession } from '../objects/portal-session.ts';
+import type { Refund } from '../objects/refund.ts';
+import type { WebhookEndpoint } from '../objects/webhook-endpoint.ts';
+import type { Delivery } from '../webhooks/delivery.ts';
+
+interface Tables {
+  charges: Charge;
+  checkoutSessions: CheckoutSession;
+  customers: Customer;
+  deliveries: Delivery;
+  disputes: Dispute;
+  events: Event;
+  fraudWarnings: FraudWarning;
+  paymentIntents: PaymentIntent;
+  paymentMethods: PaymentMethod;
+  portalSessions: PortalSession;
+  refunds: Refund;
+  storedReplies: StoredReply;
+  webhookEndpoints: WebhookEndpoint;
+}
+
+export type TableName = keyof Tables;
+export type Row<T extends TableName> = Tables[T];
+
+export function emptyTables(): { [T in TableName]: Map<string, Row<T>> } {
+  return {
+    charges: new Map(),
+    checkoutSessions: new Map(),
+    customers: new Map(),
+    deliveries: new Map(),
+    disputes: new Map(),
+    events: new Map(),
+    fraudWarnings: new Map(),
+    paymentIntents: new Map(),
+    paymentMethods: new Map(),
+    portalSessions: new Map(),
+    refunds: new Map(),
+    storedReplies: new Map(),
+    webhookEndpoints: new Map(),
+  };
+}

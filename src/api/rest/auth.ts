@@ -1,0 +1,34 @@
+/** The doorkeeper of the REST routes: which kind of key a route takes, and for tenants in which status. */
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { Failure } from '../../failure.ts';
+import type { KeyKind } from '../../keys/api-key.ts';
+import { type AuthenticatedCaller, authenticate } from '../../keys/authenticate.ts';
+import type { TenantStatus } from '../../tenants/tenant.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: AuthenticatedCaller | undefined;
+  }
+}
+
+/** Runs before a byte of the body is read: a stranger is told 401 and nothing else. */
+export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler {
+  return async (request) => {
+    // Node keeps the first of two Authorization headers; a proxy may have judged the other.
+    const given = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && /^authorization$/i.test(name));
+    if (given.length > 1) throw new Failure('invalid_api_key');
+    request.caller = await authenticate(deps, request.headers.authorization, kind, request.ip);
+  };
+}
+
+/** Who is calling, on a route that requires a key. */
+export function callerOf(request: FastifyRequest): AuthenticatedCaller {
+  if (!request.caller) throw new Failure('invalid_api_key');
+  return request.caller;
+}
+
+/** Source: specification 3.1 and 7.1: `tenant is not active`. */
+export function refuseStatus(caller: AuthenticatedCaller, ...refused: readonly TenantStatus[]): void {
+  if (refused.includes(caller.tenantStatus)) throw new Failure('tenant_not_active');
+}

@@ -1,0 +1,178 @@
+/**
+ * The REST door: what all its routes have in common. Source: specification 4 and 7.1.
+ */
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { Failure, invalidRequest } from '../../failure.ts';
+import { newId } from '../../lib/ids.ts';
+import { billingRoutes } from './billing.ts';
+import { checkoutPage } from './checkout-page.ts';
+import { renderClientError, sendError } from './errors.ts';
+import { keyRoutes } from './keys.ts';
+import { openApi } from './openapi.ts';
+import { ratesRoute } from './rates.ts';
+import { signupRoute } from './signup.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { usageRoute } from './usage.ts';
+import { webhookRoute } from './webhook.ts';
+
+export type Rest = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route takes no body; an empty one, or `{}`, is let pass. */
+    emptyBody?: boolean;
+    /** The body may be left out, even where a Content-Type announces one. */
+    optionalBody?: boolean;
+  }
+}
+
+const BODY_BYTES_MAX = 1024 * 1024;
+const HEAD_BYTES_MAX = 16 * 1024;
+/** How long a client may take to send a request. */
+const REQUEST_TIMEOUT_MS = 15_000;
+
+export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Rest> {
+  const app = Fastify({
+    loggerInstance: deps.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: 65_000,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000, maxHeaderSize: HEAD_BYTES_MAX },
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    genReqId: () => newId('req'),
+    routerOptions: { maxParamLength: 500 },
+    // Fastify's own settings delete unknown fields and turn "5" into 5. Both are mistakes to report.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false } },
+    frameworkErrors: (error, request, reply) => {
+      stampHeaders(request, (name, value) => reply.header(name, value));
+      sendError(error, request as FastifyRequest, reply);
+    },
+    clientErrorHandler: (error, socket) => {
+      if (error.code !== 'ECONNRESET' && socket.writable) socket.write(renderClientError(error.code));
+      socket.destroy();
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.decorateRequest('caller', undefined);
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendError(new Failure('not_found'), request, reply));
+  parseBodies(app);
+  const refuseMethods = collectMethods(app);
+  observe(app, deps);
+
+  await app.register(swagger, openApi(deps.config.publicUrl));
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { persistAuthorization: false } });
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+
+  ratesRoute(app, deps);
+  signupRoute(app, deps);
+  billingRoutes(app, deps);
+  keyRoutes(app, deps);
+  usageRoute(app, deps);
+  checkoutPage(app, deps);
+  await app.register(webhookRoute, { deps });
+  refuseMethods();
+  return app;
+}
+
+function stampHeaders(request: { id: string }, set: (name: string, value: string) => void): void {
+  set('cache-control', 'no-store');
+  set('x-request-id', request.id);
+}
+
+/** JSON and nothing else, not compressed, and strictly read. */
+function parseBodies(app: Rest): void {
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') throw invalidRequest('the body may not be compressed');
+    return payload;
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+    if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
+    const { emptyBody, optionalBody } = request.routeOptions.config;
+    if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
+
+    const value = parseStrictJson(bytes);
+    if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
+    return value;
+  });
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** Notes which methods each path has; call the result when all routes are there. */
+function collectMethods(app: Rest): () => void {
+  const methodsOf = new Map<string, Set<string>>();
+  app.addHook('onRoute', (route) => {
+    const methods = methodsOf.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) methods.add(method);
+    methodsOf.set(route.url, methods);
+  });
+  return () => {
+    for (const [url, methods] of [...methodsOf]) {
+      if (url.startsWith('/docs')) continue;
+      refuseOtherMethods(app, url, methods);
+    }
+  };
+}
+
+/** A path that exists, asked with a method that it does not have: 405, naming those that it has. */
+function refuseOtherMethods(app: Rest, url: string, methods: ReadonlySet<string>): void {
+  const allow = [...methods].sort().join(', ');
+  app.route({
+    method: METHODS.filter((method) => !methods.has(method)),
+    url,
+    schema: { hide: true },
+    onRequest: async (_request, reply) => {
+      reply.header('allow', allow);
+      throw new Failure('method_not_allowed');
+    },
+    handler: async () => {},
+  });
+}
+
+/** Headers, one log line and the metrics of every request. Routes are named by their pattern, never by a URL. */
+function observe(app: Rest, deps: Deps): void {
+  app.addHook('onSend', async (request, reply) => {
+    stampHeaders(request, (name, value) => reply.header(name, value));
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    const labels = { method: request.method, route };
+    deps.metrics.requests.inc({ ...labels, status: reply.statusCode });
+    deps.metrics.requestDuration.observe(labels, reply.elapsedTime / 1000);
+    request.log.info(
+      {
+        ...labels,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        key: request.caller?.keyId,
+      },
+      'request',
+    );
+  });
+}

@@ -1,0 +1,137 @@
+/**
+ * JSON, more strictly than `JSON.parse`: what one parser reads and another reads otherwise is refused.
+ *
+ * Refused are: invalid UTF-8, nesting deeper than 32, a member given twice, a member called
+ * `__proto__`, NUL and lone surrogates in text, and numbers that a double cannot hold exactly.
+ * `JSON.parse` stays the judge of everything else; one pass over the bytes before it, and one over
+ * the value after it, find what it lets through.
+ */
+
+/** `message` tells the caller what is wrong. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError';
+}
+
+const DEPTH_MAX = 32;
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The value of a JSON text. Throws `JsonError`. */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes);
+  const scan = scanStructure(bytes);
+  const value = parse(text);
+
+  const walk: Walk = { members: 0, checkText: scan.hasEscapes || text.includes('__proto__') };
+  inspect(value, walk);
+  // Of a member given twice, parsing keeps one, so fewer members come out than were written.
+  if (walk.members !== scan.members) throw new JsonError('a member is given twice');
+  return value;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new JsonError('the body is not UTF-8');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new JsonError('the body is not JSON');
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+interface Scan {
+  readonly members: number;
+  readonly hasEscapes: boolean;
+}
+
+/** Counts members and depth, and looks at numbers as they are written. Text is skipped. */
+function scanStructure(bytes: Uint8Array): Scan {
+  let members = 0;
+  let depth = 0;
+  let hasEscapes = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
+        if (bytes[at] === BACKSLASH) {
+          hasEscapes = true;
+          at += 1;
+        }
+      }
+    } else if (byte === COLON) {
+      members += 1;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > DEPTH_MAX) throw new JsonError(`the body is nested deeper than ${DEPTH_MAX} levels`);
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    } else if (byte === MINUS || (byte >= DIGIT_0 && byte <= DIGIT_9)) {
+      at = scanNumber(bytes, at) - 1;
+    }
+  }
+  return { members, hasEscapes };
+}
+
+/** 15 significant digits always fit a double; longer numbers are looked at one by one. */
+const DIGITS_SAFE = 15;
+
+/** Returns where the number ends. */
+function scanNumber(bytes: Uint8Array, start: number): number {
+  let end = start + 1;
+  while (end < bytes.length && isInNumber(bytes[end]!)) end += 1;
+  if (end - start > DIGITS_SAFE) checkNumber(new TextDecoder().decode(bytes.subarray(start, end)));
+  return end;
+}
+
+function isInNumber(byte: number): boolean {
+  return (byte >= DIGIT_0 && byte <= DIGIT_9) || byte === 0x2e || byte === 0x2d || byte === 0x2b || (byte | 0x20) === 0x65;
+}
+
+function checkNumber(text: string): void {
+  const value = Number(text);
+  const digits = text.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '');
+  const isExact = /^-?[0-9]+$/.test(text) ? Number.isSafeInteger(value) : digits.length <= DIGITS_SAFE;
+  if (!isExact || !Number.isFinite(value)) throw new JsonError(`the number ${text.slice(0, 40)} is out of range`);
+}
+
+interface Walk {
+  members: number;
+  /** Only escapes can smuggle in NUL, lone surrogates, or a name that the text does not show. */
+  readonly checkText: boolean;
+}
+
+function inspect(value: unknown, walk: Walk): void {
+  if (typeof value === 'string') {
+    if (walk.checkText) checkString(value);
+  } else if (typeof value === 'number') {
+    if (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value)) {
+      throw new JsonError('a number is out of range');
+    }
+  } else if (Array.isArray(value)) {
+    for (const item of value) inspect(item, walk);
+  } else if (value !== null && typeof value === 'object') {
+    for (const name of Object.keys(value)) {
+      walk.members += 1;
+      if (walk.checkText) checkString(name);
+      if (name === '__proto__') throw new JsonError('a member may not be called __proto__');
+      inspect((value as Record<string, unknown>)[name], walk);
+    }
+  }
+}
+
+function checkString(text: string): void {
+  if (text.includes('\0')) throw new JsonError('text may not hold NUL');
+  if (!text.isWellFormed()) throw new JsonError('text may not hold half of a surrogate pair');
+}

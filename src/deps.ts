@@ -1,0 +1,28 @@
+/** What operations need from outside; the first argument of each of them. */
+import type { Logger } from 'pino';
+import type { Pool } from './db/pool.ts';
+import type { FailedKeys } from './keys/failed-keys.ts';
+import type { Metrics } from './ops/metrics.ts';
+import type { Provider } from './payments/provider.ts';
+import type { RateCards } from './pricing/rate-cards.ts';
+import type { Rounding } from './pricing/usage-price.ts';
+import type { SignupLimit } from './tenants/signup-limit.ts';
+
+export interface Deps {
+  readonly db: Pool;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly rates: RateCards;
+  /** `undefined`: payments are not configured on this deployment. */
+  readonly provider: Provider | undefined;
+  readonly failedKeys: FailedKeys;
+  readonly signupLimit: SignupLimit;
+  /** Tells the worker of this process that an automatic top-up may be due. Losing it loses nothing. */
+  readonly wakeTopUps: () => void;
+  readonly config: {
+    readonly keyPrefix: string;
+    readonly publicUrl: string;
+    readonly signupCheckoutCents: number;
+    readonly billingRounding: Rounding;
+  };
+}

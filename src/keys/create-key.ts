@@ -1,0 +1,21 @@
+/** Create an API key. Source: specification 4.8. */
+import type { Deps } from '../deps.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
+import { insertKey } from './keys.sql.ts';
+
+export interface CreatedKey {
+  readonly key: ApiKey;
+  /** Shown once, in the answer to this request; only its hash is kept. */
+  readonly plaintext: string;
+}
+
+export async function createKey(
+  deps: Deps,
+  tenant: TenantId,
+  { name, kind }: { name: string; kind: KeyKind },
+): Promise<CreatedKey> {
+  const fresh = newKey(deps.config.keyPrefix);
+  const key = await insertKey(deps.db, tenant, { ...fresh, name, kind });
+  return { key, plaintext: fresh.plaintext };
+}

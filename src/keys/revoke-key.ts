@@ -1,0 +1,31 @@
+/** Revoke a key at once. Source: specification 4.9. */
+import { inTransaction } from '../db/transaction.ts';
+import type { Deps } from '../deps.ts';
+import { Failure, invalidRequest } from '../failure.ts';
+import type { Caller } from './api-key.ts';
+import { findKey, hasOtherKey, lockKeys, markRevoked } from './keys.sql.ts';
+
+/**
+ * Revoking the last working key of its kind would lock the tenant out, or stop its relays, so it has
+ * to be confirmed. Two deletions of the last two keys at once take turns: one of them is refused.
+ */
+export async function revokeKey(
+  deps: Deps,
+  caller: Caller,
+  keyId: string,
+  options: { stopServiceConfirmed: boolean },
+): Promise<void> {
+  if (keyId === caller.keyId) throw invalidRequest('a key cannot revoke itself');
+
+  await inTransaction(deps.db, async (tx) => {
+    await lockKeys(tx, caller.tenant);
+    const key = await findKey(tx, caller.tenant, keyId);
+    if (!key) throw new Failure('not_found');
+    if (key.revokedAt) return;
+
+    if (!options.stopServiceConfirmed && !(await hasOtherKey(tx, caller.tenant, key))) {
+      throw new Failure('would_stop_service');
+    }
+    await markRevoked(tx, caller.tenant, key.id);
+  });
+}

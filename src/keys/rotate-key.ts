@@ -1,0 +1,33 @@
+/** Replace a key by a new one while the old one works on for a while. Source: specification 4.10. */
+import { inTransaction } from '../db/transaction.ts';
+import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import { newKey } from './api-key.ts';
+import type { CreatedKey } from './create-key.ts';
+import { findKey, insertKey, lockKeys, markRetiring } from './keys.sql.ts';
+
+export interface RotatedKey extends CreatedKey {
+  readonly oldKeyRetires: Date;
+}
+
+/** A key has one successor: rotating it again is refused, whether it is still retiring or revoked. */
+export async function rotateKey(
+  deps: Deps,
+  tenant: TenantId,
+  keyId: string,
+  overlapSeconds: number,
+): Promise<RotatedKey> {
+  return inTransaction(deps.db, async (tx) => {
+    await lockKeys(tx, tenant);
+    const old = await findKey(tx, tenant, keyId);
+    if (!old) throw new Failure('not_found');
+    if (old.revokedAt) throw new Failure('already_revoked');
+    if (old.retiresAt) throw new Failure('already_rotated');
+
+    const fresh = newKey(deps.config.keyPrefix);
+    const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind });
+    const oldKeyRetires = await markRetiring(tx, tenant, old.id, overlapSeconds);
+    return { key, plaintext: fresh.plaintext, oldKeyRetires };
+  });
+}

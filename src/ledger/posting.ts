@@ -1,0 +1,25 @@
+/**
+ * Postings and ledger entries.
+ *
+ * A posting is one change of a balance. A charge is one posting for a whole batch of usage records;
+ * the ledger that a tenant sees lists those records one by one, each as an entry of kind `usage`.
+ * Source: specification 2.3.
+ */
+
+export const ENTRY_KINDS = ['usage', 'top_up', 'auto_top_up', 'refund', 'dispute', 'adjustment'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** How many entries `GET /v1/billing` shows. */
+export const RECENT_ENTRIES_MAX = 50;
+
+/** `amount` is in micros, negative where credit was used up or taken back. */
+export interface LedgerEntry {
+  readonly kind: EntryKind;
+  readonly amount: bigint;
+  readonly capped: boolean;
+  /** For usage the room, where one was reported; else what caused the entry. */
+  readonly reference: string | null;
+  /** For usage the participant, where one was reported. */
+  readonly detail: string | null;
+  readonly at: Date;
+}

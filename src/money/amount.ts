@@ -1,0 +1,36 @@
+/**
+ * Money: whole micros (millionths of a US dollar) in a `bigint`, everywhere inside.
+ *
+ * Source: specification 2.1.
+ */
+
+export const MICROS_PER_CENT = 10_000n;
+
+const MICROS_PER_DOLLAR = 1_000_000n;
+
+/** Money as the wire shows it. `micros` is rendered as a JSON integer. */
+export interface Amount {
+  readonly micros: bigint;
+  readonly display: string;
+}
+
+/** `$1.500000`, or `-$0.000001`. */
+export function displayMicros(micros: bigint): string {
+  const size = micros < 0n ? -micros : micros;
+  const fraction = (size % MICROS_PER_DOLLAR).toString().padStart(6, '0');
+  return `${micros < 0n ? '-' : ''}$${size / MICROS_PER_DOLLAR}.${fraction}`;
+}
+
+export function renderAmount(micros: bigint): Amount {
+  return { micros, display: displayMicros(micros) };
+}
+
+/** Whole cents, as request bodies and the payment provider carry them, in micros. */
+export function microsOfCents(cents: number): bigint {
+  return BigInt(cents) * MICROS_PER_CENT;
+}
+
+/** Micros in whole cents, for the payment provider. Amounts that we ask it for are always whole. */
+export function centsOfMicros(micros: bigint): number {
+  return Number(micros / MICROS_PER_CENT);
+}

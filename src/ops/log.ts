@@ -1,0 +1,57 @@
+/** JSON logs on stdout. What must not be read there is cut out here, once, for everybody. */
+import pino, { type Logger } from 'pino';
+
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'stripe-signature',
+  'api_key',
+  'credential',
+  'token',
+  'secret',
+  'password',
+  'checkout_url',
+  'portal_url',
+];
+
+/** Keys of ours and of the provider, wherever they stand in a text. */
+const SECRET_TEXT = /\b((?:sk|rk)_(?:test|live)_|whsec_|[A-Za-z0-9]+_[0-9a-f]{16}_)[A-Za-z0-9_-]{8,}/g;
+
+export function makeLog(level: string): Logger {
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: SECRET_FIELDS.flatMap((name) => [quote(name), `*${quote(name)}`, `*.*${quote(name)}`]), censor: '[redacted]' },
+    serializers: { err: describeError },
+  });
+}
+
+function quote(name: string): string {
+  return `["${name}"]`;
+}
+
+/**
+ * Of an error only what is needed to find its cause. The provider's client hangs requests and
+ * headers on its errors, and the database the values of rows.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { code, constraint, statusCode, requestId, cause } = error as Error & Record<string, unknown>;
+  return {
+    type: error.name,
+    message: hideSecrets(error.message),
+    stack: hideSecrets(error.stack ?? ''),
+    code,
+    constraint,
+    statusCode,
+    providerRequestId: requestId,
+    ...(cause === undefined ? {} : { cause: describeError(cause) }),
+  };
+}
+
+/** A text with every secret that it holds cut short. */
+export function hideSecrets(text: string): string {
+  return text.replace(SECRET_TEXT, '$1[redacted]');
+}

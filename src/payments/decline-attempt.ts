@@ -1,0 +1,40 @@
+/** Close an attempt whose charge was declined, and give the card a rest. */
+import type { Tx } from '../db/pool.ts';
+import type { Deps } from '../deps.ts';
+import { lockAccount } from '../ledger/ledger.sql.ts';
+import { type DeclineReport, readDecline } from './decline.ts';
+import { noteTopUpError } from './payments.sql.ts';
+import { type Attempt, countDeclines, finishAttempt, tripBreaker } from './top-up-attempts.sql.ts';
+
+/** After so many declines in a row a card is left alone until it pays, is replaced or is turned on again. */
+const SUSPEND_AFTER = 4;
+
+/** Card schemes fine a merchant who tries a declined card too often; their limit is 15 in 30 days. */
+export const DECLINES_PER_CARD_MAX = 12;
+
+/** Only declines of the card count here; an outage of the provider says nothing about a card. */
+export async function declineAttempt(
+  deps: Deps,
+  tx: Tx,
+  attempt: Attempt,
+  report: DeclineReport,
+  paymentId: string | undefined,
+): Promise<void> {
+  await lockAccount(tx, attempt.tenant);
+  const decline = readDecline(report);
+  const isFirst = await finishAttempt(tx, attempt.id, 'declined', {
+    paymentId,
+    declineCode: decline.code,
+    error: decline.sentence,
+  });
+  if (!isFirst) return;
+
+  const pausedUntil = attempt.cardFingerprint ? await rest(tx, attempt.cardFingerprint, decline.hard) : null;
+  await noteTopUpError(tx, attempt.tenant, decline.sentence, pausedUntil);
+  deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'declined' });
+}
+
+async function rest(tx: Tx, fingerprint: string, hard: boolean): Promise<Date | 'infinity'> {
+  const exhausted = (await countDeclines(tx, fingerprint)) >= DECLINES_PER_CARD_MAX;
+  return tripBreaker(tx, fingerprint, { hard: hard || exhausted, suspendAfter: SUSPEND_AFTER });
+}

@@ -1,0 +1,248 @@
+/**
+ * What each notification of the provider changes.
+ *
+ * Source: specification 4.13. Notifications come late, twice, in any order, and before the answer to
+ * our own call. So a notification is stored with its effect in one transaction; effects hang on the
+ * ids of payments, refunds and disputes, not on that of the notification; and what a payment is
+ * worth is asked from the provider rather than believed from the notification.
+ */
+import type Stripe from 'stripe';
+import type { Tx } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { Deps } from '../deps.ts';
+import { lockAccount } from '../ledger/ledger.sql.ts';
+import { microsOfCents } from '../money/amount.ts';
+import { applyReversals } from './apply-reversals.ts';
+import { declineAttempt } from './decline-attempt.ts';
+import {
+  advanceCheckout,
+  type CheckoutState,
+  findPayment,
+  forgetCard,
+  forgetCustomer,
+  freeze,
+  unfreeze,
+  updateCardFingerprint,
+} from './payments.sql.ts';
+import type { Provider } from './provider.ts';
+import { insertEvent } from './provider-events.sql.ts';
+import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
+import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
+import { findAttempt } from './top-up-attempts.sql.ts';
+
+/** The kinds that we act on: what to subscribe to, and what the sweeper asks for. */
+export const EVENT_TYPES = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'payment_intent.requires_action',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+  'charge.dispute.closed',
+  'radar.early_fraud_warning.created',
+  'payment_method.detached',
+  'payment_method.updated',
+  'payment_method.automatically_updated',
+  'customer.deleted',
+] as const;
+
+/** What a notification does to the database, once everything it needs from the provider is here. */
+type Effect = (tx: Tx) => Promise<Handled>;
+
+/** Apply one notification, at most once. An error rolls everything back, so that it can come again. */
+export async function handleEvent(deps: Deps, provider: Provider, event: Stripe.Event): Promise<void> {
+  const effect = await effectOf(deps, provider, event);
+  await inTransaction(deps.db, async (tx) => {
+    if (!(await insertEvent(tx, event.id, event.type))) return;
+    const handled = await effect(tx);
+    if (handled.outcome === 'processed') return;
+
+    await tx.query('update provider_events set outcome = $2, reason = $3 where id = $1', [
+      event.id,
+      handled.outcome,
+      handled.reason,
+    ]);
+    if (handled.outcome === 'parked') {
+      deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'notification parked');
+    }
+  });
+}
+
+const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });
+
+async function effectOf(deps: Deps, provider: Provider, event: Stripe.Event): Promise<Effect> {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return paidSession(deps, provider, event.data.object);
+    case 'checkout.session.async_payment_failed':
+      return checkoutMoved(event.data.object, 'failed');
+    case 'checkout.session.expired':
+      return checkoutMoved(event.data.object, 'expired');
+    case 'payment_intent.succeeded':
+      return succeeded(deps, provider, event.data.object.id);
+    case 'payment_intent.payment_failed':
+    case 'payment_intent.canceled':
+    case 'payment_intent.requires_action':
+      return paymentFailed(deps, event.data.object);
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+      return refunded(event.data.object);
+    case 'charge.dispute.created':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated':
+    case 'charge.dispute.closed':
+      return disputed(event.type, event.data.object);
+    case 'radar.early_fraud_warning.created':
+      return fraudWarned(event.data.object);
+    case 'payment_method.detached':
+      return cardDetached(event.data.object);
+    case 'payment_method.updated':
+    case 'payment_method.automatically_updated':
+      return cardUpdated(event.data.object);
+    case 'customer.deleted':
+      return customerDeleted(event.data.object.id);
+    default:
+      return ignore;
+  }
+}
+
+function idOf(reference: string | { id: string } | null | undefined): string | undefined {
+  return typeof reference === 'string' ? reference : reference?.id;
+}
+
+async function paidSession(
+  deps: Deps,
+  provider: Provider,
+  session: Stripe.Checkout.Session,
+): Promise<Effect> {
+  const paymentId = idOf(session.payment_intent);
+  if (session.payment_status !== 'paid' || !paymentId) return checkoutMoved(session, 'processing');
+  return succeeded(deps, provider, paymentId);
+}
+
+function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): Effect {
+  return async (tx) => {
+    const id = session.metadata?.checkout;
+    if (!id) return { outcome: 'ignored', reason: 'a checkout that is not ours' };
+    await advanceCheckout(tx, id, state);
+    return PROCESSED;
+  };
+}
+
+async function succeeded(deps: Deps, provider: Provider, paymentId: string): Promise<Effect> {
+  const intent = await fetchPayment(provider.stripe, paymentId);
+  return (tx) => settlePayment(deps, tx, intent);
+}
+
+/** Of interest only while the answer to our own charge has not arrived. */
+function paymentFailed(deps: Deps, intent: Stripe.PaymentIntent): Effect {
+  return async (tx) => {
+    const attempt = intent.metadata.attempt ? await findAttempt(tx, intent.metadata.attempt) : undefined;
+    if (!attempt) return { outcome: 'ignored', reason: 'no automatic top-up' };
+    const report = intent.last_payment_error ?? { code: 'authentication_required' as const };
+    await declineAttempt(deps, tx, attempt, report, intent.id);
+    return PROCESSED;
+  };
+}
+
+function refunded(refund: Stripe.Refund): Effect {
+  return async (tx) => {
+    const paymentId = idOf(refund.payment_intent);
+    if (!paymentId) return parked(`refund ${refund.id} names no payment`);
+    await upsertRefund(tx, {
+      id: refund.id,
+      paymentId,
+      amount: microsOfCents(refund.amount),
+      status: refund.status ?? 'pending',
+    });
+    return reverse(tx, paymentId, { kind: 'refund', id: refund.id });
+  };
+}
+
+type DisputeEventType = Extract<(typeof EVENT_TYPES)[number], `charge.dispute.${string}`>;
+
+function disputed(type: DisputeEventType, dispute: Stripe.Dispute): Effect {
+  return async (tx) => {
+    const paymentId = idOf(dispute.payment_intent);
+    if (!paymentId) return parked(`dispute ${dispute.id} names no payment`);
+    const { outcome } = await upsertDispute(tx, {
+      id: dispute.id,
+      paymentId,
+      amount: microsOfCents(dispute.amount),
+      withdrawn: type === 'charge.dispute.funds_withdrawn',
+      reinstated: type === 'charge.dispute.funds_reinstated',
+      outcome: type === 'charge.dispute.closed' ? outcomeOf(dispute) : null,
+    });
+    const isOver = outcome === 'won' || outcome === 'closed';
+    return reverse(tx, paymentId, { kind: 'dispute', id: dispute.id }, isOver ? unfreeze : freeze);
+  };
+}
+
+/** `closed` is the end of an inquiry, or of a warning, in which nobody lost. */
+function outcomeOf({ status }: Stripe.Dispute): 'won' | 'lost' | 'closed' {
+  if (status === 'won') return 'won';
+  return status === 'lost' ? 'lost' : 'closed';
+}
+
+function fraudWarned(warning: Stripe.Radar.EarlyFraudWarning): Effect {
+  return async (tx) => {
+    const paymentId = idOf(warning.payment_intent);
+    if (!paymentId) return parked(`fraud warning ${warning.id} names no payment`);
+    await insertFraudWarning(tx, warning.id, paymentId);
+    return reverse(tx, paymentId, { kind: 'dispute', id: warning.id }, freeze);
+  };
+}
+
+/**
+ * Bring the ledger up to date, and let the cause stop automatic top-ups or let go of them.
+ *
+ * News of a payment that is not here yet waits for it in its table.
+ */
+async function reverse(
+  tx: Tx,
+  paymentId: string,
+  cause: { kind: 'refund' | 'dispute'; id: string },
+  setFreeze?: typeof freeze | typeof unfreeze,
+): Promise<Handled> {
+  const found = await findPayment(tx, paymentId);
+  if (!found) return parked(`payment ${paymentId} is not known, or not yet`);
+
+  const account = await lockAccount(tx, found.tenant);
+  // Read again under the lock: another notification may have moved it meanwhile.
+  const payment = (await findPayment(tx, paymentId)) ?? found;
+  await applyReversals(tx, account, payment, cause);
+  await setFreeze?.(tx, found.tenant, cause.id);
+  return PROCESSED;
+}
+
+function cardDetached(method: Stripe.PaymentMethod): Effect {
+  return async (tx) => {
+    await forgetCard(tx, method.id);
+    return PROCESSED;
+  };
+}
+
+function cardUpdated(method: Stripe.PaymentMethod): Effect {
+  return async (tx) => {
+    const fingerprint = method.card?.fingerprint;
+    if (fingerprint) await updateCardFingerprint(tx, method.id, fingerprint);
+    return PROCESSED;
+  };
+}
+
+function customerDeleted(customerId: string): Effect {
+  return async (tx) => {
+    await forgetCustomer(tx, customerId);
+    return PROCESSED;
+  };
+}

@@ -1,0 +1,19 @@
+/** Open the provider's customer portal: receipts and saved cards. Source: specification 4.5. */
+import type { Deps } from '../deps.ts';
+import { invalidRequest } from '../failure.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import { findPaymentSettings } from './payments.sql.ts';
+import { askProvider, requireProvider } from './provider.ts';
+
+export async function openPortal(deps: Deps, tenant: TenantId): Promise<string> {
+  const settings = await findPaymentSettings(deps.db, tenant);
+  if (!settings.firstPaidAt || !settings.customerId) {
+    throw invalidRequest('this tenant has never paid: pay a checkout first');
+  }
+  const { stripe } = requireProvider(deps.provider);
+  const customer = settings.customerId;
+  const session = await askProvider(() =>
+    stripe.billingPortal.sessions.create({ customer, return_url: `${deps.config.publicUrl}/` }),
+  );
+  return session.url;
+}

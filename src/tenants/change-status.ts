@@ -1,0 +1,30 @@
+/** What an operator may do to a tenant. */
+import { inTransaction } from '../db/transaction.ts';
+import type { Pool } from '../db/pool.ts';
+import { Failure } from '../failure.ts';
+import { operatorMayMove, type TenantId, type TenantStatus } from './tenant.ts';
+import { lockTenant, updateExempt, updateStatus } from './tenants.sql.ts';
+
+/** Move a tenant to another status. Fails with `not_found` or `status_change_refused`. */
+export async function changeStatus(
+  db: Pool,
+  id: TenantId,
+  status: TenantStatus,
+  reason: string,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const tenant = await lockTenant(tx, id);
+    if (!tenant) throw new Failure('not_found');
+    if (!operatorMayMove(tenant.status, status)) throw new Failure('status_change_refused');
+    await updateStatus(tx, tenant, status, reason);
+  });
+}
+
+/** Exempt a tenant from charging, or end that. What it reported while exempt is never billed. */
+export async function setExempt(db: Pool, id: TenantId, exempt: boolean): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const tenant = await lockTenant(tx, id);
+    if (!tenant) throw new Failure('not_found');
+    await updateExempt(tx, id, exempt);
+  });
+}

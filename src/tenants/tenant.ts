@@ -1,0 +1,58 @@
+/**
+ * Tenants: their ids and their status.
+ *
+ * Source: specification 2.2 and 3.1. Inside, an id is the 64 bits behind `t_<16 hex>`, signed as
+ * PostgreSQL's bigint is: it stands in every row of the ledger, where 8 bytes beat 19.
+ */
+import { randomBytes } from 'node:crypto';
+
+declare const tenantId: unique symbol;
+export type TenantId = bigint & { readonly [tenantId]: true };
+
+export const TENANT_STATUSES = ['pending', 'active', 'suspended', 'archived', 'deleted'] as const;
+export type TenantStatus = (typeof TENANT_STATUSES)[number];
+
+export interface Tenant {
+  readonly id: TenantId;
+  readonly name: string;
+  readonly email: string;
+  readonly status: TenantStatus;
+  readonly exempt: boolean;
+  readonly createdAt: Date;
+}
+
+export function newTenantId(): TenantId {
+  return randomBytes(8).readBigInt64BE() as TenantId;
+}
+
+export function renderTenantId(id: TenantId): string {
+  return `t_${BigInt.asUintN(64, id).toString(16).padStart(16, '0')}`;
+}
+
+/** The id behind `t_<16 hex>`; `undefined` for anything of another shape. */
+export function parseTenantId(text: string): TenantId | undefined {
+  if (!/^t_[0-9a-f]{16}$/.test(text)) return undefined;
+  return BigInt.asIntN(64, BigInt(`0x${text.slice(2)}`)) as TenantId;
+}
+
+/** What operators may do. `pending` becomes `active` by the first payment alone. */
+const OPERATOR_MOVES: Readonly<Record<TenantStatus, readonly TenantStatus[]>> = {
+  pending: ['deleted'],
+  active: ['suspended', 'archived', 'deleted'],
+  suspended: ['active', 'archived', 'deleted'],
+  archived: ['active', 'deleted'],
+  deleted: [],
+};
+
+export function operatorMayMove(from: TenantStatus, to: TenantStatus): boolean {
+  return OPERATOR_MOVES[from].includes(to);
+}
+
+/**
+ * Whether new sessions and tokens are admitted.
+ *
+ * Source: specification 3.4. An exempt tenant needs no credit, but it must be active.
+ */
+export function admits(tenant: Pick<Tenant, 'status' | 'exempt'>, balance: bigint): boolean {
+  return tenant.status === 'active' && (tenant.exempt || balance > 0n);
+}

@@ -1,0 +1,17 @@
+/**
+ * Usage records: what a relay reports, one for each participant and interval.
+ *
+ * Source: specification 2.6.
+ */
+import type { Usage } from '../pricing/usage-price.ts';
+
+export const RECORDS_MAX = 5_000;
+export const RECORD_ID_MAX = 200;
+export const SECONDS_MAX = 86_400;
+
+export interface UsageRecord extends Usage {
+  readonly id: string;
+  readonly room: string | undefined;
+  readonly participant: string | undefined;
+  readonly ingressBytes: bigint;
+}

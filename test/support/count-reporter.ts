@@ -1,0 +1,24 @@
+/** Ends a run with one plain line, `N passed, N failed`, for whatever reads the output. */
+import { writeSync } from 'node:fs';
+import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+
+/**
+ * Failed is also what never became a test: a file that does not load, a hook that throws, an error
+ * that nobody caught.
+ */
+export class CountReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const count = { passed: 0, failed: unhandled.length, skipped: 0 };
+    for (const module of modules) {
+      count.failed += module.errors().length;
+      for (const suite of module.children.allSuites()) count.failed += suite.errors().length;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        count[state === 'pending' ? 'skipped' : state] += 1;
+      }
+    }
+    const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
+    // Other reporters and the teardown still have things to say; this is the last word.
+    process.once('exit', () => writeSync(1, `${count.passed} passed, ${count.failed} failed${skipped}\n`));
+  }
+}

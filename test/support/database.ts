@@ -1,0 +1,50 @@
+/** A migrated database of its own for each test file. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { openPool, type Pool } from '../../src/db/pool.ts';
+
+/** Valid from the first `beforeAll` after `useDatabase()` to the end of the file. */
+export interface TestDatabase {
+  readonly url: string;
+  readonly pool: Pool;
+}
+
+/** Give the calling test file (or `describe`) a fresh database; it is dropped afterwards. */
+export function useDatabase(): TestDatabase {
+  const name = `boxoffice_test_${randomBytes(8).toString('hex')}`;
+  let pool: Pool | undefined;
+
+  beforeAll(async () => {
+    // Copying files takes 15 ms where writing the copy to the log takes 80.
+    await runAsAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+    pool = openPool(databaseUrl(inject('adminUrl'), name));
+  });
+  afterAll(async () => {
+    await pool?.end();
+    await runAsAdmin(`drop database if exists ${name} with (force)`);
+  });
+
+  return {
+    get url() {
+      return databaseUrl(inject('adminUrl'), name);
+    },
+    get pool() {
+      if (pool === undefined) throw new Error('the database is there inside beforeAll and tests only');
+      return pool;
+    },
+  };
+}
+
+/** The same server and user, another database. */
+export function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function runAsAdmin(statement: string): Promise<void> {
+  const client = new pg.Client(inject('adminUrl'));
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}

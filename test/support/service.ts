@@ -1,0 +1,200 @@
+/** A whole service for a test file: its own database, real listeners, and the sandbox as the far side. */
+import pino from 'pino';
+import Stripe from 'stripe';
+import { afterAll, beforeAll } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
+import { STRIPE_API_VERSION } from '../../src/payments/provider.ts';
+import { type Service, type ServiceConfig, startService } from '../../src/service.ts';
+import { useDatabase } from './database.ts';
+
+const SECRET_KEY = 'sk_test_of_the_tests';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any;
+}
+
+export interface RequestOptions {
+  readonly key?: string | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, with a JSON content type unless `headers` says otherwise. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestService {
+  /** Valid inside `beforeAll` and tests. */
+  readonly service: Service;
+  readonly sandbox: Sandbox;
+  readonly stripe: Stripe;
+  readonly url: string;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** A new tenant, made without counting against the signups of this address. */
+  signUp(options?: { name?: string; email?: string }): Promise<TestTenant>;
+  /** A tenant that has paid `cents` with a test card. */
+  paidTenant(options?: { cents?: number; card?: string }): Promise<TestTenant>;
+  /** Pay a checkout of the tenant on the sandbox, and wait until the credit is there. */
+  pay(tenant: TestTenant, options?: { cents?: number; card?: string }): Promise<{ payment: string }>;
+  /** Start another process's worth of service on the same database and sandbox. */
+  another(): Promise<{ url: string; service: Service }>;
+  /** Wait until every notification of the sandbox was delivered. */
+  settled(): Promise<void>;
+}
+
+export interface TestTenant {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly relayKey: string;
+  readonly relayKeyId: string;
+}
+
+export function useService(
+  overrides: Partial<ServiceConfig> & { payments?: boolean; retryDelaysMs?: number[] } = {},
+): TestService {
+  const database = useDatabase();
+  const { payments = true, retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640], ...config } = overrides;
+  const secrets: string[] = [];
+  const open: Service[] = [];
+  let sandbox: Sandbox;
+  let stripe: Stripe;
+  let service: Service;
+
+  const start = async () => {
+    const started = await startService(
+      {
+        host: '127.0.0.1',
+        port: 0,
+        opsPort: 0,
+        databaseUrl: database.url,
+        publicUrl: 'http://service.test',
+        stripeSecretKey: payments ? SECRET_KEY : undefined,
+        stripeWebhookSecrets: secrets,
+        stripeApiBase: sandbox.url,
+        keyPrefix: 'svc',
+        ratesFile: undefined,
+        trustProxy: ['127.0.0.1'],
+        signupCheckoutCents: 2000,
+        billingRounding: 'carry',
+        ...config,
+      },
+      pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    );
+    open.push(started);
+    return started;
+  };
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0, secretKey: SECRET_KEY, webhooks: [], retryDelaysMs });
+    stripe = new Stripe(SECRET_KEY, {
+      host: '127.0.0.1',
+      port: sandbox.port,
+      protocol: 'http',
+      apiVersion: STRIPE_API_VERSION,
+      telemetry: false,
+    });
+    service = await start();
+    const endpoint = await stripe.webhookEndpoints.create({
+      url: `http://127.0.0.1:${service.port}/v1/stripe/webhook`,
+      enabled_events: ['*'],
+    });
+    secrets.push(endpoint.secret!);
+  });
+  afterAll(async () => {
+    await Promise.all(open.map((each) => each.stop()));
+    await sandbox?.close();
+  });
+
+  const request: TestService['request'] = (method, path, options = {}) =>
+    ask(`http://127.0.0.1:${service.port}${path}`, method, options);
+
+  let signups = 0;
+  const signUp: TestService['signUp'] = async ({ name = 'Ada Video', email = 'ada@example.com' } = {}) => {
+    signups += 1;
+    const signedUp = await request('POST', '/v1/signup', {
+      body: { name, email },
+      headers: { 'x-forwarded-for': `198.51.${Math.floor(signups / 250)}.${signups % 250}` },
+    });
+    if (signedUp.status !== 201) throw new Error(`signup: ${signedUp.status} ${signedUp.text}`);
+    const { tenant: id, api_key: key, key_id: keyId } = signedUp.json;
+    const relay = await request('POST', '/v1/keys', { key, body: { name: 'relay', kind: 'relay' } });
+    return { id, key, keyId, relayKey: relay.json.api_key, relayKeyId: relay.json.key.id };
+  };
+
+  const pay: TestService['pay'] = async (tenant, { cents = 2000, card = '4242424242424242' } = {}) => {
+    const checkout = await request('POST', '/v1/billing/checkout', {
+      key: tenant.key,
+      body: { amount_cents: cents },
+    });
+    const session = /cs_test_\w+/.exec(checkout.json.checkout_url)![0];
+    const intent = sandbox.control.pay(session, { card });
+    await sandbox.control.idle();
+    return { payment: intent.id };
+  };
+
+  return {
+    get service() {
+      return service;
+    },
+    get sandbox() {
+      return sandbox;
+    },
+    get stripe() {
+      return stripe;
+    },
+    get url() {
+      return `http://127.0.0.1:${service.port}`;
+    },
+    request,
+    signUp,
+    pay,
+    paidTenant: async (options) => {
+      const tenant = await signUp();
+      await pay(tenant, options);
+      return tenant;
+    },
+    another: async () => {
+      const started = await start();
+      return { service: started, url: `http://127.0.0.1:${started.port}` };
+    },
+    settled: () => sandbox.control.idle(),
+  };
+}
+
+/** One HTTP request, with the answer read whole. */
+export async function ask(url: string, method: string, options: RequestOptions = {}): Promise<Answer> {
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const answer = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body: body as string }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+  return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+}
+
+let records = 0;
+
+/** A valid usage record with an id of its own. */
+export function usageRecord(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  records += 1;
+  return {
+    id: `record-${records}`,
+    role: 'host',
+    tier: 'hd',
+    seconds: 60,
+    egress_bytes: 50_000_000,
+    ingress_bytes: 1_000_000,
+    ...fields,
+  };
+}
