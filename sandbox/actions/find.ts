@@ -41,7 +41,7 @@ export function getLiveCustomer(provider: Provider, id: string, param?: string):
 }
 
 /** The charge that moved the money of a payment intent, or the charge itself. */
-export function getCharge(provider: Provider, payment: string, param: string): Charge {
+export function getCharge(provider: Provider, payment: string, param?: string): Charge {
   if (!payment.startsWith('pi_')) return getRow(provider, 'charges', payment, param);
   const { latestCharge } = getRow(provider, 'paymentIntents', payment, param);
   return getRow(provider, 'charges', latestCharge ?? '(none)', param);

@@ -73,7 +73,7 @@ export function createControl(provider: Provider, faults: Faults) {
 
     /** Give money back, as a person in the merchant's dashboard would. */
     refund(payment: string, request: RefundRequest = {}) {
-      return renderRefund(act(() => refundCharge(provider, getCharge(provider, payment, 'id'), request)));
+      return renderRefund(act(() => refundCharge(provider, getCharge(provider, payment), request)));
     },
 
     /** Finish a pending refund, or make one that had succeeded fail. */
@@ -82,7 +82,7 @@ export function createControl(provider: Provider, faults: Faults) {
     },
 
     dispute(payment: string, request: DisputeRequest = {}) {
-      return renderDispute(act(() => openDispute(provider, getCharge(provider, payment, 'id'), request)));
+      return renderDispute(act(() => openDispute(provider, getCharge(provider, payment), request)));
     },
 
     winDispute(dispute: string) {
@@ -94,7 +94,7 @@ export function createControl(provider: Provider, faults: Faults) {
     },
 
     warnOfFraud(payment: string) {
-      return renderFraudWarning(act(() => warnOfFraud(provider, getCharge(provider, payment, 'id'))));
+      return renderFraudWarning(act(() => warnOfFraud(provider, getCharge(provider, payment))));
     },
 
     deleteCustomer(customer: string) {

@@ -52,7 +52,6 @@ function checkoutPage(
   const total = formatAmount(totalOf(session), session.currency);
   const body = html`<main class="columns">
 <section class="summary" aria-labelledby="heading">
-<p class="merchant">${provider.merchantName}</p>
 <h1 id="heading"><span class="hint">Pay ${provider.merchantName}</span> <span class="amount">${total}</span></h1>
 <ul class="items">${session.lineItems.map((item) => lineItem(item, session.currency))}</ul>
 </section>

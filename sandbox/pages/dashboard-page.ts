@@ -145,24 +145,21 @@ function checkouts(provider: Provider): Html | null {
 
 function deliveries(provider: Provider): Html {
   const rows = provider.state.all('deliveries').reverse().slice(0, ROWS_MAX);
-  const table = html`<table>
-<thead><tr><th scope="col">Event</th><th scope="col">Endpoint</th><th scope="col">State</th><th scope="col">Attempts</th><th scope="col"><span class="hidden">Action</span></th></tr></thead>
-<tbody>${rows.map((delivery) => deliveryRow(delivery))}</tbody></table>`;
+  const list = html`<ul class="rows compact">${rows.map((delivery) => deliveryRow(delivery))}</ul>`;
   return html`<section aria-labelledby="deliveries"><h2 id="deliveries">Webhook deliveries</h2>
-${rows.length === 0 ? html`<p class="empty">No event was sent yet.</p>` : table}</section>`;
+${rows.length === 0 ? html`<p class="empty">No event was sent yet.</p>` : list}</section>`;
 }
 
 function deliveryRow(delivery: Delivery): Html {
   const last = delivery.attempts.at(-1);
+  const times = delivery.attempts.length === 1 ? 'once' : `${delivery.attempts.length} times`;
   const result =
-    last === undefined ? 'none' : `${delivery.attempts.length}, last ${last.status ?? last.error}`;
-  return html`<tr>
-<td data-label="Event"><code>${delivery.type}</code></td>
-<td data-label="Endpoint"><span class="url">${delivery.url}</span></td>
-<td data-label="State"><span class="badge ${delivery.status}">${delivery.status}</span></td>
-<td data-label="Attempts">${result}</td>
-<td data-label=""><form method="post" class="actions"><input type="hidden" name="id" value="${delivery.id}"><button type="submit" name="action" value="redeliver">Send again<span class="hidden"> ${delivery.type}</span></button></form></td>
-</tr>`;
+    last === undefined ? 'not tried' : `tried ${times}, last answer ${last.status ?? last.error}`;
+  return html`<li class="row">
+<div class="row-main"><code>${delivery.type}</code> <span class="badge ${delivery.status}">${delivery.status}</span>
+<span class="hint">${delivery.url} · ${result}</span></div>
+<form method="post" class="actions"><input type="hidden" name="id" value="${delivery.id}"><button type="submit" name="action" value="redeliver">Send again<span class="hidden"> ${delivery.type}</span></button></form>
+</li>`;
 }
 
 function problem(message: string): Reply {

@@ -30,7 +30,8 @@ export function formatTime(seconds: number): Html {
 const BRANDS: Record<string, string> = { visa: 'Visa', mastercard: 'Mastercard', amex: 'American Express' };
 
 export function formatInstrument({ brand, last4 }: Instrument): Html {
-  return html`${BRANDS[brand] ?? brand} <span aria-hidden="true">••••</span><span class="hidden"> ending in</span> ${last4}`;
+  const name = BRANDS[brand] ?? brand;
+  return html`<span>${name} <span aria-hidden="true">••••</span><span class="hidden"> ending in</span> ${last4}</span>`;
 }
 
 export function formatExpiry(method: PaymentMethod): string {

@@ -100,7 +100,7 @@ ${back}
 <header><h1>${provider.merchantName} billing</h1><p class="hint">${customer.email ?? customer.name ?? customer.id}</p></header>
 ${alert(message)}
 ${session.flow === null ? null : html`<p class="note" role="status">Your card could not be charged, or needs replacing. Add a card below.</p>`}
-<section aria-labelledby="cards"><h2 id="cards">Saved cards</h2>${cardList(customer, cards)}</section>
+<section aria-labelledby="cards"><h2 id="cards">Payment methods</h2>${cardList(customer, cards)}</section>
 ${addForm(cards, session.flow !== null)}
 ${session.flow === null ? receipts(provider, customer) : null}
 </main>`;
@@ -160,7 +160,7 @@ function receipt(charge: Charge): Html {
 <td data-label="Date">${formatTime(charge.created)}</td>
 <td data-label="Description">${charge.description ?? 'Payment'}</td>
 <td data-label="Card">${formatInstrument(instrumentOf(charge.paymentMethod))}</td>
-<td data-label="Status"><span class="badge ${charge.status}">${receiptStatus(charge)}</span></td>
+<td data-label="Status"><span class="badge ${charge.disputed ? 'disputed' : charge.status}">${receiptStatus(charge)}</span></td>
 <td data-label="Amount" class="number">${formatAmount(charge.amount, charge.currency)}</td>
 <td data-label="Refunded" class="number">${refunded}</td>
 </tr>`;

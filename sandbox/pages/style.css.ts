@@ -109,8 +109,8 @@ input:not([type='radio']), select {
 ::placeholder { color: var(--quiet); opacity: 1; }
 .choices { border: 1px solid var(--line); border-radius: 0.5rem; overflow: hidden; }
 .choice {
-  display: flex;
-  flex-wrap: wrap;
+  display: grid;
+  grid-template-columns: auto 1fr auto;
   align-items: center;
   gap: 0 0.75rem;
   padding: 0.75rem 1rem;
@@ -121,7 +121,6 @@ input:not([type='radio']), select {
 .choice:hover, .choice:has(:checked) { background: var(--accent-soft); }
 .choice:has(:focus-visible) { outline: 3px solid var(--focus); outline-offset: -3px; }
 .choice input { width: 1.125rem; height: 1.125rem; margin: 0; accent-color: var(--accent); outline: 0; }
-.choice-label { flex: 1 1 11rem; }
 .choice-card { color: var(--quiet); font-size: 0.875rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 details summary { cursor: pointer; padding: 0.75rem 0.25rem; color: var(--accent); font-weight: 600; }
 .panel summary { padding: 0; }
@@ -146,8 +145,8 @@ button.primary { color: var(--accent-ink); background: var(--accent); border-col
 button.primary:hover { filter: brightness(1.1); }
 form > button.primary { width: 100%; padding: 0.8125rem 1rem; font-size: 1.0625rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; margin: 0; }
-.card .actions { margin-top: 1.5rem; }
-.card .actions button { flex: 1 1 14rem; width: auto; padding: 0.8125rem 1rem; font-size: 1rem; }
+.card .actions { flex-direction: column; align-items: stretch; margin-top: 1.5rem; }
+.card .actions button { padding: 0.8125rem 1rem; font-size: 1.0625rem; }
 .inline { display: inline-flex; align-items: center; gap: 0.5rem; font-weight: 400; font-size: 0.9375rem; }
 .inline input { padding: 0.4375rem 0.625rem; width: 6.5rem; }
 
@@ -156,7 +155,9 @@ form > button.primary { width: 100%; padding: 0.8125rem 1rem; font-size: 1.0625r
 .row + .row { border-top: 1px solid var(--line); }
 .row-main { flex: 1 1 20rem; min-width: 0; }
 .row-main > .hint { display: block; overflow-wrap: anywhere; }
-.rows .row-main > strong + .hint { display: inline; }
+.rows .row-main > strong + .hint { display: inline; white-space: nowrap; }
+.compact .row { padding: 0.625rem 1.25rem; }
+.compact button { padding: 0.3125rem 0.75rem; font-size: 0.875rem; }
 .sub { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; margin-top: 0.75rem; padding-left: 0.875rem; border-left: 3px solid var(--line); }
 .empty { color: var(--quiet); }
 .badge {
@@ -170,17 +171,18 @@ form > button.primary { width: 100%; padding: 0.8125rem 1rem; font-size: 1.0625r
 }
 .badge.succeeded, .badge.delivered, .badge.won { background: var(--good-soft); color: var(--good); }
 .badge.failed, .badge.lost, .badge.requires_payment_method, .badge.dropped { background: var(--bad-soft); color: var(--bad); }
-.badge.pending, .badge.processing, .badge.requires_action, .badge.held, .badge.needs_response { background: var(--warn-soft); color: var(--warn); }
+.badge.pending, .badge.processing, .badge.requires_action, .badge.held, .badge.needs_response, .badge.disputed { background: var(--warn-soft); color: var(--warn); }
 
 table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--paper); border: 1px solid var(--line); border-radius: 0.75rem; font-size: 0.9375rem; }
 th, td { text-align: left; padding: 0.625rem 1rem; vertical-align: middle; }
 th { color: var(--quiet); font-size: 0.8125rem; font-weight: 600; }
 td { border-top: 1px solid var(--line); }
 th.number, td.number { text-align: right; }
-.url { overflow-wrap: anywhere; }
 @media (max-width: 44rem) {
   .card { margin: 1rem auto; padding: 1.5rem; border-radius: 0.75rem; width: calc(100% - 2rem); }
   .payment { padding: 1.25rem; }
+  .choice { grid-template-columns: auto 1fr; }
+  .choice-card { grid-column: 2; }
   .amount { font-size: 2.125rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, td { display: block; }
@@ -188,8 +190,6 @@ th.number, td.number { text-align: right; }
   tr { padding: 0.75rem 1rem; }
   td, td.number { border: 0; padding: 0.1875rem 0; display: flex; justify-content: space-between; gap: 1rem; text-align: right; white-space: normal; }
   td::before { content: attr(data-label); color: var(--quiet); flex: none; }
-  td:has(form)::before { content: none; }
-  td .actions { flex: 1; }
 }
 `;
 

@@ -112,8 +112,7 @@ function publishCopy(home: string, place: string): void {
   fs.mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
   const fresh = fs.mkdtempSync(`${place}.`);
   try {
-    // Links are followed, so that the copy holds plain files only.
-    fs.cpSync(home, fresh, { recursive: true, dereference: true });
+    fs.cpSync(home, fresh, { recursive: true, verbatimSymlinks: true });
     openForReading(fresh);
     fs.rmSync(place, { recursive: true, force: true });
     fs.renameSync(fresh, place);
@@ -130,6 +129,6 @@ function openForReading(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) openForReading(path);
-    else fs.chmodSync(path, 0o755);
+    else if (entry.isFile()) fs.chmodSync(path, 0o755);
   }
 }

@@ -29,7 +29,9 @@ describe('authentication', () => {
     ['another key', { authorization: 'Bearer sk_test_wrong' }],
     ['a live key', { authorization: 'Bearer sk_live_real' }],
   ])('401 with %s, without repeating it', async (_name, headers) => {
-    const response = await fetch(`${sandbox.url}/v1/customers`, { headers: headers as Record<string, string> });
+    const response = await fetch(`${sandbox.url}/v1/customers`, {
+      headers: headers as Record<string, string>,
+    });
     const text = await response.text();
     expect(response.status).toBe(401);
     expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error' } });
@@ -59,7 +61,10 @@ describe('requests', () => {
     const response = await post('/v1/subscriptions', '');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
-      error: { type: 'invalid_request_error', message: 'Unrecognized request URL (POST: /v1/subscriptions).' },
+      error: {
+        type: 'invalid_request_error',
+        message: 'Unrecognized request URL (POST: /v1/subscriptions).',
+      },
     });
   });
 
@@ -75,14 +80,29 @@ describe('requests', () => {
 
   test.each([
     ['/v1/payment_intents', 'currency=usd', 'parameter_missing', 'amount'],
-    ['/v1/payment_intents', 'amount=500&currency=usd&payment_method_types[0]=card', 'parameter_unknown', 'payment_method_types'],
-    ['/v1/checkout/sessions', 'mode=payment&payment_method_types[]=card', 'parameter_unknown', 'payment_method_types'],
+    [
+      '/v1/payment_intents',
+      'amount=500&currency=usd&payment_method_types[0]=card',
+      'parameter_unknown',
+      'payment_method_types',
+    ],
+    [
+      '/v1/checkout/sessions',
+      'mode=payment&payment_method_types[]=card',
+      'parameter_unknown',
+      'payment_method_types',
+    ],
     ['/v1/payment_intents', 'amount=5e2&currency=usd', 'parameter_invalid_integer', 'amount'],
     ['/v1/payment_intents', 'amount=49&currency=usd', 'amount_too_small', 'amount'],
     ['/v1/payment_intents', 'amount=100000000&currency=usd', 'amount_too_large', 'amount'],
     ['/v1/payment_intents', 'amount=500&currency=usd&customer=', 'parameter_invalid_empty', 'customer'],
     ['/v1/customers', '__proto__[polluted]=1', 'parameter_unknown', '__proto__'],
-    ['/v1/billing_portal/sessions', 'customer=cus_1&return_url=javascript:alert(1)', 'url_invalid', 'return_url'],
+    [
+      '/v1/billing_portal/sessions',
+      'customer=cus_1&return_url=javascript:alert(1)',
+      'url_invalid',
+      'return_url',
+    ],
   ])('400 for %s %s: %s', async (path, body, code, param) => {
     const response = await post(path, body);
     expect(response.status).toBe(400);
@@ -167,7 +187,11 @@ describe('lists', () => {
   });
 
   test('are searched by metadata', async () => {
-    const wanted = await stripe.paymentIntents.create({ amount: 700, currency: 'usd', metadata: { key: "it's" } });
+    const wanted = await stripe.paymentIntents.create({
+      amount: 700,
+      currency: 'usd',
+      metadata: { key: "it's" },
+    });
     await stripe.paymentIntents.create({ amount: 700, currency: 'usd', metadata: { key: 'other' } });
     const found = await stripe.paymentIntents.search({
       query: "metadata['key']:'it\\'s' AND amount:700 AND -status:'canceled'",
@@ -197,20 +221,27 @@ describe('expand', () => {
     expect(intent.payment_method).toMatchObject({ id: method.id, customer: { id: customer } });
     const list = await stripe.paymentIntents.list({ customer, expand: ['data.customer'] });
     expect(list.data[0]?.customer).toMatchObject({ email: 'e@example.com' });
-    const charge = await stripe.charges.retrieve(String((await stripe.paymentIntents.retrieve(intent.id)).latest_charge));
+    const charge = await stripe.charges.retrieve(
+      String((await stripe.paymentIntents.retrieve(intent.id)).latest_charge),
+    );
     expect(charge.payment_intent).toBe(intent.id);
   });
 
   test('a path that leads nowhere is refused and nothing is done', async () => {
     const { id: customer } = await stripe.customers.create({});
     const params = { amount: 100, currency: 'usd', customer, expand: ['colour'] };
-    expect(await failureOf(stripe.paymentIntents.create(params))).toMatchObject({ statusCode: 400, param: 'expand' });
+    expect(await failureOf(stripe.paymentIntents.create(params))).toMatchObject({
+      statusCode: 400,
+      param: 'expand',
+    });
     expect((await stripe.paymentIntents.list({ customer })).data).toEqual([]);
   });
 
   test('shows the line items of a session and the default card of a customer', async () => {
     const session = await stripe.checkout.sessions.create({ ...checkoutParams(), expand: ['line_items'] });
-    expect(session.line_items?.data).toMatchObject([{ description: 'Credit', amount_total: 5000, quantity: 1 }]);
+    expect(session.line_items?.data).toMatchObject([
+      { description: 'Credit', amount_total: 5000, quantity: 1 },
+    ]);
     expect((await stripe.checkout.sessions.listLineItems(session.id)).data).toHaveLength(1);
     const { id } = await stripe.customers.create({});
     const method = await stripe.paymentMethods.attach('pm_card_mastercard', { customer: id });

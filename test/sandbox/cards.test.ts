@@ -66,9 +66,17 @@ describe('off-session charges', () => {
     });
     const id = error.payment_intent?.id ?? '';
     const intent = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
-    expect(intent.last_payment_error).toMatchObject({ code, decline_code: declineCode, payment_method: { id: method } });
+    expect(intent.last_payment_error).toMatchObject({
+      code,
+      decline_code: declineCode,
+      payment_method: { id: method },
+    });
     expect(intent.latest_charge).toMatchObject({ status: 'failed', failure_code: code, paid: false });
-    expect(await eventsOf(id)).toEqual(['payment_intent.created', 'charge.failed', 'payment_intent.payment_failed']);
+    expect(await eventsOf(id)).toEqual([
+      'payment_intent.created',
+      'charge.failed',
+      'payment_intent.payment_failed',
+    ]);
   });
 
   test.each(['4000002760003184', '4000002500003155'])('%s requires authentication', async (card) => {
@@ -126,7 +134,9 @@ describe('on-session confirmation', () => {
       status: 'requires_action',
       next_action: { type: 'redirect_to_url', redirect_to_url: { return_url: 'http://shop.example/back' } },
     });
-    expect(sandbox.control.authenticate(intent.id, { confirmed: true })).toMatchObject({ status: 'succeeded' });
+    expect(sandbox.control.authenticate(intent.id, { confirmed: true })).toMatchObject({
+      status: 'succeeded',
+    });
     expect(await eventsOf(intent.id)).toEqual([
       'payment_intent.created',
       'payment_intent.requires_action',
@@ -146,7 +156,9 @@ describe('on-session confirmation', () => {
   });
 
   test('error_on_requires_action declines instead of waiting', async () => {
-    const error = await failureOf(stripe.paymentIntents.create({ ...params, error_on_requires_action: true }));
+    const error = await failureOf(
+      stripe.paymentIntents.create({ ...params, error_on_requires_action: true }),
+    );
     expect(error).toMatchObject({ statusCode: 402, code: 'authentication_required' });
   });
 });
@@ -156,6 +168,8 @@ test('4000000000000341 pays at checkout and is declined afterwards', async () =>
   const session = await stripe.checkout.sessions.create(checkoutParams(customer));
   const paid = sandbox.control.pay(session.id, { card: '4000 0000 0000 0341' });
   expect(paid.status).toBe('succeeded');
-  const error = await failureOf(stripe.paymentIntents.create(chargeSaved(customer, String(paid.payment_method))));
+  const error = await failureOf(
+    stripe.paymentIntents.create(chargeSaved(customer, String(paid.payment_method))),
+  );
   expect(error.code).toBe('card_declined');
 });

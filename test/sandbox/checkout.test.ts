@@ -66,11 +66,17 @@ describe('creating a session', () => {
     ['cancel_url', { cancel_url: 'data:text/html,x' }],
     ['mode', { mode: 'subscription' as const }],
     ['line_items', { line_items: [] }],
-    ['line_items', { line_items: [{ price_data: { currency: 'usd', unit_amount: 10, product_data: { name: 'x' } } }] }],
+    [
+      'line_items',
+      { line_items: [{ price_data: { currency: 'usd', unit_amount: 10, product_data: { name: 'x' } } }] },
+    ],
     ['payment_method_types', { payment_method_types: ['card'] }],
   ])('refuses a wrong %s', async (param, wrong) => {
     const params = { ...checkoutParams(), ...wrong } as Stripe.Checkout.SessionCreateParams;
-    expect(await failureOf(stripe.checkout.sessions.create(params))).toMatchObject({ statusCode: 400, param });
+    expect(await failureOf(stripe.checkout.sessions.create(params))).toMatchObject({
+      statusCode: 400,
+      param,
+    });
   });
 
   test('takes a customer or makes one, not both', async () => {
@@ -100,7 +106,9 @@ describe('the payment page', () => {
     expect(policy).not.toContain('unsafe');
     const text = await response.text();
     expect(text).not.toMatch(/<script|style=|https?:\/\/(?!shop\.example)/);
-    expect((await fetch(`${sandbox.url}/assets/style.css`)).headers.get('content-type')).toContain('text/css');
+    expect((await fetch(`${sandbox.url}/assets/style.css`)).headers.get('content-type')).toContain(
+      'text/css',
+    );
   });
 
   test('escapes whatever the merchant sends', async () => {
@@ -111,7 +119,13 @@ describe('the payment page', () => {
       customer_email: `${hostile}@example.com`,
       cancel_url: `http://shop.example/?q=${hostile}`,
       line_items: [
-        { price_data: { currency: 'usd', unit_amount: 500, product_data: { name: hostile, description: hostile } } },
+        {
+          price_data: {
+            currency: 'usd',
+            unit_amount: 500,
+            product_data: { name: hostile, description: hostile },
+          },
+        },
       ],
     });
     const text = await (await fetch(evil.url ?? '')).text();
@@ -135,7 +149,9 @@ describe('the payment page', () => {
       expect((await postForm(page(), card, headers)).status).toBe(403);
     }
     expect((await reload()).status).toBe('open');
-    expect((await postForm(page(), card, { origin: sandbox.url, 'sec-fetch-site': 'same-origin' })).status).toBe(303);
+    expect(
+      (await postForm(page(), card, { origin: sandbox.url, 'sec-fetch-site': 'same-origin' })).status,
+    ).toBe(303);
   });
 });
 

@@ -35,7 +35,10 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const control = async (path: string, body?: unknown): Promise<{ status: number; json: Record<string, never> }> => {
+const control = async (
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; json: Record<string, never> }> => {
   const url = `${sandbox.url}/_sandbox/${path}`;
   const response = body === undefined ? await fetch(url) : await postJson(url, body);
   return { status: response.status, json: (await response.json()) as Record<string, never> };
@@ -68,14 +71,23 @@ describe('over HTTP', () => {
     expect((await control(`disputes/${dispute.id}/win`, {})).json).toMatchObject({ status: 'won' });
     const lost = (await control(`payments/${b.id}/dispute`, {})).json;
     expect((await control(`disputes/${lost.id}/lose`, {})).json).toMatchObject({ status: 'lost' });
-    expect((await control(`payments/${b.latest_charge}/warn`, {})).json).toMatchObject({ payment_intent: b.id });
+    expect((await control(`payments/${b.latest_charge}/warn`, {})).json).toMatchObject({
+      payment_intent: b.id,
+    });
   });
 
   test('saves, renews and detaches cards, and deletes customers', async () => {
     const saved = (await control(`customers/${customer}/cards`, { card: '5555555555554444' })).json;
     expect(saved).toMatchObject({ customer, card: { last4: '4444' } });
-    const renewed = await control(`payment_methods/${saved.id}/renew`, { exp_month: 3, exp_year: 2040, card: '4242424242424242' });
-    expect(renewed.json).toMatchObject({ id: saved.id, card: { exp_month: 3, exp_year: 2040, last4: '4242' } });
+    const renewed = await control(`payment_methods/${saved.id}/renew`, {
+      exp_month: 3,
+      exp_year: 2040,
+      card: '4242424242424242',
+    });
+    expect(renewed.json).toMatchObject({
+      id: saved.id,
+      card: { exp_month: 3, exp_year: 2040, last4: '4242' },
+    });
     const [event] = (await stripe.events.list({ limit: 1 })).data;
     expect(event).toMatchObject({
       type: 'payment_method.automatically_updated',
@@ -92,7 +104,9 @@ describe('over HTTP', () => {
     const deliveries = (await control('deliveries')).json as unknown as Array<{ id: string; event: string }>;
     const last = deliveries.at(-1);
     const before = receiver.received.length;
-    expect((await control(`deliveries/${last?.id}/redeliver`, {})).json).toMatchObject({ status: 'delivered' });
+    expect((await control(`deliveries/${last?.id}/redeliver`, {})).json).toMatchObject({
+      status: 'delivered',
+    });
     expect(receiver.received.slice(before).map(({ event }) => event.id)).toEqual([last?.event]);
   });
 
@@ -131,10 +145,9 @@ describe('over HTTP', () => {
 describe('is closed', () => {
   test('to pages of other websites', async () => {
     const url = `${sandbox.url}/_sandbox/customers/${customer}/delete`;
-    for (const headers of [
-      { origin: 'https://evil.example' },
-      { 'sec-fetch-site': 'cross-site' },
-    ] as Array<Record<string, string>>) {
+    for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }] as Array<
+      Record<string, string>
+    >) {
       expect((await postJson(url, {}, headers)).status).toBe(403);
     }
     expect((await postForm(url, { x: '1' })).status).toBe(400);
@@ -192,7 +205,9 @@ describe('the dashboard', () => {
   test('refuses a form from another website', async () => {
     const intent = await pay();
     const headers = { origin: 'https://evil.example' };
-    expect((await postForm(`${sandbox.url}/`, { action: 'refund', id: intent.id }, headers)).status).toBe(403);
+    expect((await postForm(`${sandbox.url}/`, { action: 'refund', id: intent.id }, headers)).status).toBe(
+      403,
+    );
     expect((await stripe.refunds.list({ payment_intent: intent.id })).data).toEqual([]);
   });
 });

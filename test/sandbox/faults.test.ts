@@ -141,7 +141,11 @@ describe('deliveries', () => {
     expect(await delivered()).toEqual([]);
     const released = await sandbox.control.release();
     expect(released.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered']);
-    expect(receiver.types()).toEqual(['payment_intent.succeeded', 'charge.succeeded', 'payment_intent.created']);
+    expect(receiver.types()).toEqual([
+      'payment_intent.succeeded',
+      'charge.succeeded',
+      'payment_intent.created',
+    ]);
   });
 
   test('drop: the event is found in the list only', async () => {
@@ -149,7 +153,7 @@ describe('deliveries', () => {
     const intent = await stripe.paymentIntents.create(params);
     expect(await delivered()).toEqual(['charge.succeeded']);
     const [event] = (await stripe.events.list({ type: 'payment_intent.succeeded', limit: 1 })).data;
-    expect((event?.data.object as Stripe.PaymentIntent).id).toBe(intent.id);
+    expect(event?.data.object).toMatchObject({ id: intent.id });
   });
 
   test('corrupt_signature: refused at first, accepted when sent again', async () => {

@@ -46,7 +46,12 @@ describe('refunds', () => {
     });
     expect((await stripe.refunds.list({ payment_intent: intent.id })).data).toHaveLength(2);
     expect((await stripe.refunds.retrieve(first.id)).id).toBe(first.id);
-    expect(await eventsSince()).toEqual(['charge.refunded', 'refund.created', 'charge.refunded', 'refund.created']);
+    expect(await eventsSince()).toEqual([
+      'charge.refunded',
+      'refund.created',
+      'charge.refunded',
+      'refund.created',
+    ]);
   });
 
   test('that fail give the amount back to the charge', async () => {
@@ -91,7 +96,10 @@ describe('disputes', () => {
       code: 'charge_disputed',
     });
     const won = sandbox.control.winDispute(dispute.id);
-    expect(won).toMatchObject({ status: 'won', balance_transactions: [{ amount: -1200 }, { amount: 1200, fee: 0 }] });
+    expect(won).toMatchObject({
+      status: 'won',
+      balance_transactions: [{ amount: -1200 }, { amount: 1200, fee: 0 }],
+    });
     expect(await eventsSince()).toEqual([
       'charge.dispute.created',
       'charge.dispute.funds_withdrawn',
@@ -99,7 +107,9 @@ describe('disputes', () => {
       'charge.dispute.closed',
     ]);
     expect(await stripe.disputes.retrieve(dispute.id)).toMatchObject({ status: 'won' });
-    expect((await stripe.refunds.create({ payment_intent: intent.id, amount: 800 })).status).toBe('succeeded');
+    expect((await stripe.refunds.create({ payment_intent: intent.id, amount: 800 })).status).toBe(
+      'succeeded',
+    );
   });
 
   test('are lost by a decision or by giving in', async () => {

@@ -17,17 +17,24 @@ beforeAll(async () => {
 beforeEach(async () => {
   customer = (await stripe.customers.create({ email: '<b>bold</b>@example.com' })).id;
   card = sandbox.control.saveCard(customer, '4242424242424242').id;
-  const session = await stripe.billingPortal.sessions.create({ customer, return_url: 'http://shop.example/billing' });
+  const session = await stripe.billingPortal.sessions.create({
+    customer,
+    return_url: 'http://shop.example/billing',
+  });
   url = session.url;
 });
 afterAll(() => sandbox.close());
 
 const text = async () => (await fetch(url)).text();
 const cards = async () => (await stripe.paymentMethods.list({ customer })).data;
-const lastEvents = async (limit: number) => (await stripe.events.list({ limit })).data.map(({ type }) => type);
+const lastEvents = async (limit: number) =>
+  (await stripe.events.list({ limit })).data.map(({ type }) => type);
 
 test('shows receipts, saved cards and the way back', async () => {
-  const paid = await stripe.paymentIntents.create({ ...chargeSaved(customer, card, 12_345), description: 'Top-up <1>' });
+  const paid = await stripe.paymentIntents.create({
+    ...chargeSaved(customer, card, 12_345),
+    description: 'Top-up <1>',
+  });
   await stripe.refunds.create({ payment_intent: paid.id, amount: 345 });
   const page = await text();
   expect(page).toContain('&lt;b&gt;bold&lt;/b&gt;@example.com');
@@ -68,7 +75,9 @@ test('adds a card and makes it the default', async () => {
   expect(invoice_settings.default_payment_method).toBe(added?.id);
   expect(await lastEvents(2)).toEqual(['customer.updated', 'payment_method.attached']);
   await postForm(url, { action: 'default', card_id: card });
-  expect(((await stripe.customers.retrieve(customer)) as Stripe.Customer).invoice_settings.default_payment_method).toBe(card);
+  expect(
+    ((await stripe.customers.retrieve(customer)) as Stripe.Customer).invoice_settings.default_payment_method,
+  ).toBe(card);
 });
 
 test('replaces a card', async () => {

@@ -83,7 +83,12 @@ test('kill -9 loses nothing that was answered', async () => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
     const port = Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
-    const stripe = new Stripe('sk_test_sandbox', { host: '127.0.0.1', port, protocol: 'http', telemetry: false });
+    const stripe = new Stripe('sk_test_sandbox', {
+      host: '127.0.0.1',
+      port,
+      protocol: 'http',
+      telemetry: false,
+    });
     return { child, stripe };
   };
   const { child, stripe } = await run();

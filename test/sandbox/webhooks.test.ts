@@ -22,7 +22,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function setUp(options: Parameters<typeof start>[0] = {}): Promise<{ sandbox: Sandbox; receiver: Receiver }> {
+async function setUp(
+  options: Parameters<typeof start>[0] = {},
+): Promise<{ sandbox: Sandbox; receiver: Receiver }> {
   const receiver = await startReceiver();
   const sandbox = await start({ webhooks: [{ url: receiver.url, secret: WEBHOOK_SECRET }], ...options });
   cleanups.push(receiver.close, sandbox.close);
@@ -129,7 +131,9 @@ describe('endpoints', () => {
     expect(listed).toHaveLength(2);
     expect(JSON.stringify(listed)).not.toContain('whsec_');
 
-    await stripe.paymentIntents.create(chargeSaved(customer, sandbox.control.saveCard(customer, '4242424242424242').id));
+    await stripe.paymentIntents.create(
+      chargeSaved(customer, sandbox.control.saveCard(customer, '4242424242424242').id),
+    );
     const sent = sandbox.control.deliveries().filter((delivery) => delivery.endpoint === endpoint.id);
     expect(sent.map(({ type }) => type)).toEqual(['payment_intent.succeeded']);
 
@@ -169,7 +173,10 @@ test('events are listed newest first, by type and time', async () => {
   expect(all.has_more).toBe(true);
   const rest = await stripe.events.list({ starting_after: all.data[1]!.id });
   expect(rest.data.map(({ type }) => type)).toEqual(['customer.created']);
-  const types = await stripe.events.list({ types: ['customer.created', 'customer.deleted'], created: { gte: 1 } });
+  const types = await stripe.events.list({
+    types: ['customer.created', 'customer.deleted'],
+    created: { gte: 1 },
+  });
   expect(types.data.map(({ type }) => type)).toEqual(['customer.created']);
   expect((await stripe.events.list({ type: 'customer.*' })).data).toHaveLength(2);
   await sandbox.control.idle();

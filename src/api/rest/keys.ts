@@ -108,13 +108,11 @@ function rotate(app: Rest, deps: Deps): void {
         summary: 'Replace a key; the old one works on for the overlap',
         security,
         params,
-        body: Type.Optional(
-          body({
-            overlap_seconds: Type.Optional(
-              Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: OVERLAP_SECONDS_DEFAULT }),
-            ),
-          }),
-        ),
+        body: body({
+          overlap_seconds: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: OVERLAP_SECONDS_DEFAULT }),
+          ),
+        }),
         response: answers(
           {
             201: Type.Object({
@@ -135,7 +133,7 @@ function rotate(app: Rest, deps: Deps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      const overlapSeconds = request.body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
+      const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
       const rotated = await rotateKey(deps, caller.tenant, request.params.id, overlapSeconds);
       return reply.code(201).send({
         key: renderApiKey(rotated.key),

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyRequest,
+  LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
@@ -51,7 +52,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Rest> {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
@@ -75,6 +76,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request, reply) => sendError(new Failure('not_found'), request, reply));
   parseBodies(app);
+  fillOptionalBody(app);
   const refuseMethods = collectMethods(app);
   observe(app, deps);
 
@@ -115,6 +117,13 @@ function parseBodies(app: Rest): void {
     const value = parseStrictJson(bytes);
     if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
     return value;
+  });
+}
+
+/** A body that may be left out is an empty one when it is. */
+function fillOptionalBody(app: Rest): void {
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.optionalBody && request.body === undefined) request.body = {};
   });
 }
 

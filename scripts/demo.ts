@@ -1,0 +1,273 @@
+/**
+ * The main job once, from outside, over HTTP: sign up, pay on the sandbox's page, create a relay key,
+ * report usage, watch the automatic top-up, and read the ledger.
+ *
+ * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
+ * folder and stops it at the end. Exit code 0 says that everything went as it should.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const START_WITHIN_MS = 60_000;
+const CREDIT_WITHIN_MS = 15_000;
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the demo reads answers of every shape
+  readonly json: any;
+}
+
+class Api {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async call(method: string, path: string, options: { key?: string; body?: unknown; expect?: number } = {}) {
+    const answer = await fetch(this.#url + path, {
+      method,
+      headers: {
+        ...(options.key ? { authorization: `Bearer ${options.key}` } : {}),
+        ...(options.body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(options.body ? { body: JSON.stringify(options.body) } : {}),
+    });
+    const result: Answer = { status: answer.status, json: await answer.json().catch(() => undefined) };
+    const expected = options.expect ?? 200;
+    if (answer.status !== expected) {
+      throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(result.json)}`);
+    }
+    return result.json;
+  }
+}
+
+async function main(): Promise<void> {
+  const url = `http://${process.env.HOST || '127.0.0.1'}:${process.env.PORT || 8080}`;
+  if (await isBoxoffice(url)) {
+    say(`Using the service at ${url}`);
+    await tellTheStory(new Api(url));
+    return;
+  }
+  say(`No service at ${url}; starting one for this demo`);
+  const own = await startOwn();
+  try {
+    await tellTheStory(new Api(own.url));
+  } finally {
+    await own.stop();
+  }
+}
+
+async function tellTheStory(api: Api): Promise<void> {
+  const tenant = await signUp(api);
+  await pay(tenant.checkoutUrl);
+  await waitForCredit(api, tenant.key, 20_000_000);
+
+  const relayKey = await createRelayKey(api, tenant.key);
+  await reportUsage(api, relayKey);
+  await topUpByItself(api, tenant.key, relayKey);
+  await showLedger(api, tenant.key);
+  say('\nDone: every micro-dollar is accounted for.');
+}
+
+async function signUp(api: Api): Promise<{ key: string; checkoutUrl: string }> {
+  step('A tenant signs up');
+  const answer = await api.call('POST', '/v1/signup', {
+    body: { email: 'demo@example.com', name: 'Demo tenant' },
+    expect: 201,
+  });
+  show('tenant', `${answer.tenant} (${answer.status})`);
+  show('API key', `${answer.api_key.slice(0, 21)}... (shown once)`);
+  show('pay at', answer.checkout_url);
+  return { key: answer.api_key, checkoutUrl: answer.checkout_url };
+}
+
+/** What a person does in a browser: open the page, keep the card that is chosen, press Pay. */
+async function pay(checkoutUrl: string): Promise<void> {
+  step('It pays $20.00 with a test card on the sandbox page');
+  const page = await (await fetch(checkoutUrl)).text();
+  const form = readPaymentForm(page, checkoutUrl);
+  const answer = await fetch(form.action, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(checkoutUrl).origin },
+    body: form.fields,
+  });
+  if (answer.status !== 303) throw new Error(`the payment page answered ${answer.status}`);
+  show('paid', `sent back to ${answer.headers.get('location')}`);
+}
+
+function readPaymentForm(page: string, pageUrl: string): { action: string; fields: URLSearchParams } {
+  const form = /<form[^>]*method="post"[^>]*>[\s\S]*?<\/form>/i.exec(page)?.[0];
+  if (!form) throw new Error('this service does not use the sandbox for payments, so the demo cannot pay');
+  const fields = new URLSearchParams();
+  for (const [input] of form.matchAll(/<(?:input|button)\b[^>]*>/g)) {
+    const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(input)?.[1];
+    const name = attribute('name');
+    const isChoice = attribute('type') === 'radio' && !/\bchecked\b/.test(input);
+    if (name && !isChoice && !fields.has(name)) fields.set(name, attribute('value') ?? '');
+  }
+  const action = /<form[^>]*\baction="([^"]*)"/i.exec(form)?.[1] ?? pageUrl;
+  return { action: new URL(action, pageUrl).href, fields };
+}
+
+async function createRelayKey(api: Api, key: string): Promise<string> {
+  step('It creates a key for its relay');
+  const { key: created, api_key } = await api.call('POST', '/v1/keys', {
+    key,
+    body: { name: 'my relay', kind: 'relay' },
+    expect: 201,
+  });
+  show('relay key', `${created.id} (${created.kind})`);
+  return api_key;
+}
+
+async function reportUsage(api: Api, relayKey: string): Promise<void> {
+  step('The relay reports three participants, and then, to be safe, the same again');
+  const records = [
+    { room: 'lobby', participant: 'ann', role: 'host', tier: 'full_hd', seconds: 3600, egress_bytes: 1_350_000_000 },
+    { room: 'lobby', participant: 'bob', role: 'audience', tier: 'hd', seconds: 3600, egress_bytes: 675_000_000 },
+    { room: 'lobby', participant: 'cem', role: 'audience', tier: 'audio', seconds: 60, egress_bytes: 480_000 },
+  ].map((record) => ({ ...record, id: `demo.${record.participant}.1`, ingress_bytes: 1_000_000 }));
+  for (let time = 0; time < 2; time += 1) {
+    const answer = await api.call('POST', '/v1/usage', { key: relayKey, body: { records } });
+    const counts = `charged ${answer.charged}, duplicates ${answer.duplicates}`;
+    show(time === 0 ? 'first' : 'again', `${counts}, total ${answer.total.display}, admitted ${answer.admitted}`);
+  }
+}
+
+async function topUpByItself(api: Api, key: string, relayKey: string): Promise<void> {
+  step('Automatic top-up: below $19.97 charge the saved card $50.00');
+  await api.call('PUT', '/v1/billing/auto-top-up', {
+    key,
+    body: { enabled: true, below_cents: 1997, amount_cents: 5000 },
+  });
+  await api.call('POST', '/v1/usage', {
+    key: relayKey,
+    body: {
+      records: [
+        {
+          id: 'demo.dan.1',
+          room: 'keynote',
+          participant: 'dan',
+          role: 'host',
+          tier: '2k',
+          seconds: 3600,
+          egress_bytes: 2_700_000_000,
+          ingress_bytes: 1_000_000,
+        },
+      ],
+    },
+  });
+  await waitForCredit(api, key, 60_000_000);
+}
+
+async function showLedger(api: Api, key: string): Promise<void> {
+  step('The ledger, newest first');
+  const { balance, recent } = await api.call('GET', '/v1/billing', { key });
+  let sum = 0n;
+  for (const entry of recent) {
+    sum += BigInt(entry.amount.micros);
+    const what = [entry.reference, entry.detail].filter(Boolean).join(' / ');
+    say(`    ${entry.kind.padEnd(12)} ${entry.amount.display.padStart(14)}  ${what}`);
+  }
+  say(`    ${'balance'.padEnd(12)} ${balance.display.padStart(14)}`);
+  if (sum !== BigInt(balance.micros)) throw new Error(`the entries add up to ${sum}, not to ${balance.micros}`);
+}
+
+async function waitForCredit(api: Api, key: string, micros: number): Promise<void> {
+  for (const until = Date.now() + CREDIT_WITHIN_MS; Date.now() < until; ) {
+    const { balance, tenant } = await api.call('GET', '/v1/billing', { key });
+    if (balance.micros >= micros) {
+      show('balance', `${balance.display} (tenant is ${tenant.status})`);
+      return;
+    }
+    await wait(50);
+  }
+  throw new Error('the credit did not arrive in time');
+}
+
+async function isBoxoffice(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/v1/rates`, { signal: AbortSignal.timeout(2_000) });
+    return answer.ok && 'platform_fee_per_gib' in (await answer.json());
+  } catch {
+    return false;
+  }
+}
+
+/** A service of its own, on ports that are free, in a folder that goes with it. */
+async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-demo-'));
+  const [port, opsPort, sandboxPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const service = spawn(process.execPath, [new URL('../src/main.ts', import.meta.url).pathname], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      OPS_PORT: String(opsPort),
+      SANDBOX_PORT: String(sandboxPort),
+      PAYMENTS: 'sandbox',
+      PUBLIC_URL: '',
+      DATABASE_URL: '',
+      DATA_DIR: dataDir,
+    },
+  });
+  let said = '';
+  service.stderr?.on('data', (text) => {
+    said += text;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(service, url, () => said);
+  return { url, stop: () => stopOwn(service, dataDir) };
+}
+
+async function untilReady(service: ChildProcess, url: string, said: () => string): Promise<void> {
+  for (const until = Date.now() + START_WITHIN_MS; Date.now() < until; ) {
+    if (await isBoxoffice(url)) return;
+    if (service.exitCode !== null) break;
+    await wait(100);
+  }
+  throw new Error(`the service did not start: ${said()}`);
+}
+
+async function stopOwn(service: ChildProcess, dataDir: string): Promise<void> {
+  const exited = new Promise((resolve) => service.once('exit', resolve));
+  service.kill('SIGTERM');
+  await exited;
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+let steps = 0;
+
+function step(title: string): void {
+  steps += 1;
+  say(`\n${steps}. ${title}`);
+}
+
+function show(name: string, value: string): void {
+  say(`    ${name.padEnd(10)} ${value}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+main().catch((error: Error) => {
+  process.stderr.write(`\nThe demo failed: ${error.message}\n`);
+  process.exit(1);
+});
