@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expireDue, settleLater } from './actions/checkout.ts';
 import { type Api, handleApi } from './api/api.ts';
 import { KEPT_SECONDS } from './api/idempotency.ts';
-import { type Control, createControl } from './control/control.ts';
+import { Control } from './control/control.ts';
 import { handleControl } from './control/control-api.ts';
 import { isCrossSite, isLoopback, isOwnHost } from './control/origin.ts';
 import { Faults } from './faults.ts';
@@ -84,7 +84,7 @@ function run(
 ): Sandbox {
   const faults = new Faults();
   const provider = createProvider(options, url, faults);
-  const control = createControl(provider, faults);
+  const control = new Control(provider, faults);
   const api: Api = { provider, faults, secretKey: options.secretKey, keysInUse: new Set() };
   const own = isLoopback(host);
 

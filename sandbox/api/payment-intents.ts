@@ -144,6 +144,14 @@ function cancel({ provider, id, form }: Call) {
   const reasons = oneOf('abandoned', 'duplicate', 'fraudulent', 'requested_by_customer');
   const { cancellation_reason } = readParams(form, { cancellation_reason: optional(reasons) });
   const intent = getRow(provider, 'paymentIntents', id);
+  if (provider.state.get('checkoutSessions', intent.checkoutSession ?? '')?.status === 'open') {
+    throw refused(
+      'You cannot cancel the PaymentIntent of an open Checkout Session. Expire the session instead.',
+      {
+        code: 'payment_intent_unexpected_state',
+      },
+    );
+  }
   const canceled = cancelIntent(provider, intent, cancellation_reason ?? null);
   return renderPaymentIntent(canceled, provider.publicUrl);
 }

@@ -30,8 +30,6 @@ import { renderRefund } from '../objects/refund.ts';
 import { type Provider, perform } from '../provider.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
 
-export type Control = ReturnType<typeof createControl>;
-
 /** New details of a saved card; `card` is another test card number. */
 export interface CardChange {
   readonly card?: string | undefined;
@@ -39,134 +37,161 @@ export interface CardChange {
   readonly expYear?: number | undefined;
 }
 
-export function createControl(provider: Provider, faults: Faults) {
-  const { state } = provider;
-  const act = <T>(work: () => T): T => perform(provider, null, work).result;
-  const render = (intent: PaymentIntent) => renderPaymentIntent(intent, provider.publicUrl);
+export class Control {
+  readonly #provider: Provider;
+  readonly #faults: Faults;
 
-  return {
-    /** Pay an open checkout session with a test card or bank debit. Returns the payment intent. */
-    pay(
-      session: string,
-      { card, email = 'buyer@example.com' }: { card: string; email?: string | undefined },
-    ) {
-      const instrument = getInstrument(card);
-      return render(
-        act(() => payCheckout(provider, getRow(provider, 'checkoutSessions', session), instrument, email)),
-      );
-    },
+  constructor(provider: Provider, faults: Faults) {
+    this.#provider = provider;
+    this.#faults = faults;
+  }
 
-    /** Answer the bank's question about a payment that requires action. */
-    authenticate(paymentIntent: string, { confirmed }: { confirmed: boolean }) {
-      return render(act(() => authenticatePayment(provider, paymentIntent, confirmed)));
-    },
+  /** Pay an open checkout session with a test card or bank debit. Returns the payment intent. */
+  pay(session: string, { card, email = 'buyer@example.com' }: { card: string; email?: string | undefined }) {
+    const instrument = getInstrument(card);
+    return this.#render(
+      this.#act(() =>
+        payCheckout(this.#provider, getRow(this.#provider, 'checkoutSessions', session), instrument, email),
+      ),
+    );
+  }
 
-    /** Let a bank debit arrive or come back; left out, the debit chosen on the page decides. */
-    settle(paymentIntent: string, outcome?: 'succeeded' | 'failed') {
-      return render(act(() => settlePayment(provider, paymentIntent, outcome)));
-    },
+  /** Answer the bank's question about a payment that requires action. */
+  authenticate(paymentIntent: string, { confirmed }: { confirmed: boolean }) {
+    return this.#render(this.#act(() => authenticatePayment(this.#provider, paymentIntent, confirmed)));
+  }
 
-    expireCheckout(session: string) {
-      const expired = act(() => expireCheckout(provider, getRow(provider, 'checkoutSessions', session)));
-      return renderCheckoutSession(expired, provider.publicUrl);
-    },
+  /** Let a bank debit arrive or come back; left out, the debit chosen on the page decides. */
+  settle(paymentIntent: string, outcome?: 'succeeded' | 'failed') {
+    return this.#render(this.#act(() => settlePayment(this.#provider, paymentIntent, outcome)));
+  }
 
-    /** Give money back, as a person in the merchant's dashboard would. */
-    refund(payment: string, request: RefundRequest = {}) {
-      return renderRefund(act(() => refundCharge(provider, getCharge(provider, payment), request)));
-    },
+  expireCheckout(session: string) {
+    const expired = this.#act(() =>
+      expireCheckout(this.#provider, getRow(this.#provider, 'checkoutSessions', session)),
+    );
+    return renderCheckoutSession(expired, this.#provider.publicUrl);
+  }
 
-    /** Finish a pending refund, or make one that had succeeded fail. */
-    settleRefund(refund: string, outcome: 'succeeded' | 'failed') {
-      return renderRefund(act(() => settleRefund(provider, getRow(provider, 'refunds', refund), outcome)));
-    },
+  /** Give money back, as a person in the merchant's dashboard would. */
+  refund(payment: string, request: RefundRequest = {}) {
+    return renderRefund(
+      this.#act(() => refundCharge(this.#provider, getCharge(this.#provider, payment), request)),
+    );
+  }
 
-    dispute(payment: string, request: DisputeRequest = {}) {
-      return renderDispute(act(() => openDispute(provider, getCharge(provider, payment), request)));
-    },
+  /** Finish a pending refund, or make one that had succeeded fail. */
+  settleRefund(refund: string, outcome: 'succeeded' | 'failed') {
+    return renderRefund(
+      this.#act(() => settleRefund(this.#provider, getRow(this.#provider, 'refunds', refund), outcome)),
+    );
+  }
 
-    winDispute(dispute: string) {
-      return renderDispute(act(() => winDispute(provider, getRow(provider, 'disputes', dispute))));
-    },
+  dispute(payment: string, request: DisputeRequest = {}) {
+    return renderDispute(
+      this.#act(() => openDispute(this.#provider, getCharge(this.#provider, payment), request)),
+    );
+  }
 
-    loseDispute(dispute: string) {
-      return renderDispute(act(() => loseDispute(provider, getRow(provider, 'disputes', dispute))));
-    },
+  winDispute(dispute: string) {
+    return renderDispute(
+      this.#act(() => winDispute(this.#provider, getRow(this.#provider, 'disputes', dispute))),
+    );
+  }
 
-    warnOfFraud(payment: string) {
-      return renderFraudWarning(act(() => warnOfFraud(provider, getCharge(provider, payment))));
-    },
+  loseDispute(dispute: string) {
+    return renderDispute(
+      this.#act(() => loseDispute(this.#provider, getRow(this.#provider, 'disputes', dispute))),
+    );
+  }
 
-    deleteCustomer(customer: string) {
-      return renderCustomer(act(() => deleteCustomer(provider, getLiveCustomer(provider, customer).id)));
-    },
+  warnOfFraud(payment: string) {
+    return renderFraudWarning(
+      this.#act(() => warnOfFraud(this.#provider, getCharge(this.#provider, payment))),
+    );
+  }
 
-    /** Save a test card for a customer without a payment. */
-    saveCard(customer: string, card: string) {
-      const instrument = getInstrument(card);
-      return renderPaymentMethod(
-        act(() => {
-          const { id } = getLiveCustomer(provider, customer);
-          return attachPaymentMethod(provider, createPaymentMethod(provider, instrument).id, id);
-        }),
-      );
-    },
+  deleteCustomer(customer: string) {
+    return renderCustomer(
+      this.#act(() => deleteCustomer(this.#provider, getLiveCustomer(this.#provider, customer).id)),
+    );
+  }
 
-    /** Renew a saved card as the card network does. */
-    renewCard(paymentMethod: string, change: CardChange) {
-      const instrument = change.card === undefined ? undefined : getInstrument(change.card);
-      return renderPaymentMethod(
-        act(() => {
-          const method = getRow(provider, 'paymentMethods', paymentMethod);
-          const fields = {
-            expMonth: change.expMonth ?? method.expMonth,
-            expYear: change.expYear ?? method.expYear,
-            ...(instrument === undefined ? {} : { instrument }),
-          };
-          return updatePaymentMethod(provider, method, fields, { automatic: true });
-        }),
-      );
-    },
+  /** Save a test card for a customer without a payment. */
+  saveCard(customer: string, card: string) {
+    const instrument = getInstrument(card);
+    return renderPaymentMethod(
+      this.#act(() => {
+        const { id } = getLiveCustomer(this.#provider, customer);
+        return attachPaymentMethod(this.#provider, createPaymentMethod(this.#provider, instrument).id, id);
+      }),
+    );
+  }
 
-    detachCard(paymentMethod: string) {
-      return renderPaymentMethod(
-        act(() => detachPaymentMethod(provider, getRow(provider, 'paymentMethods', paymentMethod))),
-      );
-    },
+  /** Renew a saved card as the card network does. */
+  renewCard(paymentMethod: string, change: CardChange) {
+    const instrument = change.card === undefined ? undefined : getInstrument(change.card);
+    return renderPaymentMethod(
+      this.#act(() => {
+        const method = getRow(this.#provider, 'paymentMethods', paymentMethod);
+        const fields = {
+          expMonth: change.expMonth ?? method.expMonth,
+          expYear: change.expYear ?? method.expYear,
+          ...(instrument === undefined ? {} : { instrument }),
+        };
+        return updatePaymentMethod(this.#provider, method, fields, { automatic: true });
+      }),
+    );
+  }
 
-    /** Every delivery, oldest first, with its attempts. */
-    deliveries(): Delivery[] {
-      return state.all('deliveries');
-    },
+  detachCard(paymentMethod: string) {
+    return renderPaymentMethod(
+      this.#act(() =>
+        detachPaymentMethod(this.#provider, getRow(this.#provider, 'paymentMethods', paymentMethod)),
+      ),
+    );
+  }
 
-    /** Send one delivery again. */
-    redeliver(delivery: string): Promise<Delivery> {
-      return provider.webhooks.redeliver(getRow(provider, 'deliveries', delivery).id);
-    },
+  /** Every delivery, oldest first, with its attempts. */
+  deliveries(): Delivery[] {
+    return this.#provider.state.all('deliveries');
+  }
 
-    /** Send the deliveries that `reorder` faults held back, newest first unless told otherwise. */
-    release(order: 'created' | 'reversed' = 'reversed'): Promise<Delivery[]> {
-      return provider.webhooks.release(order);
-    },
+  /** Send one delivery again. */
+  redeliver(delivery: string): Promise<Delivery> {
+    return this.#provider.webhooks.redeliver(getRow(this.#provider, 'deliveries', delivery).id);
+  }
 
-    /** Resolves when every delivery has been accepted or given up. Held ones do not count. */
-    idle(): Promise<void> {
-      return provider.webhooks.idle();
-    },
+  /** Send the deliveries that `reorder` faults held back, newest first unless told otherwise. */
+  release(order: 'created' | 'reversed' = 'reversed'): Promise<Delivery[]> {
+    return this.#provider.webhooks.release(order);
+  }
 
-    /** Queue a fault. */
-    fault(fault: Fault): void {
-      faults.add(fault);
-    },
+  /** Resolves when every delivery has been accepted or given up. Held ones do not count. */
+  idle(): Promise<void> {
+    return this.#provider.webhooks.idle();
+  }
 
-    waitingFaults() {
-      return faults.waiting();
-    },
+  /** Queue a fault. */
+  fault(fault: Fault): void {
+    this.#faults.add(fault);
+  }
 
-    clearFaults(): void {
-      faults.clear();
-    },
-  };
+  waitingFaults() {
+    return this.#faults.waiting();
+  }
+
+  clearFaults(): void {
+    this.#faults.clear();
+  }
+
+  #act<T>(work: () => T): T {
+    return perform(this.#provider, null, work).result;
+  }
+
+  #render(intent: PaymentIntent) {
+    return renderPaymentIntent(intent, this.#provider.publicUrl);
+  }
 }
 
 function getInstrument(name: string): Instrument {

@@ -351,6 +351,14 @@ describe('expiry', () => {
     expect(await eventsSince()).toEqual(['checkout.session.expired']);
   });
 
+  test('is the only way to cancel the intent of an open session', async () => {
+    await postForm(page(), { card: '4000000000000002' });
+    const { id } = await intentNow();
+    expect((await failureOf(stripe.paymentIntents.cancel(id))).statusCode).toBe(400);
+    await stripe.checkout.sessions.expire(session.id);
+    expect((await intentNow()).status).toBe('canceled');
+  });
+
   test('by time, which cancels an intent that was tried', async () => {
     await postForm(page(), { card: '4000000000000002' });
     time = new Date(time.getTime() + 24 * HOUR * 1000);
