@@ -1,9 +1,14 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { CHROMIUM_PATH } from './test/support/browser-path.ts';
 import { CountReporter } from './test/support/count-reporter.ts';
+
+// Pages are tested in a real browser. Continuous integration brings one; a machine without is told.
+if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new CountReporter()],
     // Each test file keeps PostgreSQL as busy as itself.

@@ -58,7 +58,10 @@ async function run(stand: Stand, progress: (text: string) => void): Promise<Resu
     const rows = batch(round);
     const body = Buffer.from(JSON.stringify({ records: rows.map(record) }));
     const text = rows.map((row, line) => copyLine(tenant, round, row, line)).join('');
-    const times = { floor: await time(() => copy(copier, text)), ours: await time(() => post(stand.url, key, body, agent)) };
+    const times = {
+      floor: await time(() => copy(copier, text)),
+      ours: await time(() => post(stand.url, key, body, agent)),
+    };
     if (round < WARM_UP) continue;
     ours.push(BATCH / times.ours);
     floor.push(BATCH / times.floor);
@@ -84,7 +87,14 @@ function batch(round: number): Row[] {
 }
 
 function record(row: Row) {
-  return { ...row, role: 'audience', tier: 'hd', seconds: 60, egress_bytes: 11_250_000, ingress_bytes: 90_000 };
+  return {
+    ...row,
+    role: 'audience',
+    tier: 'hd',
+    seconds: 60,
+    egress_bytes: 11_250_000,
+    ingress_bytes: 90_000,
+  };
 }
 
 function copyLine(tenant: bigint, round: number, row: Row, line: number): string {

@@ -129,14 +129,38 @@ async function createRelayKey(api: Api, key: string): Promise<string> {
 async function reportUsage(api: Api, relayKey: string): Promise<void> {
   step('The relay reports three participants, and then, to be safe, the same again');
   const records = [
-    { room: 'lobby', participant: 'ann', role: 'host', tier: 'full_hd', seconds: 3600, egress_bytes: 1_350_000_000 },
-    { room: 'lobby', participant: 'bob', role: 'audience', tier: 'hd', seconds: 3600, egress_bytes: 675_000_000 },
-    { room: 'lobby', participant: 'cem', role: 'audience', tier: 'audio', seconds: 60, egress_bytes: 480_000 },
+    {
+      room: 'lobby',
+      participant: 'ann',
+      role: 'host',
+      tier: 'full_hd',
+      seconds: 3600,
+      egress_bytes: 1_350_000_000,
+    },
+    {
+      room: 'lobby',
+      participant: 'bob',
+      role: 'audience',
+      tier: 'hd',
+      seconds: 3600,
+      egress_bytes: 675_000_000,
+    },
+    {
+      room: 'lobby',
+      participant: 'cem',
+      role: 'audience',
+      tier: 'audio',
+      seconds: 60,
+      egress_bytes: 480_000,
+    },
   ].map((record) => ({ ...record, id: `demo.${record.participant}.1`, ingress_bytes: 1_000_000 }));
   for (let time = 0; time < 2; time += 1) {
     const answer = await api.call('POST', '/v1/usage', { key: relayKey, body: { records } });
     const counts = `charged ${answer.charged}, duplicates ${answer.duplicates}`;
-    show(time === 0 ? 'first' : 'again', `${counts}, total ${answer.total.display}, admitted ${answer.admitted}`);
+    show(
+      time === 0 ? 'first' : 'again',
+      `${counts}, total ${answer.total.display}, admitted ${answer.admitted}`,
+    );
   }
 }
 
@@ -176,7 +200,8 @@ async function showLedger(api: Api, key: string): Promise<void> {
     say(`    ${entry.kind.padEnd(12)} ${entry.amount.display.padStart(14)}  ${what}`);
   }
   say(`    ${'balance'.padEnd(12)} ${balance.display.padStart(14)}`);
-  if (sum !== BigInt(balance.micros)) throw new Error(`the entries add up to ${sum}, not to ${balance.micros}`);
+  if (sum !== BigInt(balance.micros))
+    throw new Error(`the entries add up to ${sum}, not to ${balance.micros}`);
 }
 
 async function waitForCredit(api: Api, key: string, micros: number): Promise<void> {

@@ -48,7 +48,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Read and check the whole environment. Throws `ConfigError` at the first wrong value. */
 export function readConfig(env: Env): Config {
   const host = env.HOST || '127.0.0.1';
-  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host)) throw wrong('HOST', 'an address or a host name', host);
+  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))
+    throw wrong('HOST', 'an address or a host name', host);
   const port = readPort(env, 'PORT', 8080);
   const production = env.NODE_ENV === 'production';
   const payments = readPayments(env, production);
@@ -141,9 +142,14 @@ function readStripeKey(env: Env, payments: PaymentsMode): string | undefined {
 
 function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[] {
   if (payments !== 'stripe') return [];
-  const secrets = (env.STRIPE_WEBHOOK_SECRET ?? '').split(',').map((each) => each.trim()).filter(Boolean);
+  const secrets = (env.STRIPE_WEBHOOK_SECRET ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
   if (secrets.length === 0) {
-    throw new ConfigError('STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook');
+    throw new ConfigError(
+      'STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook',
+    );
   }
   return secrets;
 }
@@ -158,7 +164,10 @@ function readKeyPrefix(env: Env): string {
 }
 
 function readTrustProxy(env: Env): readonly string[] {
-  const list = (env.TRUST_PROXY ?? '').split(',').map((each) => each.trim()).filter(Boolean);
+  const list = (env.TRUST_PROXY ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
   for (const each of list) {
     const [address = '', bits, ...rest] = each.split('/');
     const size = isIP(address) === 4 ? 32 : 128;

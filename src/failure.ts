@@ -15,7 +15,8 @@ export const FAILURES = {
   already_rotated: 'already rotated',
   already_revoked: 'already revoked',
   status_change_refused: 'tenant status cannot change that way',
-  would_stop_service: "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",
+  would_stop_service:
+    "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",
   too_many_signups: 'too many signups from this address',
   too_many_failed_keys: 'too many failed api keys from this address',
   provider_error: 'payment provider error',

@@ -117,7 +117,8 @@ function stopOnSignals(opened: Opened, log: Logger): void {
 
 main().catch((error: unknown) => {
   // These say in one line what to do; anything else is a surprise and needs its stack.
-  const expected = error instanceof ConfigError || error instanceof ListenError || error instanceof DataDirInUse;
+  const expected =
+    error instanceof ConfigError || error instanceof ListenError || error instanceof DataDirInUse;
   process.stderr.write(`${expected ? error.message : ((error as Error).stack ?? error)}\n`);
   process.exit(1);
 });

@@ -48,7 +48,9 @@ async function readMigrations(): Promise<Migration[]> {
 async function runMissing(tx: Tx, migrations: readonly Migration[]): Promise<number> {
   await tx.query(`create table if not exists migrations (
     name text primary key, checksum text not null, run_at timestamptz not null default now())`);
-  const { rows } = await tx.query<{ name: string; checksum: string }>('select name, checksum from migrations');
+  const { rows } = await tx.query<{ name: string; checksum: string }>(
+    'select name, checksum from migrations',
+  );
   const done = new Map(rows.map((row) => [row.name, row.checksum]));
 
   let run = 0;

@@ -53,10 +53,10 @@ export async function lockKeys(tx: Tx, tenant: TenantId): Promise<void> {
 }
 
 export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<ApiKey | undefined> {
-  const { rows } = await tx.query<ApiKey>(`select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`, [
-    tenant,
-    id,
-  ]);
+  const { rows } = await tx.query<ApiKey>(
+    `select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`,
+    [tenant, id],
+  );
   return rows[0];
 }
 

@@ -42,7 +42,9 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
 }
 
 export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
-  const { rows } = await db.query<{ balance: bigint }>('select balance from accounts where tenant_id = $1', [tenant]);
+  const { rows } = await db.query<{ balance: bigint }>('select balance from accounts where tenant_id = $1', [
+    tenant,
+  ]);
   const row = rows[0];
   assert(row, 'account of the tenant');
   return row.balance;

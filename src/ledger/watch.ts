@@ -40,7 +40,10 @@ function noteDrift(deps: Deps, drifts: Map<TenantId, bigint>, tenant: TenantId, 
     return;
   }
   drifts.set(tenant, drift);
-  deps.log.error({ tenant: renderTenantId(tenant), drift: drift.toString() }, 'a balance differs from its ledger');
+  deps.log.error(
+    { tenant: renderTenantId(tenant), drift: drift.toString() },
+    'a balance differs from its ledger',
+  );
 }
 
 async function nextTenants(deps: Deps, after: TenantId | null): Promise<TenantId[]> {

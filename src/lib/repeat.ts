@@ -12,7 +12,11 @@ export interface Repeating {
  *
  * A turn that fails is handed to `onError`; the next one comes all the same.
  */
-export function repeat(seconds: number, work: () => Promise<void>, onError: (error: unknown) => void): Repeating {
+export function repeat(
+  seconds: number,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Repeating {
   let stopped = false;
   let wakeUp = () => {};
 

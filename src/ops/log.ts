@@ -23,7 +23,10 @@ export function makeLog(level: string): Logger {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: SECRET_FIELDS.flatMap((name) => [quote(name), `*${quote(name)}`, `*.*${quote(name)}`]), censor: '[redacted]' },
+    redact: {
+      paths: SECRET_FIELDS.flatMap((name) => [quote(name), `*${quote(name)}`, `*.*${quote(name)}`]),
+      censor: '[redacted]',
+    },
     serializers: { err: describeError },
   });
 }

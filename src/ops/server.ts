@@ -13,7 +13,9 @@ export function buildOps(deps: Deps, state: { readonly stopping: boolean }): Fas
 
   app.get('/readyz', async (_request, reply) => {
     const reason = state.stopping ? 'stopping' : await findFault(deps);
-    return reply.code(reason ? 503 : 200).send(reason ? { status: 'not ready', reason } : { status: 'ready' });
+    return reply
+      .code(reason ? 503 : 200)
+      .send(reason ? { status: 'not ready', reason } : { status: 'ready' });
   });
 
   app.get('/metrics', async (_request, reply) =>

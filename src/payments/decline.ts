@@ -39,8 +39,11 @@ export type DeclineReport = Pick<
 >;
 
 export function readDecline(report: DeclineReport): Decline {
-  const needsPerson = report.code === 'authentication_required' || report.decline_code === 'authentication_required';
-  const code = needsPerson ? 'authentication_required' : report.decline_code || report.code || 'card_declined';
+  const needsPerson =
+    report.code === 'authentication_required' || report.decline_code === 'authentication_required';
+  const code = needsPerson
+    ? 'authentication_required'
+    : report.decline_code || report.code || 'card_declined';
   const hard =
     HARD_CODES.has(code) ||
     report.advice_code === 'do_not_try_again' ||

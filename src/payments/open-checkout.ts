@@ -25,7 +25,12 @@ export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint)
   await insertCheckout(deps.db, { id, tenant, amount });
   try {
     const session = await askProvider(async () =>
-      createSession(deps, provider, { id, tenant, amount, customer: await customerOf(deps, provider, tenant, id) }),
+      createSession(deps, provider, {
+        id,
+        tenant,
+        amount,
+        customer: await customerOf(deps, provider, tenant, id),
+      }),
     );
     await updateCheckoutSession(deps.db, id, session.id);
     return session.url ?? '';
@@ -35,7 +40,12 @@ export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint)
   }
 }
 
-async function customerOf(deps: Deps, provider: Provider, tenantId: TenantId, checkoutId: string): Promise<string> {
+async function customerOf(
+  deps: Deps,
+  provider: Provider,
+  tenantId: TenantId,
+  checkoutId: string,
+): Promise<string> {
   const settings = await findPaymentSettings(deps.db, tenantId);
   if (settings.customerId) return settings.customerId;
 

@@ -178,7 +178,9 @@ async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentInte
 /** The provider answered with an error: a decline, a request it cannot serve, or nothing certain. */
 async function explain(deps: Deps, attempt: Attempt, error: unknown): Promise<void> {
   if (error instanceof Stripe.errors.StripeCardError) {
-    const report = (error.payment_intent?.last_payment_error ?? error.raw) as Parameters<typeof declineAttempt>[3];
+    const report = (error.payment_intent?.last_payment_error ?? error.raw) as Parameters<
+      typeof declineAttempt
+    >[3];
     await inTransaction(deps.db, (tx) => declineAttempt(deps, tx, attempt, report, error.payment_intent?.id));
     return;
   }

@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts';
 import { invalidRequest } from '../failure.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import { clearBreaker } from './top-up-attempts.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
+import { clearBreaker } from './top-up-attempts.sql.ts';
 
 /** Amounts are in micros; `null` keeps the value that is set. */
 export interface AutoTopUp {

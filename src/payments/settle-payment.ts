@@ -10,7 +10,14 @@ import { microsOfCents } from '../money/amount.ts';
 import { parseTenantId, type TenantId } from '../tenants/tenant.ts';
 import { lockTenant, updateStatus } from '../tenants/tenants.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
-import { advanceCheckout, findCheckout, freeze, insertPayment, notePaid, type Payment } from './payments.sql.ts';
+import {
+  advanceCheckout,
+  findCheckout,
+  freeze,
+  insertPayment,
+  notePaid,
+  type Payment,
+} from './payments.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
 import { clearBreaker, findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 

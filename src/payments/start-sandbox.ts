@@ -30,7 +30,11 @@ export async function startSandboxPayments(
   });
   return {
     sandbox,
-    settings: { stripeSecretKey: secretKey, stripeWebhookSecrets: [webhookSecret], stripeApiBase: sandbox.url },
+    settings: {
+      stripeSecretKey: secretKey,
+      stripeWebhookSecrets: [webhookSecret],
+      stripeApiBase: sandbox.url,
+    },
   };
 }
 

@@ -42,9 +42,16 @@ export async function sweepEvents(deps: Deps, provider: Provider): Promise<numbe
 /** Oldest first, though order must not matter. */
 async function listMissed(deps: Deps, { stripe }: Provider, since: number): Promise<Stripe.Event[]> {
   const events: Stripe.Event[] = [];
-  for await (const event of stripe.events.list({ types: [...EVENT_TYPES], created: { gte: since }, limit: 100 })) {
+  for await (const event of stripe.events.list({
+    types: [...EVENT_TYPES],
+    created: { gte: since },
+    limit: 100,
+  })) {
     events.push(event);
   }
-  const handled = await findHandledEvents(deps.db, events.map((event) => event.id));
+  const handled = await findHandledEvents(
+    deps.db,
+    events.map((event) => event.id),
+  );
   return events.filter((event) => !handled.has(event.id)).reverse();
 }

@@ -94,7 +94,11 @@ export async function finishAttempt(
   tx: Tx,
   id: string,
   state: 'succeeded' | 'declined' | 'canceled',
-  known: { paymentId?: string | undefined; declineCode?: string | undefined; error?: string | undefined } = {},
+  known: {
+    paymentId?: string | undefined;
+    declineCode?: string | undefined;
+    error?: string | undefined;
+  } = {},
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update top_up_attempts

@@ -24,7 +24,11 @@ export interface PaymentsWorker {
 export function startPaymentsWorker(deps: Deps, provider: Provider): PaymentsWorker {
   const report = (what: string) => (error: unknown) => deps.log.error({ err: error }, what);
 
-  const topUps = repeat(TOP_UPS_EVERY_SECONDS, () => runAllDue(deps, provider), report('top-up worker failed'));
+  const topUps = repeat(
+    TOP_UPS_EVERY_SECONDS,
+    () => runAllDue(deps, provider),
+    report('top-up worker failed'),
+  );
   const sweeper: Repeating = repeat(
     SWEEP_EVERY_SECONDS,
     async () => {

@@ -78,7 +78,9 @@ export function parseRateCard(file: unknown): UnversionedRateCard {
   if (!rateCardFile.Check(file)) {
     const [fault] = rateCardFile.Errors(file);
     const field = fault?.instancePath.slice(1) || 'the rate card';
-    throw new Error(`${field} ${fault?.message ?? 'is not valid'} (amounts are dollars in strings, like "0.60")`);
+    throw new Error(
+      `${field} ${fault?.message ?? 'is not valid'} (amounts are dollars in strings, like "0.60")`,
+    );
   }
   const ceilings = file.ceiling_per_1000_participant_minutes;
   return {

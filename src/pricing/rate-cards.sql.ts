@@ -18,7 +18,9 @@ export async function findNewestRateCard(db: Db): Promise<RateCardRow | undefine
 }
 
 export async function findRateCard(db: Db, version: number): Promise<RateCardRow | undefined> {
-  const { rows } = await db.query<RateCardRow>(`select ${COLUMNS} from rate_cards where version = $1`, [version]);
+  const { rows } = await db.query<RateCardRow>(`select ${COLUMNS} from rate_cards where version = $1`, [
+    version,
+  ]);
   return rows[0];
 }
 

@@ -51,8 +51,7 @@ export function priceUsage(usage: Usage, rates: RateCard): Price {
   assert(usage.egressBytes >= 0n, 'egressBytes');
 
   const fee = rates.platformFeePerGib * usage.egressBytes * FEE_SCALE;
-  const ceiling =
-    rates.ceilingPer1000Minutes[usage.role][usage.tier] * BigInt(usage.seconds) * CEILING_SCALE;
+  const ceiling = rates.ceilingPer1000Minutes[usage.role][usage.tier] * BigInt(usage.seconds) * CEILING_SCALE;
 
   return ceiling < fee ? { numerator: ceiling, capped: true } : { numerator: fee, capped: false };
 }

@@ -1,6 +1,7 @@
 /** What an operator may do to a tenant. */
-import { inTransaction } from '../db/transaction.ts';
+
 import type { Pool } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
 import { operatorMayMove, type TenantId, type TenantStatus } from './tenant.ts';
 import { lockTenant, updateExempt, updateStatus } from './tenants.sql.ts';

@@ -1,9 +1,9 @@
 /** Sign a tenant up: the tenant, its first key, and a checkout to pay. Source: specification 4.2. */
 import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
-import { microsOfCents } from '../money/amount.ts';
 import { newKey } from '../keys/api-key.ts';
 import { insertKey } from '../keys/keys.sql.ts';
+import { microsOfCents } from '../money/amount.ts';
 import { openCheckout } from '../payments/open-checkout.ts';
 import { newTenantId, type TenantId } from './tenant.ts';
 import { insertTenant } from './tenants.sql.ts';

@@ -23,7 +23,9 @@ export async function findTenant(db: Db, id: TenantId): Promise<Tenant | undefin
 }
 
 export async function lockTenant(tx: Tx, id: TenantId): Promise<Tenant | undefined> {
-  const { rows } = await tx.query<Tenant>(`select ${COLUMNS} from tenants where id = $1 for no key update`, [id]);
+  const { rows } = await tx.query<Tenant>(`select ${COLUMNS} from tenants where id = $1 for no key update`, [
+    id,
+  ]);
   return rows[0];
 }
 

@@ -59,11 +59,7 @@ export async function chargeUsage(
  * taken for new unless a few of its ids are known, and stored at once; should that turn out wrong,
  * the unique key refuses it, and the whole transaction is done again with the look-up.
  */
-async function chargeOnce(
-  deps: Deps,
-  tenant: TenantId,
-  records: readonly UsageRecord[],
-): Promise<Outcome> {
+async function chargeOnce(deps: Deps, tenant: TenantId, records: readonly UsageRecord[]): Promise<Outcome> {
   const { fresh, repeated } = withoutRepetitions(records);
   const ids = fresh.map((record) => record.id);
   const probe = [ids[0], ids[ids.length >> 1], ids.at(-1)].filter((id) => id !== undefined);
@@ -158,7 +154,10 @@ async function postBatch(
       rateVersion: rates.version,
       carry,
       records: priced.length,
-      newestIds: priced.slice(-RECENT_ENTRIES_MAX).map((record) => record.id).reverse(),
+      newestIds: priced
+        .slice(-RECENT_ENTRIES_MAX)
+        .map((record) => record.id)
+        .reverse(),
     },
   });
   return { account: after, total: account.exempt ? 0n : total };

@@ -13,7 +13,13 @@ export interface PricedRecord extends UsageRecord {
 }
 
 const ROLE_CODES: Readonly<Record<Role, string>> = { host: 'h', audience: 'a', broadcast_audience: 'b' };
-const TIER_CODES: Readonly<Record<Tier, string>> = { audio: 'a', hd: 'h', full_hd: 'f', '2k': '2', '2k_plus': 'k' };
+const TIER_CODES: Readonly<Record<Tier, string>> = {
+  audio: 'a',
+  hd: 'h',
+  full_hd: 'f',
+  '2k': '2',
+  '2k_plus': 'k',
+};
 
 /** Whether any of these ids was accepted before, as far as can be seen without the lock: a hint. */
 export async function anyKnown(db: Db, tenant: TenantId, ids: readonly string[]): Promise<boolean> {
@@ -138,7 +144,15 @@ export async function recordConflicts(
 }
 
 /** The report as the relay sent it, but for its id. */
-function renderReported({ role, tier, seconds, egressBytes, ingressBytes, room, participant }: UsageRecord): string {
+function renderReported({
+  role,
+  tier,
+  seconds,
+  egressBytes,
+  ingressBytes,
+  room,
+  participant,
+}: UsageRecord): string {
   return JSON.stringify({
     room,
     participant,

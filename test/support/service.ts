@@ -180,7 +180,12 @@ export async function ask(url: string, method: string, options: RequestOptions =
   });
   const text = await answer.text();
   const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
-  return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
 }
 
 let records = 0;

@@ -10,7 +10,8 @@ import type { Deps } from '../../deps.ts';
 import { type Checkout, findCheckout } from '../../payments/payments.sql.ts';
 import type { Rest } from './server.ts';
 
-const CSP = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CSP =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function checkoutPage(app: Rest, deps: Deps): void {
   app.get(
@@ -46,7 +47,10 @@ function describe(checkout: Checkout, canceled: boolean): Page {
   const amount = `$${(Number(checkout.amount) / 1_000_000).toFixed(2)}`;
   switch (checkout.state) {
     case 'paid':
-      return { title: 'Thank you', text: `Your payment of ${amount} was received and the credit has been added.` };
+      return {
+        title: 'Thank you',
+        text: `Your payment of ${amount} was received and the credit has been added.`,
+      };
     case 'processing':
       return {
         title: 'Your payment is on its way',

@@ -32,7 +32,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (failure.kind === 'provider_error') request.log.warn({ err: failure.cause }, 'payment provider error');
   if (failure.kind === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
   const retryAfter =
-    failure.retryAfter ?? (failure.kind === 'payments_not_configured' ? RETRY_AFTER_NOT_CONFIGURED : undefined);
+    failure.retryAfter ??
+    (failure.kind === 'payments_not_configured' ? RETRY_AFTER_NOT_CONFIGURED : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   return reply.code(STATUS[failure.kind]).send({
     error: failure.message,

@@ -7,7 +7,11 @@ export function ratesRoute(app: Rest, deps: Deps): void {
   app.get(
     '/v1/rates',
     {
-      schema: { tags: ['Rates'], summary: 'The rate card in effect', response: answers({ 200: RateCardSchema }) },
+      schema: {
+        tags: ['Rates'],
+        summary: 'The rate card in effect',
+        response: answers({ 200: RateCardSchema }),
+      },
     },
     async () => renderRateCard(await deps.rates.current(deps.db)),
   );

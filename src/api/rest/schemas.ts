@@ -5,15 +5,18 @@
  * does not name cannot leave), and make the OpenAPI description.
  */
 import Type, { type Static, type TSchema } from 'typebox';
-import { KEY_KINDS, type ApiKey } from '../../keys/api-key.ts';
+import { type ApiKey, KEY_KINDS } from '../../keys/api-key.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../ledger/posting.ts';
 import { renderAmount } from '../../money/amount.ts';
 import type { PaymentSettings } from '../../payments/payments.sql.ts';
-import { MODEL, ROLES, type RateCard, TIERS, type Tier } from '../../pricing/rate-card.ts';
+import { MODEL, type RateCard, ROLES, TIERS, type Tier } from '../../pricing/rate-card.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../tenants/tenant.ts';
 
 /** One of the given words. */
-export function words<const T extends readonly string[]>(values: T, options: { default?: T[number]; description?: string } = {}) {
+export function words<const T extends readonly string[]>(
+  values: T,
+  options: { default?: T[number]; description?: string } = {},
+) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 }
 
@@ -31,7 +34,9 @@ export const TenantSchema = Type.Object({
   status: words(TENANT_STATUSES),
   has_card: Type.Boolean({ description: 'A saved payment method exists' }),
   auto_top_up: Type.Object({ enabled: Type.Boolean(), below: AmountSchema, amount: AmountSchema }),
-  last_top_up_error: Type.Optional(Type.String({ description: 'Only when the last automatic top-up failed' })),
+  last_top_up_error: Type.Optional(
+    Type.String({ description: 'Only when the last automatic top-up failed' }),
+  ),
   created_at: Timestamp,
 });
 

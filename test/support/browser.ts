@@ -1,0 +1,65 @@
+/** A real browser for tests of pages: the Chromium of the machine, driven by Playwright. */
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { CHROMIUM_PATH } from './browser-path.ts';
+import type { TestService } from './service.ts';
+
+/** It shall talk to the pages under test and to nobody else. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Look {
+  readonly colorScheme: 'light' | 'dark';
+  readonly width: number;
+}
+
+/** Every page is looked at on a desk by day and on a phone by night. */
+export const LOOKS: readonly Look[] = [
+  { colorScheme: 'light', width: 1200 },
+  { colorScheme: 'dark', width: 390 },
+];
+
+export interface TestBrowser {
+  /** A page, and what the browser complained about on it. */
+  open(look: Look): Promise<{ page: Page; complaints: string[] }>;
+}
+
+/** The name under which the browser finds the service, wherever it really listens. */
+export const PUBLIC_URL = 'http://service.test';
+
+/** Call it after `useService({ publicUrl: PUBLIC_URL })`. */
+export function useBrowser(app: TestService): TestBrowser {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const rules = `--host-resolver-rules=MAP service.test 127.0.0.1:${app.service.port}`;
+    browser = await chromium.launch({ executablePath: CHROMIUM_PATH!, args: [...ARGUMENTS, rules] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  return {
+    open: async ({ colorScheme, width }) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      return { page, complaints };
+    },
+  };
+}
+
+/** Whether something sticks out to the right of the screen. */
+export function overflows(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}

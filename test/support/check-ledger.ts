@@ -1,0 +1,277 @@
+/**
+ * Checks a database at rest against everything that must hold for money, twice: in SQL with `numeric`,
+ * and in `bigint` fractions from what relays reported and the rate card that priced it.
+ *
+ * It is written from the specification and the schema and shares no code with the service.
+ */
+import type Stripe from 'stripe';
+
+interface Queryable {
+  query(text: string): Promise<{ rows: unknown[] }>;
+}
+
+/** What is wrong, one line each; an empty list is a ledger in order. */
+export async function checkLedger(db: Queryable, rounding: 'carry' | 'per_record' = 'carry'): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [what, query] of Object.entries({ ...RULES, ...PRICE_RULES[rounding] })) {
+    const { rows } = await db.query(`select r::text as row from (${query}) as r limit 5`);
+    for (const { row } of rows as { row: string }[]) problems.push(`${what}: ${row}`);
+  }
+  return [...problems, ...(await checkPrices(db, rounding))];
+}
+
+/** 2^30 x 1875: micros per GiB and micros per 1000 minutes are both whole over it. */
+const D = '2013265920000::numeric';
+
+/** Each rule selects the rows that break it. */
+const RULES: Readonly<Record<string, string>> = {
+  'the balance is the sum of the ledger': `
+    select a.tenant_id, a.balance, sum(p.amount) from accounts a left join postings p using (tenant_id)
+     group by a.tenant_id having a.balance <> coalesce(sum(p.amount::numeric), 0)`,
+  'an account shows its newest posting': `
+    select a.tenant_id, a.last_seq, max(p.seq) from accounts a left join postings p using (tenant_id)
+     group by a.tenant_id having a.last_seq is distinct from max(p.seq)`,
+  'sequence numbers have no gaps, balances follow from each other, time does not go back': `
+    select * from (select tenant_id, seq, balance_before, amount, balance, at,
+                          row_number() over w as place, lag(balance, 1, 0) over w as before, lag(at) over w as earlier
+                     from postings window w as (partition by tenant_id order by seq)) as p
+     where seq <> place or balance_before <> before or balance <> before + amount or at < earlier`,
+  'a batch posting stands for its records': `
+    select p.tenant_id, p.seq, p.kind, p.amount, p.records, count(r.id), sum(r.amount)
+      from postings p left join usage_records r on r.tenant_id = p.tenant_id and r.posting_seq = p.seq
+     where p.records is not null group by p.tenant_id, p.seq
+    having p.records <> count(r.id) or (p.kind = 'usage' and p.amount <> -sum(r.amount::numeric))
+        or min(r.line) <> 0 or max(r.line) <> count(r.id) - 1 or count(distinct r.line) <> count(r.id)`,
+  'a batch posting names its newest records': `
+    select p.tenant_id, p.seq, p.newest_ids from postings p where p.records is not null and p.newest_ids <> array(
+      select r.id::text from usage_records r where r.tenant_id = p.tenant_id and r.posting_seq = p.seq
+       order by r.line desc limit 50)`,
+  'a record belongs to a batch posting': `
+    select r.tenant_id, r.id from usage_records r
+      left join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
+     where p.kind is null or p.kind not in ('usage', 'unbilled')`,
+  'a payment is credited once, and the ledger holds its net': `
+    select p.id, p.credited, p.reversed, sum(l.amount) from payments p
+      left join postings l on l.tenant_id = p.tenant_id and l.payment_id = p.id group by p.id
+    having sum(l.amount) is distinct from p.credited - p.reversed
+        or count(*) filter (where l.kind = p.kind and l.amount = p.credited) <> 1
+        or count(*) filter (where l.kind in ('top_up', 'auto_top_up')) <> 1`,
+  'a posting of a payment has its payment': `
+    select l.tenant_id, l.seq, l.payment_id from postings l left join payments p on p.id = l.payment_id
+     where l.payment_id is not null and p.tenant_id is distinct from l.tenant_id`,
+  'what was taken back is what refunds and disputes took, up to the credit': `
+    select p.id, p.credited, p.reversed from payments p where p.reversed <> least(p.credited,
+      coalesce((select sum(amount) from refunds r where r.payment_id = p.id and r.status in ('pending', 'succeeded')), 0)
+      + coalesce((select sum(amount) from disputes d where d.payment_id = p.id and d.withdrawn and not d.reinstated), 0))`,
+  'a tenant has one open top-up at the most': `
+    select tenant_id, count(*) from top_up_attempts where state in ('pending', 'unknown')
+     group by tenant_id having count(*) > 1`,
+  'a top-up has one payment at the most, and if it succeeded exactly one': `
+    select a.id, a.state, a.payment_id, count(p.id) from top_up_attempts a left join payments p on p.attempt_id = a.id
+     group by a.id having count(p.id) > 1 or (a.state = 'succeeded' and min(p.id) is distinct from a.payment_id)
+        or (a.state in ('pending', 'unknown') and count(p.id) > 0)`,
+  'a payment of a top-up has the tenant and the amount of the top-up': `
+    select p.id from payments p join top_up_attempts a on a.id = p.attempt_id
+     where p.tenant_id <> a.tenant_id or p.credited <> a.amount or p.kind <> 'auto_top_up'`,
+  'a tenant that paid is not pending': `
+    select t.id from tenants t join payments p on p.tenant_id = t.id where t.status = 'pending'`,
+  'the status of a tenant is where its history leads': `
+    select t.id, t.status from tenants t where t.status <> coalesce(
+      (select new_status from tenant_status_changes c where c.tenant_id = t.id order by at desc limit 1), 'pending')`,
+};
+
+/** What each record costs before it is rounded, as a numerator over D; `ceiling_n` and `fee_n` apart. */
+const EXACT = `
+  select r.tenant_id, r.posting_seq, r.line, r.id, r.amount, r.capped, p.kind, p.carry,
+         (c.card->>'platform_fee_per_gib')::numeric * 1000000 * r.egress_bytes * 1875 as fee_n,
+         (c.card->'ceiling_per_1000_participant_minutes'
+            ->(case r.role when 'h' then 'host' when 'a' then 'audience' else 'broadcast_audience' end)
+            ->>(case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd' when '2' then '2k'
+                            else '2k_plus' end))::numeric * 1000000 * r.seconds * 33554432 as ceiling_n
+    from usage_records r
+    join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
+    join rate_cards c on c.version = p.rate_version`;
+
+/** The running total begins anew in each batch of an exempt tenant, and never in those of the others. */
+const RUNNING = `
+  select e.*, least(fee_n, ceiling_n) as n,
+         ${D} / 2 + sum(least(fee_n, ceiling_n)) over (
+           partition by tenant_id, kind, case when kind = 'unbilled' then posting_seq end
+           order by posting_seq, line) as total_n
+    from (${EXACT}) as e`;
+
+const PRICE_RULES: Readonly<Record<'carry' | 'per_record', Readonly<Record<string, string>>>> = {
+  carry: {
+    'a record costs what it adds to the running total': `
+      select tenant_id, id, amount, capped, n from (${RUNNING}) as r
+       where amount <> div(total_n, ${D}) - div(total_n - n, ${D}) or capped <> (ceiling_n < fee_n)`,
+    'a posting keeps what its last record left over': `
+      select tenant_id, posting_seq, carry from (${RUNNING}) as r
+       where line = (select max(line) from usage_records l
+                      where l.tenant_id = r.tenant_id and l.posting_seq = r.posting_seq)
+         and carry <> mod(total_n, ${D})`,
+    'an account keeps what its last charge left over': `
+      select a.tenant_id, a.carry from accounts a where a.carry <> coalesce(
+        (select carry from postings p where p.tenant_id = a.tenant_id and p.kind = 'usage'
+          order by seq desc limit 1), ${D} / 2)`,
+    'the total is never more than half a micro from the exact sum': `
+      select tenant_id, sum(amount), sum(n) from (${RUNNING}) as r where kind = 'usage' group by tenant_id
+      having abs(sum(amount) * ${D} - sum(n)) > ${D} / 2`,
+  },
+  per_record: {
+    'a record is rounded half-up by itself': `
+      select tenant_id, id, amount, capped, n from (${RUNNING}) as r
+       where amount <> div(n + ${D} / 2, ${D}) or capped <> (ceiling_n < fee_n)`,
+  },
+};
+
+interface Card {
+  readonly platform_fee_per_gib: string;
+  readonly ceiling_per_1000_participant_minutes: Record<string, Record<string, string>>;
+}
+
+interface StoredRecord {
+  readonly tenant: string;
+  readonly id: string;
+  readonly kind: 'usage' | 'unbilled';
+  readonly seq: string;
+  readonly card: string;
+  readonly bytes: string;
+  readonly seconds: string;
+  readonly role: string;
+  readonly tier: string;
+  readonly amount: string;
+  readonly capped: boolean;
+}
+
+const ROLES: Record<string, string> = { h: 'host', a: 'audience', b: 'broadcast_audience' };
+const TIERS: Record<string, string> = { a: 'audio', h: 'hd', f: 'full_hd', '2': '2k', k: '2k_plus' };
+
+async function checkPrices(db: Queryable, rounding: 'carry' | 'per_record'): Promise<string[]> {
+  const { rows } = await db.query(
+    `select r.tenant_id::text as tenant, r.id, p.kind, p.seq::text as seq, c.card::text as card,
+            r.egress_bytes::text as bytes, r.seconds::text as seconds, r.role::text as role, r.tier::text as tier,
+            r.amount::text as amount, r.capped
+       from usage_records r
+       join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
+       join rate_cards c on c.version = p.rate_version
+      order by r.tenant_id, r.posting_seq, r.line`,
+  );
+  const cards = new Map<string, Card>();
+  const sums = new Map<string, Fraction>();
+  const problems: string[] = [];
+  for (const record of rows as StoredRecord[]) {
+    if (!cards.has(record.card)) cards.set(record.card, JSON.parse(record.card));
+    const { price, capped } = exactPrice(cards.get(record.card)!, {
+      role: ROLES[record.role]!,
+      tier: TIERS[record.tier]!,
+      seconds: BigInt(record.seconds),
+      bytes: BigInt(record.bytes),
+    });
+    const scope = record.kind === 'usage' ? record.tenant : `${record.tenant} ${record.seq}`;
+    const before = sums.get(scope) ?? ZERO;
+    const after = add(before, price);
+    sums.set(scope, after);
+    const amount = rounding === 'carry' ? roundHalfUp(after) - roundHalfUp(before) : roundHalfUp(price);
+    if (amount !== BigInt(record.amount) || capped !== record.capped) {
+      problems.push(`record ${record.id} of ${scope} cost ${record.amount}, should cost ${amount}`);
+    }
+  }
+  return problems.slice(0, 5);
+}
+
+/** A number that is a quotient of integers; never negative here. */
+export interface Fraction {
+  readonly top: bigint;
+  readonly bottom: bigint;
+}
+
+export const ZERO: Fraction = { top: 0n, bottom: 1n };
+
+export function add(a: Fraction, b: Fraction): Fraction {
+  if (a.bottom === b.bottom) return { top: a.top + b.top, bottom: a.bottom };
+  return reduce({ top: a.top * b.bottom + b.top * a.bottom, bottom: a.bottom * b.bottom });
+}
+
+function reduce({ top, bottom }: Fraction): Fraction {
+  let [a, b] = [top, bottom];
+  while (b !== 0n) [a, b] = [b, a % b];
+  return { top: top / a, bottom: bottom / a };
+}
+
+/** The nearest whole number; of two that are as near the upper one. */
+export function roundHalfUp({ top, bottom }: Fraction): bigint {
+  return (2n * top + bottom) / (2n * bottom);
+}
+
+/** Micros, from the formula of the specification: `min(fee x GiB, ceiling x seconds / 60000)`. */
+export function exactPrice(
+  card: Card,
+  usage: { role: string; tier: string; seconds: bigint; bytes: bigint },
+): { price: Fraction; capped: boolean } {
+  const perGib = micros(card.platform_fee_per_gib);
+  const per1000 = micros(card.ceiling_per_1000_participant_minutes[usage.role]![usage.tier]!);
+  const fee = { top: perGib * usage.bytes, bottom: 1024n ** 3n };
+  const ceiling = { top: per1000 * usage.seconds, bottom: 60_000n };
+  const capped = ceiling.top * fee.bottom < fee.top * ceiling.bottom;
+  return { price: capped ? ceiling : fee, capped };
+}
+
+function micros(dollars: string): bigint {
+  const [whole, fraction = ''] = dollars.split('.');
+  return BigInt(`${whole}${`${fraction}000000`.slice(0, 6)}`);
+}
+
+interface Booked {
+  readonly id: string;
+  readonly credited: string;
+  readonly reversed: string;
+  readonly tenant: string;
+}
+
+/**
+ * Compare the provider's own book with what was credited: the same payments, the same amounts, the
+ * same tenants, and as much taken back. Payments that name nobody of ours are left out.
+ */
+export async function checkProviderBook(db: Queryable, stripe: Stripe): Promise<string[]> {
+  const { rows } = await db.query(
+    `select id, credited::text as credited, reversed::text as reversed, tenant_name(tenant_id) as tenant from payments`,
+  );
+  const credited = new Map((rows as Booked[]).map((row) => [row.id, row]));
+  const takenBack = await sumTakenBack(stripe);
+  const problems: string[] = [];
+  const attempts = new Set<string>();
+  for await (const intent of stripe.paymentIntents.list({ limit: 100 })) {
+    if (intent.status !== 'succeeded' || intent.currency !== 'usd' || !isOurs(intent)) continue;
+    const { attempt } = intent.metadata;
+    if (attempt && attempts.has(attempt)) problems.push(`top-up ${attempt} was charged twice`);
+    if (attempt) attempts.add(attempt);
+    const booked = credited.get(intent.id);
+    const cents = BigInt(intent.amount_received);
+    const back = takenBack.get(intent.id) ?? 0n;
+    const expected = `${cents * 10_000n} - ${(back > cents ? cents : back) * 10_000n} of ${intent.metadata.tenant}`;
+    const found = booked ? `${booked.credited} - ${booked.reversed} of ${booked.tenant}` : 'nothing';
+    if (expected !== found) problems.push(`payment ${intent.id}: ${expected} at the provider, ${found} here`);
+    credited.delete(intent.id);
+  }
+  for (const id of credited.keys()) problems.push(`payment ${id}: credited, unknown to the provider`);
+  return problems;
+}
+
+function isOurs({ metadata }: Stripe.PaymentIntent): boolean {
+  return /^co_[0-9a-f]{32}$/.test(metadata.checkout ?? '') || /^tu_[0-9a-f]{32}$/.test(metadata.attempt ?? '');
+}
+
+/** Cents by payment: refunds that did not fail, and disputes as their movements tell. */
+async function sumTakenBack(stripe: Stripe): Promise<Map<string, bigint>> {
+  const sums = new Map<string, bigint>();
+  const count = (payment: unknown, cents: number) =>
+    sums.set(String(payment), (sums.get(String(payment)) ?? 0n) + BigInt(cents));
+  for await (const { payment_intent, status, amount } of stripe.refunds.list({ limit: 100 })) {
+    if (status === 'pending' || status === 'succeeded') count(payment_intent, amount);
+  }
+  for await (const { payment_intent, balance_transactions } of stripe.disputes.list({ limit: 100 })) {
+    for (const { amount } of balance_transactions) count(payment_intent, -amount);
+  }
+  return sums;
+}
