@@ -219,7 +219,7 @@ async function waitForCredit(api: Api, key: string, micros: number): Promise<voi
 async function isBoxoffice(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v1/rates`, { signal: AbortSignal.timeout(2_000) });
-    return answer.ok && 'platform_fee_per_gib' in (await answer.json());
+    return answer.ok && 'platform_fee_per_gib' in ((await answer.json()) as object);
   } catch {
     return false;
   }

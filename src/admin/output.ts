@@ -1,0 +1,53 @@
+/** How commands print: aligned plain text for people, JSON for programs. */
+
+
+/** `undefined` and `null` are shown as a dash. */
+export type Cell = string | number | bigint | boolean | Date | null | undefined;
+
+const GAP = '  ';
+
+/** A table: a line of headings, then the rows. Columns named in `right` are aligned to the right. */
+export function printTable(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { right = [] }: { right?: readonly string[] } = {},
+): void {
+  const texts = rows.map((row) => row.map(showCell));
+  const widths = headings.map((heading, at) => Math.max(heading.length, ...texts.map((row) => row[at]!.length)));
+  const isRight = headings.map((heading) => right.includes(heading));
+  for (const line of [headings.map((heading) => heading.toUpperCase()), ...texts]) {
+    const padded = line.map((text, at) => (isRight[at] ? text.padStart(widths[at]!) : text.padEnd(widths[at]!)));
+    printLine(padded.join(GAP).trimEnd());
+  }
+}
+
+/** Names and values, one a line. */
+export function printFields(fields: Readonly<Record<string, Cell>>): void {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  for (const [name, value] of Object.entries(fields)) {
+    printLine(`${name.padEnd(width)}${GAP}${showCell(value)}`.trimEnd());
+  }
+}
+
+export function printLine(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Integers stay exact, however large; `rawJSON` is newer than the type declarations. */
+export function printJson(value: unknown): void {
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  const exact = (_name: string, each: unknown) => (typeof each === 'bigint' ? rawJSON(String(each)) : each);
+  printLine(JSON.stringify(value, exact, 2));
+}
+
+function showCell(cell: Cell): string {
+  if (cell === null || cell === undefined || cell === '') return '-';
+  if (cell instanceof Date) return cell.toISOString();
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  return printable(String(cell));
+}
+
+/** Names and addresses come from strangers: what would steer a terminal is shown as a question mark. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+}

@@ -1,0 +1,23 @@
+/** Let automatic top-ups run again, whatever has stopped them. */
+import type { Pool } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { Failure } from '../failure.ts';
+import { lockAccount } from '../ledger/ledger.sql.ts';
+import { findPaymentSettings, unfreeze, updateAutoTopUp } from '../payments/payments.sql.ts';
+import { clearBreaker } from '../payments/top-up-attempts.sql.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import { findTenant } from '../tenants/tenants.sql.ts';
+
+/** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
+export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readonly string[]> {
+  return inTransaction(db, async (tx) => {
+    if (!(await findTenant(tx, tenant))) throw new Failure('not_found');
+    await lockAccount(tx, tenant);
+    const settings = await findPaymentSettings(tx, tenant);
+    await unfreeze(tx, tenant, 'all');
+    // Turned on anew, they leave behind the pause and the declines of the card; turned off, they stay off.
+    if (settings.topUpEnabled) await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
+    if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
+    return settings.frozenBy;
+  });
+}
