@@ -25,6 +25,8 @@ const MODULES = join(ROOT, 'node_modules');
 const LOCK = join(ROOT, '.setup.lock');
 /** The release line the service runs on; its newest version is taken. */
 const NODE_MAJOR = 24;
+/** What npm's output holds when the network is at fault. */
+const NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 
 /** A failure that is told in one line, without a stack. */
 class SetupError extends Error {}
@@ -136,7 +138,14 @@ function major(version) {
 async function npm(args) {
   const options = [
     ...['--loglevel=error', '--no-audit', '--no-fund', '--no-progress', '--no-update-notifier'],
-    ...['--no-engine-strict', '--no-global', '--no-dry-run', '--bin-links', '--install-strategy=hoisted'],
+    ...[
+      '--no-engine-strict',
+      '--no-global',
+      '--no-dry-run',
+      '--package-lock',
+      '--bin-links',
+      '--install-strategy=hoisted',
+    ],
     ...['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'],
   ];
   const [command, ...prefix] = npmCommand();
@@ -171,8 +180,6 @@ function cleanEnv() {
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return { ...process.env, PATH: path.join(delimiter) };
 }
-
-const NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 
 function reasonIn(output) {
   const network = NETWORK.exec(output)?.[1];

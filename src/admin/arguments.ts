@@ -39,7 +39,9 @@ export function parseDollars(text: string): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)([0-9]{1,9})(?:\.([0-9]{1,6}))?$/.exec(text) ?? [];
   const micros = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, '0'));
   if (micros === 0n) {
-    throw new InvalidArgumentError('It must be dollars other than 0, such as 12.50 or -3, with 6 decimals at most.');
+    throw new InvalidArgumentError(
+      'It must be dollars other than 0, such as 12.50 or -3, with 6 decimals at most.',
+    );
   }
   return sign ? -micros : micros;
 }
@@ -53,6 +55,7 @@ function parseReason(text: string): string {
 }
 
 function parseLimit(text: string): number {
-  if (!/^[1-9][0-9]{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
+  if (!/^[1-9][0-9]{0,5}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
   return Number(text);
 }

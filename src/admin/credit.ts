@@ -23,9 +23,16 @@ export function creditCommands(program: Command): void {
       await withDatabase(async ({ db }) => {
         const { balance, posted } = await adjustCredit(db, tenant, { amount, reason, id });
         if (json) {
-          printJson({ tenant: renderTenantId(tenant), posted, amount: renderAmount(amount), balance: renderAmount(balance) });
+          printJson({
+            tenant: renderTenantId(tenant),
+            posted,
+            amount: renderAmount(amount),
+            balance: renderAmount(balance),
+          });
         } else {
-          const done = posted ? `posted ${displayMicros(amount)}` : 'nothing posted: this adjustment was made before';
+          const done = posted
+            ? `posted ${displayMicros(amount)}`
+            : 'nothing posted: this adjustment was made before';
           printLine(`${done}; the balance is ${displayMicros(balance)}`);
         }
       });

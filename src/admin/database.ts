@@ -32,7 +32,9 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
 async function attach(dataDir: string): Promise<Embedded> {
   // Attaching would create it: an operator who mistyped a folder should rather hear of it.
   if (!existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
-    throw new Error(`there is no database in ${dataDir}: set DATABASE_URL or DATA_DIR, or start the service once`);
+    throw new Error(
+      `there is no database in ${dataDir}: set DATABASE_URL or DATA_DIR, or start the service once`,
+    );
   }
   const warn = (message: string) => process.stderr.write(`${message}\n`);
   return attachEmbedded({ dataDir, log: { info: () => undefined, warn } });

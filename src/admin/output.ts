@@ -1,6 +1,5 @@
 /** How commands print: aligned plain text for people, JSON for programs. */
 
-
 /** `undefined` and `null` are shown as a dash. */
 export type Cell = string | number | bigint | boolean | Date | null | undefined;
 
@@ -13,10 +12,14 @@ export function printTable(
   { right = [] }: { right?: readonly string[] } = {},
 ): void {
   const texts = rows.map((row) => row.map(showCell));
-  const widths = headings.map((heading, at) => Math.max(heading.length, ...texts.map((row) => row[at]!.length)));
+  const widths = headings.map((heading, at) =>
+    Math.max(heading.length, ...texts.map((row) => row[at]!.length)),
+  );
   const isRight = headings.map((heading) => right.includes(heading));
   for (const line of [headings.map((heading) => heading.toUpperCase()), ...texts]) {
-    const padded = line.map((text, at) => (isRight[at] ? text.padStart(widths[at]!) : text.padEnd(widths[at]!)));
+    const padded = line.map((text, at) =>
+      isRight[at] ? text.padStart(widths[at]!) : text.padEnd(widths[at]!),
+    );
     printLine(padded.join(GAP).trimEnd());
   }
 }

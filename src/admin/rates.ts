@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { assert } from '../lib/assert.ts';
 import { displayMicros } from '../money/amount.ts';
 import { parseRateCard, ROLES, TIERS } from '../pricing/rate-card.ts';
-import { loadRates, readRatesFile } from '../pricing/rate-cards.ts';
 import { listRateCards, type RateCardRow } from '../pricing/rate-cards.sql.ts';
+import { loadRates, readRatesFile } from '../pricing/rate-cards.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
@@ -33,7 +33,12 @@ export function ratesCommands(program: Command): void {
       await withDatabase(async ({ db }) => {
         const { version, loaded } = await loadRates(db, card);
         if (json) printJson({ version, loaded });
-        else printLine(loaded ? `version ${version} is in effect` : `nothing changed: this is version ${version} already`);
+        else
+          printLine(
+            loaded
+              ? `version ${version} is in effect`
+              : `nothing changed: this is version ${version} already`,
+          );
       });
     });
 }
@@ -53,7 +58,10 @@ function printCard({ version, effectiveAt, card }: RateCardRow): void {
   });
   printTable(
     ['at most, per 1000 minutes', ...TIERS],
-    ROLES.map((role) => [role, ...TIERS.map((tier) => displayMicros(rates.ceilingPer1000Minutes[role][tier]))]),
+    ROLES.map((role) => [
+      role,
+      ...TIERS.map((tier) => displayMicros(rates.ceilingPer1000Minutes[role][tier])),
+    ]),
     { right: TIERS },
   );
 }

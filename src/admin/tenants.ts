@@ -7,7 +7,14 @@ import { displayMicros, renderAmount } from '../money/amount.ts';
 import { findPaymentSettings, type PaymentSettings } from '../payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../tenants/change-status.ts';
-import { admits, renderTenantId, TENANT_STATUSES, type Tenant, type TenantId, type TenantStatus } from '../tenants/tenant.ts';
+import {
+  admits,
+  renderTenantId,
+  TENANT_STATUSES,
+  type Tenant,
+  type TenantId,
+  type TenantStatus,
+} from '../tenants/tenant.ts';
 import { findTenant } from '../tenants/tenants.sql.ts';
 import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -25,7 +32,12 @@ export function tenantsCommands(program: Command): void {
   const tenants = program.command('tenants').description('look at tenants and change their status');
   list(tenants);
   show(tenants);
-  move(tenants, 'suspend', 'suspended', 'admit nothing more until it is resumed; credit may still be paid in');
+  move(
+    tenants,
+    'suspend',
+    'suspended',
+    'admit nothing more until it is resumed; credit may still be paid in',
+  );
   move(tenants, 'resume', 'active', 'make a suspended or archived tenant active again');
   move(tenants, 'archive', 'archived', 'put an active or suspended tenant away');
   move(tenants, 'delete', 'deleted', 'delete the tenant for good; its ledger is kept');
@@ -187,7 +199,9 @@ function move(tenants: Command, name: string, status: TenantStatus, description:
 }
 
 function exempt(tenants: Command): void {
-  withJson(tenants.command('exempt').description('charge the tenant nothing; its usage is still priced and kept'))
+  withJson(
+    tenants.command('exempt').description('charge the tenant nothing; its usage is still priced and kept'),
+  )
     .addArgument(tenantArgument())
     .option('--off', 'charge it again from now on; what it used while exempt is never billed')
     .action(async (id: TenantId, { off = false, json }: { off?: boolean } & JsonOption) => {

@@ -16,7 +16,8 @@ export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readon
     const settings = await findPaymentSettings(tx, tenant);
     await unfreeze(tx, tenant, 'all');
     // Turned on anew, they leave behind the pause and the declines of the card; turned off, they stay off.
-    if (settings.topUpEnabled) await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
+    if (settings.topUpEnabled)
+      await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
     if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
     return settings.frozenBy;
   });

@@ -10,7 +10,11 @@ import { type Conflict, listConflicts, type Report } from './overview.sql.ts';
 
 export function usageCommands(program: Command): void {
   const usage = program.command('usage').description('what relays reported');
-  withJson(usage.command('conflicts').description('ids that came again with other values; only the first was charged'))
+  withJson(
+    usage
+      .command('conflicts')
+      .description('ids that came again with other values; only the first was charged'),
+  )
     .addArgument(tenantArgument())
     .addOption(limitOption(100))
     .action(async (tenant: TenantId, { limit, json }: { limit: number } & JsonOption) => {

@@ -1,10 +1,15 @@
 /** Transactions. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Pool, Tx } from './pool.ts';
 
 const ATTEMPTS = 4;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+
+/** Does nothing, at next to no cost, unless `ops/tracing.ts` was started. */
+const tracer = trace.getTracer('boxoffice');
+const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresql' } };
 
 /**
  * Run `work` in one transaction and commit it.
@@ -14,6 +19,24 @@ const DEADLOCK_DETECTED = '40P01';
  * dies during COMMIT leaves the outcome unknown: that is thrown, never tried again from here.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return tracer.startActiveSpan('transaction', SPAN, (span) => traced(span, () => repeated(pool, work)));
+}
+
+/** A span tells how long it took and how it ended; statements and their values stay here. */
+async function traced<T>(span: Span, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    const code = sqlState(error);
+    if (code !== undefined) span.setAttribute('db.response.status_code', code);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+async function repeated<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await once(pool, work);
@@ -28,6 +51,8 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>)
 
 async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   const tx = await pool.connect();
+  // A lost connection fails the statement that needs it; unheard, its event would end the process.
+  tx.on('error', ignore);
   let broken: Error | undefined;
   try {
     await tx.query('begin');
@@ -41,9 +66,12 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
     });
     throw error;
   } finally {
+    tx.off('error', ignore);
     tx.release(broken);
   }
 }
+
+function ignore(): void {}
 
 /** The SQLSTATE of a database error; `undefined` for anything else. */
 export function sqlState(error: unknown): string | undefined {

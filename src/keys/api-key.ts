@@ -57,6 +57,10 @@ export function keyIdOf(plaintext: string, prefix: string): string | undefined {
   return itsPrefix === prefix ? id : undefined;
 }
 
+export function isKeyId(text: string): boolean {
+  return /^[0-9a-f]{16}$/.test(text);
+}
+
 const NO_KEY = Buffer.alloc(32);
 
 /** Compare in constant time. An id that does not exist costs what a wrong secret costs. */

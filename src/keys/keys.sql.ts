@@ -1,7 +1,7 @@
 /** SQL of `api_keys`. A key is judged by the clock of the database, the only one all processes share. */
 import type { Db, Tx } from '../db/pool.ts';
 import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
-import type { ApiKey, KeyKind, NewKey } from './api-key.ts';
+import { type ApiKey, isKeyId, type KeyKind, type NewKey } from './api-key.ts';
 
 /** A key whose time to retire has passed is revoked from that instant, whether or not a row says so. */
 const COLUMNS = `id, name, kind, created_at as "createdAt",
@@ -53,6 +53,8 @@ export async function lockKeys(tx: Tx, tenant: TenantId): Promise<void> {
 }
 
 export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<ApiKey | undefined> {
+  // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
+  if (!isKeyId(id)) return undefined;
   const { rows } = await tx.query<ApiKey>(
     `select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`,
     [tenant, id],

@@ -20,11 +20,17 @@ export interface Account {
  * Lock the account of a tenant for the rest of the transaction.
  *
  * Every change of a balance takes this lock first and no other lock before it, so changes of one
- * tenant take turns and cannot deadlock.
+ * tenant take turns and cannot deadlock. It is read in a second statement: the one that waits for
+ * the lock sees everything but the locked row as it was before the wait.
  */
 export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
-  const { rows } = await tx.query<Account>({
+  await tx.query({
     name: 'lock-account',
+    text: 'select from accounts where tenant_id = $1 for no key update',
+    values: [tenant],
+  });
+  const { rows } = await tx.query<Account>({
+    name: 'read-account',
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
                         and s.frozen_by = '{}' and coalesce(s.top_up_paused_until <= now(), true)
@@ -32,8 +38,7 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
              from accounts a
              join tenants t on t.id = a.tenant_id
              join payment_settings s on s.tenant_id = a.tenant_id
-            where a.tenant_id = $1
-              for no key update of a`,
+            where a.tenant_id = $1`,
     values: [tenant],
   });
   const account = rows[0];

@@ -1,5 +1,5 @@
 /** JSON logs on stdout. What must not be read there is cut out here, once, for everybody. */
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
 const SECRET_FIELDS = [
   'authorization',
@@ -14,11 +14,12 @@ const SECRET_FIELDS = [
   'portal_url',
 ];
 
-/** Keys of ours and of the provider, wherever they stand in a text. */
-const SECRET_TEXT = /\b((?:sk|rk)_(?:test|live)_|whsec_|[A-Za-z0-9]+_[0-9a-f]{16}_)[A-Za-z0-9_-]{8,}/g;
+/** Keys of ours and of the provider, and the pages of checkouts, wherever they stand in a text. */
+const SECRET_TEXT = /((?:sk|rk|cs)_(?:test|live)_|whsec_|[A-Za-z0-9]{1,20}_[0-9a-f]{16}_)[A-Za-z0-9_-]{8,}/g;
 
-export function makeLog(level: string): Logger {
-  return pino({
+/** Lines go to stdout unless `destination` takes them. */
+export function makeLog(level: string, destination?: DestinationStream): Logger {
+  const options: LoggerOptions = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -28,7 +29,10 @@ export function makeLog(level: string): Logger {
       censor: '[redacted]',
     },
     serializers: { err: describeError },
-  });
+    // Whatever field or message a secret has got into, it does not get out.
+    hooks: { streamWrite: hideSecrets },
+  };
+  return destination ? pino(options, destination) : pino(options);
 }
 
 function quote(name: string): string {
@@ -44,8 +48,8 @@ function describeError(error: unknown): unknown {
   const { code, constraint, statusCode, requestId, cause } = error as Error & Record<string, unknown>;
   return {
     type: error.name,
-    message: hideSecrets(error.message),
-    stack: hideSecrets(error.stack ?? ''),
+    message: error.message,
+    stack: error.stack,
     code,
     constraint,
     statusCode,

@@ -3,7 +3,7 @@ import type { Tx } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { type DeclineReport, readDecline } from './decline.ts';
-import { noteTopUpError } from './payments.sql.ts';
+import { findPaymentSettings, noteTopUpError } from './payments.sql.ts';
 import { type Attempt, countDeclines, finishAttempt, tripBreaker } from './top-up-attempts.sql.ts';
 
 /** After so many declines in a row a card is left alone until it pays, is replaced or is turned on again. */
@@ -30,7 +30,10 @@ export async function declineAttempt(
   if (!isFirst) return;
 
   const pausedUntil = attempt.cardFingerprint ? await rest(tx, attempt.cardFingerprint, decline.hard) : null;
-  await noteTopUpError(tx, attempt.tenant, decline.sentence, pausedUntil);
+  // A card that was saved while this one was being charged has done nothing to be paused for.
+  const { cardFingerprint } = await findPaymentSettings(tx, attempt.tenant);
+  const isReplaced = cardFingerprint !== attempt.cardFingerprint;
+  await noteTopUpError(tx, attempt.tenant, decline.sentence, isReplaced ? null : pausedUntil);
   deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'declined' });
 }
 

@@ -6,13 +6,14 @@
  * ids of payments, refunds and disputes, not on that of the notification; and what a payment is
  * worth is asked from the provider rather than believed from the notification.
  */
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import type { Tx } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { microsOfCents } from '../money/amount.ts';
 import { applyReversals } from './apply-reversals.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import {
   advanceCheckout,
@@ -96,14 +97,14 @@ async function effectOf(deps: Deps, provider: Provider, event: Stripe.Event): Pr
     case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':
-      return refunded(event.data.object);
+      return refunded(deps, provider, event.data.object);
     case 'charge.dispute.created':
     case 'charge.dispute.funds_withdrawn':
     case 'charge.dispute.funds_reinstated':
     case 'charge.dispute.closed':
-      return disputed(event.type, event.data.object);
+      return disputed(deps, provider, event.type, event.data.object);
     case 'radar.early_fraud_warning.created':
-      return fraudWarned(event.data.object);
+      return fraudWarned(deps, provider, event.data.object);
     case 'payment_method.detached':
       return cardDetached(event.data.object);
     case 'payment_method.updated':
@@ -140,8 +141,18 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
 }
 
 async function succeeded(deps: Deps, provider: Provider, paymentId: string): Promise<Effect> {
-  const intent = await fetchPayment(provider.stripe, paymentId);
+  const intent = await findAtProvider(provider, paymentId);
+  if (!intent) return async () => parked(`payment ${paymentId} is not there at the provider`);
   return (tx) => settlePayment(deps, tx, intent);
+}
+
+async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.PaymentIntent | undefined> {
+  try {
+    return await fetchPayment(stripe, id);
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return;
+    throw error;
+  }
 }
 
 /** Of interest only while the answer to our own charge has not arrived. */
@@ -149,16 +160,40 @@ function paymentFailed(deps: Deps, intent: Stripe.PaymentIntent): Effect {
   return async (tx) => {
     const attempt = intent.metadata.attempt ? await findAttempt(tx, intent.metadata.attempt) : undefined;
     if (!attempt) return { outcome: 'ignored', reason: 'no automatic top-up' };
+    if (intent.status === 'canceled') {
+      await cancelAttempt(deps, tx, attempt, PAYMENT_CANCELED);
+      return PROCESSED;
+    }
     const report = intent.last_payment_error ?? { code: 'authentication_required' as const };
     await declineAttempt(deps, tx, attempt, report, intent.id);
     return PROCESSED;
   };
 }
 
-function refunded(refund: Stripe.Refund): Effect {
+/**
+ * News about a payment that should be here already.
+ *
+ * If it is not, it is settled first: the news of its success is late, or was lost. Settling takes
+ * turns with whoever else settles it, so that neither can miss what the other has just stored.
+ */
+async function aboutPayment(
+  deps: Deps,
+  provider: Provider,
+  news: { id: string; payment_intent: string | { id: string } | null },
+  effect: (tx: Tx, paymentId: string) => Promise<Handled>,
+): Promise<Effect> {
+  const paymentId = idOf(news.payment_intent);
+  if (!paymentId) return async () => parked(`${news.id} names no payment`);
+  const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
+  const missing = isKnown ? undefined : await findAtProvider(provider, paymentId);
   return async (tx) => {
-    const paymentId = idOf(refund.payment_intent);
-    if (!paymentId) return parked(`refund ${refund.id} names no payment`);
+    if (missing) await settlePayment(deps, tx, missing);
+    return effect(tx, paymentId);
+  };
+}
+
+function refunded(deps: Deps, provider: Provider, refund: Stripe.Refund): Promise<Effect> {
+  return aboutPayment(deps, provider, refund, async (tx, paymentId) => {
     await upsertRefund(tx, {
       id: refund.id,
       paymentId,
@@ -166,15 +201,18 @@ function refunded(refund: Stripe.Refund): Effect {
       status: refund.status ?? 'pending',
     });
     return reverse(tx, paymentId, { kind: 'refund', id: refund.id });
-  };
+  });
 }
 
 type DisputeEventType = Extract<(typeof EVENT_TYPES)[number], `charge.dispute.${string}`>;
 
-function disputed(type: DisputeEventType, dispute: Stripe.Dispute): Effect {
-  return async (tx) => {
-    const paymentId = idOf(dispute.payment_intent);
-    if (!paymentId) return parked(`dispute ${dispute.id} names no payment`);
+function disputed(
+  deps: Deps,
+  provider: Provider,
+  type: DisputeEventType,
+  dispute: Stripe.Dispute,
+): Promise<Effect> {
+  return aboutPayment(deps, provider, dispute, async (tx, paymentId) => {
     const { outcome } = await upsertDispute(tx, {
       id: dispute.id,
       paymentId,
@@ -185,7 +223,7 @@ function disputed(type: DisputeEventType, dispute: Stripe.Dispute): Effect {
     });
     const isOver = outcome === 'won' || outcome === 'closed';
     return reverse(tx, paymentId, { kind: 'dispute', id: dispute.id }, isOver ? unfreeze : freeze);
-  };
+  });
 }
 
 /** `closed` is the end of an inquiry, or of a warning, in which nobody lost. */
@@ -194,19 +232,20 @@ function outcomeOf({ status }: Stripe.Dispute): 'won' | 'lost' | 'closed' {
   return status === 'lost' ? 'lost' : 'closed';
 }
 
-function fraudWarned(warning: Stripe.Radar.EarlyFraudWarning): Effect {
-  return async (tx) => {
-    const paymentId = idOf(warning.payment_intent);
-    if (!paymentId) return parked(`fraud warning ${warning.id} names no payment`);
+function fraudWarned(
+  deps: Deps,
+  provider: Provider,
+  warning: Stripe.Radar.EarlyFraudWarning,
+): Promise<Effect> {
+  const news = { id: warning.id, payment_intent: warning.payment_intent ?? null };
+  return aboutPayment(deps, provider, news, async (tx, paymentId) => {
     await insertFraudWarning(tx, warning.id, paymentId);
     return reverse(tx, paymentId, { kind: 'dispute', id: warning.id }, freeze);
-  };
+  });
 }
 
 /**
  * Bring the ledger up to date, and let the cause stop automatic top-ups or let go of them.
- *
- * News of a payment that is not here yet waits for it in its table.
  */
 async function reverse(
   tx: Tx,
@@ -215,7 +254,7 @@ async function reverse(
   setFreeze?: typeof freeze | typeof unfreeze,
 ): Promise<Handled> {
   const found = await findPayment(tx, paymentId);
-  if (!found) return parked(`payment ${paymentId} is not known, or not yet`);
+  if (!found) return parked(`payment ${paymentId} is not one of ours`);
 
   const account = await lockAccount(tx, found.tenant);
   // Read again under the lock: another notification may have moved it meanwhile.

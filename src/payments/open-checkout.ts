@@ -3,6 +3,8 @@
  *
  * Source: specification 4.4. Nothing is credited here. Credit comes when the payment succeeds.
  */
+import type Stripe from 'stripe';
+import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { newId } from '../lib/ids.ts';
 import { centsOfMicros } from '../money/amount.ts';
@@ -11,11 +13,12 @@ import { findTenant } from '../tenants/tenants.sql.ts';
 import {
   advanceCheckout,
   findPaymentSettings,
+  forgetCustomer,
   insertCheckout,
   keepCustomer,
   updateCheckoutSession,
 } from './payments.sql.ts';
-import { askProvider, type Provider, requireProvider } from './provider.ts';
+import { askProvider, isCustomerGone, type Provider, requireProvider } from './provider.ts';
 
 /** Returns the address of the page. Fails with `payments_not_configured` or `provider_error`. */
 export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint): Promise<string> {
@@ -24,14 +27,7 @@ export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint)
   // Our row comes first: a payment that names a checkout we have never heard of is not ours.
   await insertCheckout(deps.db, { id, tenant, amount });
   try {
-    const session = await askProvider(async () =>
-      createSession(deps, provider, {
-        id,
-        tenant,
-        amount,
-        customer: await customerOf(deps, provider, tenant, id),
-      }),
-    );
+    const session = await askProvider(() => createSession(deps, provider, { id, tenant, amount }));
     await updateCheckoutSession(deps.db, id, session.id);
     return session.url ?? '';
   } catch (error) {
@@ -57,11 +53,28 @@ async function customerOf(
   return keepCustomer(deps.db, tenantId, customer.id);
 }
 
-function createSession(
+/** A customer that was deleted at the provider, unnoticed by us until now, is replaced by a new one. */
+async function createSession(
+  deps: Deps,
+  provider: Provider,
+  checkout: { id: string; tenant: TenantId; amount: bigint },
+): Promise<Stripe.Checkout.Session> {
+  const customer = await customerOf(deps, provider, checkout.tenant, checkout.id);
+  try {
+    return await createSessionOf(deps, provider, { ...checkout, customer });
+  } catch (error) {
+    if (!isCustomerGone(error)) throw error;
+    await inTransaction(deps.db, (tx) => forgetCustomer(tx, customer));
+    const another = await customerOf(deps, provider, checkout.tenant, checkout.id);
+    return createSessionOf(deps, provider, { ...checkout, customer: another });
+  }
+}
+
+function createSessionOf(
   deps: Deps,
   { stripe }: Provider,
   { id, tenant, amount, customer }: { id: string; tenant: TenantId; amount: bigint; customer: string },
-) {
+): Promise<Stripe.Checkout.Session> {
   // A session's metadata does not reach its payment intent, which is what refunds and disputes name.
   const metadata = { tenant: renderTenantId(tenant), checkout: id };
   const returnUrl = `${deps.config.publicUrl}/checkout/${id}`;

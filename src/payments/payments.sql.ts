@@ -103,15 +103,19 @@ export async function forgetCustomer(tx: Tx, customerId: string): Promise<void> 
   );
 }
 
+/** The card network replaced the card. A pause that the old one brought about is over. */
 export async function updateCardFingerprint(
   tx: Tx,
   paymentMethodId: string,
   fingerprint: string,
 ): Promise<void> {
-  await tx.query('update payment_settings set card_fingerprint = $2 where payment_method_id = $1', [
-    paymentMethodId,
-    fingerprint,
-  ]);
+  await tx.query(
+    `update payment_settings
+        set card_fingerprint = $2,
+            top_up_paused_until = case when card_fingerprint = $2 then top_up_paused_until end
+      where payment_method_id = $1`,
+    [paymentMethodId, fingerprint],
+  );
 }
 
 export async function freeze(tx: Tx, tenant: TenantId, reason: string): Promise<void> {
@@ -179,7 +183,7 @@ export interface Payment {
   readonly reversed: bigint;
 }
 
-/** Returns false when this payment is there already: somebody else was first to settle it. */
+/** Returns false when this payment is there already, or when another one paid for the same attempt. */
 export async function insertPayment(
   tx: Tx,
   payment: Omit<Payment, 'reversed'> & {
@@ -190,7 +194,7 @@ export async function insertPayment(
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into payments (id, tenant_id, kind, credited, attempt_id, checkout_id, card_fingerprint)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing`,
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
     [
       payment.id,
       payment.tenant,

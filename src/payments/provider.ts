@@ -43,6 +43,15 @@ export function requireProvider(provider: Provider | undefined): Provider {
   return provider;
 }
 
+/** Whether the provider refused a call because the customer was deleted there. */
+export function isCustomerGone(error: unknown): boolean {
+  return (
+    error instanceof Stripe.errors.StripeInvalidRequestError &&
+    error.code === 'resource_missing' &&
+    error.param === 'customer'
+  );
+}
+
 /** Run a call for a caller who waits: what the provider answers instead becomes its message to him. */
 export async function askProvider<T>(call: () => Promise<T>): Promise<T> {
   try {

@@ -13,9 +13,16 @@ import type { Deps } from '../deps.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { centsOfMicros } from '../money/amount.ts';
 import { renderTenantId } from '../tenants/tenant.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import { DECLINES_PER_CARD_MAX, declineAttempt } from './decline-attempt.ts';
-import { findAutoTopUpTime, findPaymentSettings, forgetCard, noteTopUpError } from './payments.sql.ts';
-import type { Provider } from './provider.ts';
+import {
+  findAutoTopUpTime,
+  findPaymentSettings,
+  forgetCard,
+  forgetCustomer,
+  noteTopUpError,
+} from './payments.sql.ts';
+import { isCustomerGone, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
 import {
   type Attempt,
@@ -166,7 +173,7 @@ async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentInte
       await postpone(deps.db, attempt.id, RETRY_SECONDS_MAX, { paymentId: intent.id });
       return;
     case 'canceled':
-      await giveUp(deps, attempt, 'The payment was canceled [canceled].');
+      await giveUp(deps, attempt, PAYMENT_CANCELED);
       return;
     default: {
       const report = intent.last_payment_error ?? { code: 'authentication_required' as const };
@@ -189,7 +196,8 @@ async function explain(deps: Deps, attempt: Attempt, error: unknown): Promise<vo
     const cardIsGone = error.code === 'resource_missing' || error.param === 'payment_method';
     await inTransaction(deps.db, async (tx) => {
       await lockAccount(tx, attempt.tenant);
-      if (cardIsGone) await forgetCard(tx, attempt.paymentMethodId!);
+      if (isCustomerGone(error)) await forgetCustomer(tx, attempt.customerId!);
+      else if (cardIsGone) await forgetCard(tx, attempt.paymentMethodId!);
     });
     await giveUp(deps, attempt, 'The saved card can no longer be charged: pay a checkout [card_unusable].');
     return;
@@ -206,13 +214,6 @@ async function retryLater(deps: Deps, attempt: Attempt, error: unknown): Promise
   deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'unknown' });
 }
 
-/** Nothing was charged. An hour passes before another attempt, so that a standing fault makes no storm. */
-async function giveUp(deps: Deps, attempt: Attempt, sentence: string): Promise<void> {
-  await inTransaction(deps.db, async (tx) => {
-    await lockAccount(tx, attempt.tenant);
-    const isFirst = await finishAttempt(tx, attempt.id, 'canceled', { error: sentence });
-    if (!isFirst) return;
-    await noteTopUpError(tx, attempt.tenant, sentence, new Date(Date.now() + 3_600_000));
-    deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'canceled' });
-  });
+function giveUp(deps: Deps, attempt: Attempt, sentence: string): Promise<void> {
+  return inTransaction(deps.db, (tx) => cancelAttempt(deps, tx, attempt, sentence));
 }

@@ -13,6 +13,7 @@ import { applyReversals } from './apply-reversals.ts';
 import {
   advanceCheckout,
   findCheckout,
+  findPayment,
   freeze,
   insertPayment,
   notePaid,
@@ -51,8 +52,7 @@ export async function settlePayment(deps: Deps, tx: Tx, intent: Stripe.PaymentIn
 
   const origin = await findOrigin(tx, intent);
   if (!origin) return parked(`payment ${intent.id} belongs to no checkout or top-up of ours`);
-  await credit(deps, tx, intent, origin);
-  return PROCESSED;
+  return credit(deps, tx, intent, origin);
 }
 
 /** Metadata only says where to look. The row there, written before the payment existed, is the proof. */
@@ -68,7 +68,12 @@ async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin 
   return { tenant: row.tenant, ...(checkout ? { checkoutId: checkout } : { attemptId: row.id }) };
 }
 
-async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<void> {
+async function credit(
+  deps: Deps,
+  tx: Tx,
+  intent: Stripe.PaymentIntent,
+  origin: Origin,
+): Promise<Handled> {
   const account = await lockAccount(tx, origin.tenant);
   const card = cardOf(intent);
   const payment: Payment = {
@@ -84,7 +89,10 @@ async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: 
     checkoutId: origin.checkoutId,
     cardFingerprint: card?.fingerprint,
   });
-  if (!isFirst) return;
+  if (!isFirst) {
+    const isSettled = (await findPayment(tx, payment.id)) !== undefined;
+    return isSettled ? PROCESSED : parked(`top-up ${origin.attemptId} was paid by another payment already`);
+  }
 
   const credited = await appendPosting(tx, account, {
     kind: payment.kind,
@@ -101,6 +109,7 @@ async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: 
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
   await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });
   deps.metrics.topUps.inc({ kind: payment.kind, outcome: 'succeeded' });
+  return PROCESSED;
 }
 
 /** The first payment makes a pending tenant active. A later one changes no status. */

@@ -78,9 +78,9 @@ export function parseRateCard(file: unknown): UnversionedRateCard {
   if (!rateCardFile.Check(file)) {
     const [fault] = rateCardFile.Errors(file);
     const field = fault?.instancePath.slice(1) || 'the rate card';
-    throw new Error(
-      `${field} ${fault?.message ?? 'is not valid'} (amounts are dollars in strings, like "0.60")`,
-    );
+    // Each member that `additionalProperties: false` forbids shows as a schema that nothing satisfies.
+    const wrong = fault?.keyword === 'boolean' ? 'is not a known field' : (fault?.message ?? 'is not valid');
+    throw new Error(`${field} ${wrong} (amounts are dollars in strings, like "0.60")`);
   }
   const ceilings = file.ceiling_per_1000_participant_minutes;
   return {

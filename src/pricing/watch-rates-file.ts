@@ -3,10 +3,14 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { Deps } from '../deps.ts';
 import { loadRates, readRatesFile } from './rate-cards.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const LOOK_EVERY_SECONDS = 5;
 
 /** A file that is wrong is reported and changes nothing: the card in effect stays in effect. */
-export function watchRatesFile(deps: Deps, path: string): { stop(): void } {
+export function watchRatesFile(
+  deps: Pick<Deps, 'db' | 'log'>,
+  path: string,
+  { everySeconds = LOOK_EVERY_SECONDS } = {},
+): { stop(): void } {
   const reload = async () => {
     try {
       const { version, loaded } = await loadRates(deps.db, await readRatesFile(path));
@@ -15,6 +19,6 @@ export function watchRatesFile(deps: Deps, path: string): { stop(): void } {
       deps.log.error({ err: error }, 'the changed rate card was not loaded');
     }
   };
-  watchFile(path, { interval: LOOK_EVERY_MS }, reload);
+  watchFile(path, { interval: everySeconds * 1000 }, reload);
   return { stop: () => unwatchFile(path, reload) };
 }

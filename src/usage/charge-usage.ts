@@ -60,15 +60,15 @@ export async function chargeUsage(
  * the unique key refuses it, and the whole transaction is done again with the look-up.
  */
 async function chargeOnce(deps: Deps, tenant: TenantId, records: readonly UsageRecord[]): Promise<Outcome> {
-  const { fresh, repeated } = withoutRepetitions(records);
-  const ids = fresh.map((record) => record.id);
+  const { first, repetitions } = splitRepetitions(records);
+  const ids = first.map((record) => record.id);
   const probe = [ids[0], ids[ids.length >> 1], ids.at(-1)].filter((id) => id !== undefined);
 
   if (!(await anyKnown(deps.db, tenant, probe))) {
     try {
       return await inTransaction(deps.db, async (tx) => {
         const account = await lockAccount(tx, tenant);
-        return settleBatch(deps, tx, account, fresh, repeated);
+        return settleBatch(deps, tx, account, first, compare(repetitions, first, new Map()));
       });
     } catch (error) {
       if (!violatesUnique(error, 'usage_records_pkey')) throw error;
@@ -77,10 +77,23 @@ async function chargeOnce(deps: Deps, tenant: TenantId, records: readonly UsageR
   return inTransaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, tenant);
     const known = await findKnown(tx, tenant, ids);
-    const unknown = fresh.filter((record) => !known.has(record.id));
-    const duplicates = fresh.flatMap((record) => duplicateOf(known.get(record.id), record) ?? []);
-    return settleBatch(deps, tx, account, unknown, [...duplicates, ...repeated]);
+    const fresh = first.filter((record) => !known.has(record.id));
+    const late = records.filter((record) => known.has(record.id));
+    const early = repetitions.filter((record) => !known.has(record.id));
+    return settleBatch(deps, tx, account, fresh, compare([...late, ...early], fresh, known));
   });
+}
+
+/** An id repeated inside the batch counts once, by its first record. */
+function splitRepetitions(records: readonly UsageRecord[]): {
+  first: readonly UsageRecord[];
+  repetitions: readonly UsageRecord[];
+} {
+  const first = new Map<string, UsageRecord>();
+  for (const record of records) if (!first.has(record.id)) first.set(record.id, record);
+  if (first.size === records.length) return { first: records, repetitions: [] };
+
+  return { first: [...first.values()], repetitions: records.filter((record) => first.get(record.id) !== record) };
 }
 
 /** A record whose id was seen before; `conflict` when it came with other values then. */
@@ -89,24 +102,15 @@ interface Duplicate {
   readonly conflict: boolean;
 }
 
-function duplicateOf(known: StoredRecord | undefined, record: UsageRecord): Duplicate | undefined {
-  return known && { record, conflict: !repeats(known, record) };
-}
-
-/** An id repeated inside the batch counts once, by its first record. */
-function withoutRepetitions(records: readonly UsageRecord[]): {
-  fresh: readonly UsageRecord[];
-  repeated: readonly Duplicate[];
-} {
-  const first = new Map<string, UsageRecord>();
-  for (const record of records) if (!first.has(record.id)) first.set(record.id, record);
-  if (first.size === records.length) return { fresh: records, repeated: [] };
-
-  const repeated = records.flatMap((record) => {
-    const earlier = first.get(record.id)!;
-    return earlier === record ? [] : [{ record, conflict: !repeats(stored(earlier), record) }];
-  });
-  return { fresh: [...first.values()], repeated };
+/** Hold duplicates against what was accepted for their ids: before, or with this very batch. */
+function compare(
+  duplicates: readonly UsageRecord[],
+  fresh: readonly UsageRecord[],
+  known: ReadonlyMap<string, StoredRecord>,
+): Duplicate[] {
+  if (duplicates.length === 0) return [];
+  const accepted = new Map([...known, ...fresh.map((record) => [record.id, stored(record)] as const)]);
+  return duplicates.map((record) => ({ record, conflict: !repeats(accepted.get(record.id)!, record) }));
 }
 
 /** Price and store what is new, and say what became of the whole batch. */

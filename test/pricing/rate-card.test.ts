@@ -48,12 +48,12 @@ describe('parseRateCard', () => {
       (card) => (card.ceiling_per_1000_participant_minutes = { host: {}, audience: {}, broadcast_audience: {} }),
     ],
     ['the rate card', (card) => delete card.platform_fee_per_gib],
-    ['the rate card', (card) => (card.surprise = '1')],
-  ])('refuses a wrong %s and names it', (field, change) => {
+    ['surprise is not a known field', (card) => (card.surprise = '1')],
+  ])('names what is wrong: %s', (field, change) => {
     expect(() => parseRateCard(changed(change))).toThrow(new RegExp(`^${field} .*amounts are dollars in strings`));
   });
 
-  it.each([null, undefined, 1, 'card', []])('refuses %j', (card) => {
+  it.each([null, 1, 'card', []])('refuses %j', (card) => {
     expect(() => parseRateCard(card)).toThrow('the rate card');
   });
 });

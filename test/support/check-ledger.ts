@@ -43,9 +43,13 @@ const RULES: Readonly<Record<string, string>> = {
     having p.records <> count(r.id) or (p.kind = 'usage' and p.amount <> -sum(r.amount::numeric))
         or min(r.line) <> 0 or max(r.line) <> count(r.id) - 1 or count(distinct r.line) <> count(r.id)`,
   'a batch posting names its newest records': `
-    select p.tenant_id, p.seq, p.newest_ids from postings p where p.records is not null and p.newest_ids <> array(
-      select r.id::text from usage_records r where r.tenant_id = p.tenant_id and r.posting_seq = p.seq
-       order by r.line desc limit 50)`,
+    select p.tenant_id, p.seq, p.newest_ids, newest.ids from postings p join (
+      select tenant_id, posting_seq, array_agg(id::text order by line desc) as ids from (
+        select *, row_number() over (partition by tenant_id, posting_seq order by line desc) as place
+          from usage_records) as r
+       where place <= 50 group by tenant_id, posting_seq) as newest on newest.tenant_id = p.tenant_id
+                                                                   and newest.posting_seq = p.seq
+     where p.newest_ids is distinct from newest.ids`,
   'a record belongs to a batch posting': `
     select r.tenant_id, r.id from usage_records r
       left join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
@@ -106,10 +110,9 @@ const PRICE_RULES: Readonly<Record<'carry' | 'per_record', Readonly<Record<strin
       select tenant_id, id, amount, capped, n from (${RUNNING}) as r
        where amount <> div(total_n, ${D}) - div(total_n - n, ${D}) or capped <> (ceiling_n < fee_n)`,
     'a posting keeps what its last record left over': `
-      select tenant_id, posting_seq, carry from (${RUNNING}) as r
-       where line = (select max(line) from usage_records l
-                      where l.tenant_id = r.tenant_id and l.posting_seq = r.posting_seq)
-         and carry <> mod(total_n, ${D})`,
+      select * from (select distinct on (tenant_id, posting_seq) tenant_id, posting_seq, carry, total_n
+                       from (${RUNNING}) as r order by tenant_id, posting_seq, line desc) as last
+       where carry <> mod(total_n, ${D})`,
     'an account keeps what its last charge left over': `
       select a.tenant_id, a.carry from accounts a where a.carry <> coalesce(
         (select carry from postings p where p.tenant_id = a.tenant_id and p.kind = 'usage'
@@ -186,17 +189,14 @@ export interface Fraction {
   readonly bottom: bigint;
 }
 
-export const ZERO: Fraction = { top: 0n, bottom: 1n };
+/** A denominator for GiB as well as for thousands of minutes. */
+const GIB_MINUTES = 1024n ** 3n * 60_000n;
+
+export const ZERO: Fraction = { top: 0n, bottom: GIB_MINUTES };
 
 export function add(a: Fraction, b: Fraction): Fraction {
   if (a.bottom === b.bottom) return { top: a.top + b.top, bottom: a.bottom };
-  return reduce({ top: a.top * b.bottom + b.top * a.bottom, bottom: a.bottom * b.bottom });
-}
-
-function reduce({ top, bottom }: Fraction): Fraction {
-  let [a, b] = [top, bottom];
-  while (b !== 0n) [a, b] = [b, a % b];
-  return { top: top / a, bottom: bottom / a };
+  return { top: a.top * b.bottom + b.top * a.bottom, bottom: a.bottom * b.bottom };
 }
 
 /** The nearest whole number; of two that are as near the upper one. */
@@ -211,10 +211,10 @@ export function exactPrice(
 ): { price: Fraction; capped: boolean } {
   const perGib = micros(card.platform_fee_per_gib);
   const per1000 = micros(card.ceiling_per_1000_participant_minutes[usage.role]![usage.tier]!);
-  const fee = { top: perGib * usage.bytes, bottom: 1024n ** 3n };
-  const ceiling = { top: per1000 * usage.seconds, bottom: 60_000n };
-  const capped = ceiling.top * fee.bottom < fee.top * ceiling.bottom;
-  return { price: capped ? ceiling : fee, capped };
+  const fee = perGib * usage.bytes * 60_000n;
+  const ceiling = per1000 * usage.seconds * 1024n ** 3n;
+  const capped = ceiling < fee;
+  return { price: { top: capped ? ceiling : fee, bottom: GIB_MINUTES }, capped };
 }
 
 function micros(dollars: string): bigint {

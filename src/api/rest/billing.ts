@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { invalidRequest } from '../../failure.ts';
 import { findBalance, listRecentEntries } from '../../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../../ledger/posting.ts';
-import { microsOfCents, renderAmount } from '../../money/amount.ts';
+import { MICROS_PER_CENT, microsOfCents, renderAmount } from '../../money/amount.ts';
 import { openCheckout } from '../../payments/open-checkout.ts';
 import { openPortal } from '../../payments/open-portal.ts';
 import { findPaymentSettings } from '../../payments/payments.sql.ts';
@@ -25,6 +25,8 @@ import type { Rest } from './server.ts';
 
 const CENTS_MIN = 1_000;
 const CENTS_MAX = 1_000_000;
+/** Beyond this, the amount in micros would be no safe integer to whoever reads it back. */
+const CENTS_SAFE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / Number(MICROS_PER_CENT));
 
 export function billingRoutes(app: Rest, deps: Deps): void {
   showBilling(app, deps);
@@ -132,8 +134,8 @@ function autoTopUp(app: Rest, deps: Deps): void {
         security,
         body: body({
           enabled: Type.Boolean(),
-          below_cents: Type.Optional(Type.Integer({ minimum: 0 })),
-          amount_cents: Type.Optional(Type.Integer({ minimum: 0 })),
+          below_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
+          amount_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
         }),
         response: answers({ 200: TenantSchema }, 400, 401, 403),
       },

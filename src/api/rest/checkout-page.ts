@@ -24,11 +24,17 @@ export function checkoutPage(app: Rest, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const checkout = await findCheckout(deps.db, request.params.id);
+      const { id } = request.params;
+      const checkout = isCheckoutId(id) ? await findCheckout(deps.db, id) : undefined;
       const page = checkout ? describe(checkout, request.query.canceled !== undefined) : NOT_FOUND;
       return sendPage(reply.code(checkout ? 200 : 404), page);
     },
   );
+}
+
+/** Not every text can be asked about: PostgreSQL refuses one that holds NUL. */
+function isCheckoutId(text: string): boolean {
+  return /^co_[0-9a-f]{32}$/.test(text);
 }
 
 interface Page {

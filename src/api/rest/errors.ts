@@ -85,7 +85,7 @@ function describeFault(fault: Fault | undefined): string {
 }
 
 /** What a socket is told that did not speak HTTP, or not in time. */
-export function renderClientError(code: string | undefined): string {
+export function renderClientError(code: string | undefined, requestId: string): string {
   const what =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? 'the request was not complete in time'
@@ -97,6 +97,7 @@ export function renderClientError(code: string | undefined): string {
     'HTTP/1.1 400 Bad Request',
     'content-type: application/json; charset=utf-8',
     'cache-control: no-store',
+    `x-request-id: ${requestId}`,
     `content-length: ${Buffer.byteLength(text)}`,
     'connection: close',
     '',

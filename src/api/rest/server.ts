@@ -1,6 +1,7 @@
 /**
  * The REST door: what all its routes have in common. Source: specification 4 and 7.1.
  */
+import http from 'node:http';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -61,6 +62,8 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: HEAD_BYTES_MAX,
+      // Node would refuse with an empty answer; requireHost() has the words.
+      requireHostHeader: false,
     },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     genReqId: () => newId('req'),
@@ -72,14 +75,16 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
       sendError(error, request as FastifyRequest, reply);
     },
     clientErrorHandler: (error, socket) => {
-      if (error.code !== 'ECONNRESET' && socket.writable) socket.write(renderClientError(error.code));
+      if (error.code !== 'ECONNRESET' && socket.writable) socket.write(renderClientError(error.code, newId('req')));
       socket.destroy();
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.decorateRequest('caller', undefined);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendError(new Failure('not_found'), request, reply));
+  refuseUnknownPaths(app);
+  requireHost(app);
+  ignoreExpectations(app);
   parseBodies(app);
   fillOptionalBody(app);
   const refuseMethods = collectMethods(app);
@@ -98,6 +103,27 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   await app.register(webhookRoute, { deps });
   refuseMethods();
   return app;
+}
+
+/** Before anything is said about the body of a request for what is not there. */
+function refuseUnknownPaths(app: Rest): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) throw new Failure('not_found');
+  });
+}
+
+/** HTTP/1.1 has it that a request without a Host is answered with 400. */
+function requireHost(app: Rest): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw invalidRequest('the Host header is required');
+    }
+  });
+}
+
+/** Node would refuse what it cannot meet in a shape that is not ours; HTTP lets a server pass over it. */
+function ignoreExpectations(app: Rest): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 }
 
 function stampHeaders(request: { id: string }, set: (name: string, value: string) => void): void {
@@ -143,11 +169,13 @@ function isEmptyObject(value: unknown): boolean {
   );
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+/** All that a request line can name; of CONNECT, Node never makes a request. */
+const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
 
 /** Notes which methods each path has; call the result when all routes are there. */
 function collectMethods(app: Rest): () => void {
   const methodsOf = new Map<string, Set<string>>();
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.addHook('onRoute', (route) => {
     const methods = methodsOf.get(route.url) ?? new Set();
     for (const method of [route.method].flat()) methods.add(method);

@@ -84,25 +84,28 @@ function scanStructure(bytes: Uint8Array): Scan {
   return { members, hasEscapes };
 }
 
-/** 15 significant digits always fit a double; longer numbers are looked at one by one. */
+/** 15 significant digits always fit a double; longer numbers, and powers, are looked at one by one. */
 const DIGITS_SAFE = 15;
 
 /** Returns where the number ends. */
 function scanNumber(bytes: Uint8Array, start: number): number {
   let end = start + 1;
-  while (end < bytes.length && isInNumber(bytes[end]!)) end += 1;
-  if (end - start > DIGITS_SAFE) checkNumber(new TextDecoder().decode(bytes.subarray(start, end)));
+  let hasExponent = false;
+  while (end < bytes.length && isInNumber(bytes[end]!)) {
+    hasExponent ||= isExponent(bytes[end]!);
+    end += 1;
+  }
+  if (hasExponent || end - start > DIGITS_SAFE) checkNumber(new TextDecoder().decode(bytes.subarray(start, end)));
   return end;
 }
 
 function isInNumber(byte: number): boolean {
-  return (
-    (byte >= DIGIT_0 && byte <= DIGIT_9) ||
-    byte === 0x2e ||
-    byte === 0x2d ||
-    byte === 0x2b ||
-    (byte | 0x20) === 0x65
-  );
+  const isDigit = byte >= DIGIT_0 && byte <= DIGIT_9;
+  return isDigit || byte === 0x2e || byte === MINUS || byte === 0x2b || isExponent(byte);
+}
+
+function isExponent(byte: number): boolean {
+  return (byte | 0x20) === 0x65;
 }
 
 function checkNumber(text: string): void {
@@ -112,8 +115,10 @@ function checkNumber(text: string): void {
     .replace(/[-.]/g, '')
     .replace(/^0+|0+$/g, '');
   const isExact = /^-?[0-9]+$/.test(text) ? Number.isSafeInteger(value) : digits.length <= DIGITS_SAFE;
-  if (!isExact || !Number.isFinite(value))
+  const isTooSmall = value === 0 && digits !== '';
+  if (!isExact || isTooSmall || !Number.isFinite(value)) {
     throw new JsonError(`the number ${text.slice(0, 40)} is out of range`);
+  }
 }
 
 interface Walk {

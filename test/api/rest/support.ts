@@ -46,9 +46,10 @@ export async function setStatus(app: TestService, tenant: { id: string }, status
   ]);
 }
 
-/** Every field that a body can get wrong by its type. */
-export const NOT_STRINGS = [null, true, 0, 1.5, [], {}, ['a']];
-export const NOT_INTEGERS = [null, true, '5', '', 1.5, [], {}, [5]];
+/** Values of other types, one argument each. */
+export const NOT_STRINGS: readonly [unknown][] = [[null], [true], [0], [1.5], [[]], [{}], [['a']]];
+export const NOT_INTEGERS: readonly [unknown][] = [[null], [true], ['5'], [''], [1.5], [[]], [{}], [[5]]];
+export const NOT_BOOLEANS: readonly [unknown][] = [[null], ['true'], [''], [0], [1], [[]], [{}]];
 
 /** A request line and headers, by hand. */
 export function rawRequest(

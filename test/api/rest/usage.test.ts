@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { amount, expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -19,9 +19,9 @@ const without = (field: string) => {
   return record;
 };
 
-/** What a batch that is charged answers: 50 MB of a host in hd for a minute cost the ceiling of 1500 micros. */
 const CHARGED_ONE = { charged: 1, duplicates: 0, unbilled: 0 };
-const MINUTE = 931; // 50,000,000 bytes at 0.02 dollars a GiB, to the nearest micro below or above
+/** 50,000,000 bytes at 0.02 dollars a GiB are 931.3 micros: the carry makes it 931 or 932. */
+const MINUTE_MICROS = [931, 932];
 
 describe('POST /v1/usage', () => {
   describe('200', () => {
@@ -29,7 +29,7 @@ describe('POST /v1/usage', () => {
       const body = expectOk(await reportOne({}));
       expect(Object.keys(body).sort()).toStrictEqual(['admitted', 'charged', 'duplicates', 'total', 'unbilled']);
       expect(body).toMatchObject({ ...CHARGED_ONE, admitted: true });
-      expect(Math.abs(body.total.micros - MINUTE)).toBeLessThanOrEqual(1);
+      expect(MINUTE_MICROS).toContain(body.total.micros);
       expect(body.total).toStrictEqual(amount(body.total.micros));
     });
 
@@ -226,8 +226,6 @@ describe('POST /v1/usage', () => {
 
     test.each([
       [{ id: '' }, 'id must not have fewer than 1 characters'],
-      [{ id: 'i'.repeat(201) }, 'id must not have more than 200 characters'],
-      [{ id: '😀'.repeat(201) }, 'id must not have more than 200 characters'],
       [{ role: 'Host' }, 'role must be one of host, audience, broadcast_audience'],
       [{ role: '' }, 'role must be one of host, audience, broadcast_audience'],
       [{ tier: '4k' }, 'tier must be one of audio, hd, full_hd, 2k, 2k_plus'],
@@ -240,6 +238,11 @@ describe('POST /v1/usage', () => {
       [{ constructor: {} }, 'constructor is not a known field'],
     ])('refuses a record with %j', async (fields, what) => {
       expectError(await report(usageRecord(), usageRecord(fields)), 400, `invalid request: records/1/${what}`);
+    });
+
+    test.each(['i', 'é', '😀'])('refuses an id of 201 times %s', async (character) => {
+      const answer = await reportOne({ id: character.repeat(201) });
+      expectError(answer, 400, 'invalid request: records/0/id must not have more than 200 characters');
     });
 
     describe.each(['id', 'tenant', 'room', 'participant', 'role', 'tier'])('%s', (field) => {
@@ -320,13 +323,9 @@ describe('POST /v1/usage', () => {
     const fresh = await app.paidTenant();
     const { url } = await app.another();
     const records = Array.from({ length: 50 }, () => usageRecord());
-    const body = JSON.stringify({ records });
-    const headers = { authorization: `Bearer ${fresh.relayKey}`, 'content-type': 'application/json' };
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, at) =>
-        fetch(`${at % 2 ? url : app.url}/v1/usage`, { method: 'POST', headers, body }).then((answer) => answer.json()),
-      ),
-    );
+    const send = (to: string) => ask(`${to}/v1/usage`, 'POST', { key: fresh.relayKey, body: { records } });
+    const sent = await Promise.all(Array.from({ length: 12 }, (_, at) => send(at % 2 ? url : app.url)));
+    const answers = sent.map((answer) => expectOk(answer));
     const charged = answers.map((answer) => answer.charged).sort((a, b) => a - b);
     expect(charged).toStrictEqual([...Array(11).fill(0), 50]);
     expect(answers.every((answer) => answer.charged + answer.duplicates === 50)).toBe(true);
