@@ -96,6 +96,9 @@ create table postings (
          = (num_nonnulls(rate_version, carry, records, newest_ids) = 4)),
   check ((kind in ('top_up', 'auto_top_up', 'refund', 'dispute')) = (payment_id is not null))
 );
+-- An adjustment may carry an id of the operator's own, so that asking twice adjusts once.
+create unique index postings_adjusted on postings (tenant_id, reference)
+  where kind = 'adjustment' and reference is not null;
 create index postings_listed on postings (tenant_id, seq) where kind <> 'unbilled';
 
 alter table accounts add constraint accounts_newest foreign key (tenant_id, last_seq, balance)

@@ -45,7 +45,10 @@ async function attach(dataDir: string): Promise<Embedded> {
  *
  * The pool gives up a statement after some seconds; here reading everything may take hours.
  */
-export async function withSnapshot({ db, url }: Connected, work: (snapshot: pg.Client) => Promise<void>) {
+export async function withSnapshot<T>(
+  { db, url }: Connected,
+  work: (snapshot: pg.Client) => Promise<T>,
+): Promise<T> {
   const { types } = db.options;
   const client = new pg.Client({
     connectionString: url,
@@ -57,8 +60,9 @@ export async function withSnapshot({ db, url }: Connected, work: (snapshot: pg.C
   try {
     await client.query('begin isolation level repeatable read read only');
     await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
-    await work(client);
+    const result = await work(client);
     await client.query('commit');
+    return result;
   } finally {
     await client.end();
   }

@@ -12,8 +12,9 @@ export function printTable(
   { right = [] }: { right?: readonly string[] } = {},
 ): void {
   const texts = rows.map((row) => row.map(showCell));
+  // Not spread into one call: there may be more rows than a call takes arguments.
   const widths = headings.map((heading, at) =>
-    Math.max(heading.length, ...texts.map((row) => row[at]!.length)),
+    texts.reduce((width, row) => Math.max(width, row[at]!.length), heading.length),
   );
   const isRight = headings.map((heading) => right.includes(heading));
   for (const line of [headings.map((heading) => heading.toUpperCase()), ...texts]) {

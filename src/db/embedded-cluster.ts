@@ -250,7 +250,7 @@ async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmas
     ended = error.message;
   });
   child.once('exit', (code, signal) => {
-    ended = readLogOf(logFile, child.pid) || `postgres ended with ${signal ?? `exit code ${code}`}`;
+    ended = `postgres ended with ${signal ?? `exit code ${code}`}`;
   });
   const deadline = Date.now() + RECOVERY_MS_MAX;
   while (ended === undefined) {
@@ -260,12 +260,12 @@ async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmas
       throw new Error(`The embedded PostgreSQL is not ready after 10 minutes: ${logFile}`);
     await sleep(STEP_MS);
   }
-  return ended;
+  return readLogOf(logFile, child.pid) || ended;
 }
 
 /** Errors of statements go to the client; only the server's own fate is logged, so the log stays small. */
 function settings(port: number, durable: boolean): string[] {
-  const careless = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'];
+  const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off'];
   return [
     'listen_addresses=127.0.0.1',
     `port=${port}`,

@@ -71,7 +71,8 @@ async function runOne(tx: Tx, { name, sql, checksum }: Migration): Promise<void>
     await tx.query('insert into migrations (name, checksum) values ($1, $2)', [name, checksum]);
     await tx.query('commit');
   } catch (error) {
-    await tx.query('rollback');
+    // Where the connection is lost, so is the rollback; what matters is why.
+    await tx.query('rollback').catch(() => {});
     throw new Error(`migration ${name} failed: ${(error as Error).message}`, { cause: error });
   }
 }

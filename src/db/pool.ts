@@ -16,7 +16,7 @@ const INT8 = 20;
  * that outlives its 10 s is cancelled by the server, or given up by us when the server is silent.
  */
 export function openPool(url: string, options: { max?: number; applicationName?: string } = {}): Pool {
-  return new pg.Pool({
+  const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 20,
     application_name: options.applicationName ?? 'boxoffice',
@@ -32,5 +32,7 @@ export function openPool(url: string, options: { max?: number; applicationName?:
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
-  });
+  });  // A lost connection fails the statement that needs it. Unheard, its event would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
 }

@@ -51,8 +51,6 @@ async function repeated<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T>
 
 async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   const tx = await pool.connect();
-  // A lost connection fails the statement that needs it; unheard, its event would end the process.
-  tx.on('error', ignore);
   let broken: Error | undefined;
   try {
     await tx.query('begin');
@@ -66,12 +64,24 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
     });
     throw error;
   } finally {
-    tx.off('error', ignore);
     tx.release(broken);
   }
 }
 
-function ignore(): void {}
+/** Run `read` on one snapshot of the database: what it reads in several statements fits together. */
+export async function inSnapshot<T>(pool: Pool, read: (tx: Tx) => Promise<T>): Promise<T> {
+  const tx = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await tx.query('begin isolation level repeatable read read only');
+    return await read(tx);
+  } finally {
+    await tx.query('commit').catch((fault: Error) => {
+      broken = fault;
+    });
+    tx.release(broken);
+  }
+}
 
 /** The SQLSTATE of a database error; `undefined` for anything else. */
 export function sqlState(error: unknown): string | undefined {

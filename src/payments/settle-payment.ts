@@ -68,12 +68,7 @@ async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin 
   return { tenant: row.tenant, ...(checkout ? { checkoutId: checkout } : { attemptId: row.id }) };
 }
 
-async function credit(
-  deps: Deps,
-  tx: Tx,
-  intent: Stripe.PaymentIntent,
-  origin: Origin,
-): Promise<Handled> {
+async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
   const account = await lockAccount(tx, origin.tenant);
   const card = cardOf(intent);
   const payment: Payment = {

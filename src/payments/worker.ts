@@ -24,10 +24,9 @@ export interface PaymentsWorker {
 export function startPaymentsWorker(deps: Deps, provider: Provider): PaymentsWorker {
   const report = (what: string) => (error: unknown) => deps.log.error({ err: error }, what);
 
-  const topUps = repeat(
-    TOP_UPS_EVERY_SECONDS,
-    () => runAllDue(deps, provider),
-    report('top-up worker failed'),
+  // Each lane turns by itself, so that a call that hangs holds up no other tenant.
+  const lanes = Array.from({ length: TOP_UPS_AT_ONCE }, () =>
+    repeat(TOP_UPS_EVERY_SECONDS, () => runAllDue(deps, provider), report('top-up worker failed')),
   );
   const sweeper: Repeating = repeat(
     SWEEP_EVERY_SECONDS,
@@ -38,16 +37,15 @@ export function startPaymentsWorker(deps: Deps, provider: Provider): PaymentsWor
     report('sweeping notifications failed'),
   );
   return {
-    wakeTopUps: topUps.wake,
+    wakeTopUps: () => {
+      for (const lane of lanes) lane.wake();
+    },
     stop: async () => {
-      await Promise.all([topUps.stop(), sweeper.stop()]);
+      await Promise.all([...lanes.map((lane) => lane.stop()), sweeper.stop()]);
     },
   };
 }
 
 async function runAllDue(deps: Deps, provider: Provider): Promise<void> {
-  const lane = async () => {
-    while (await runDueTopUp(deps, provider));
-  };
-  await Promise.all(Array.from({ length: TOP_UPS_AT_ONCE }, lane));
+  while (await runDueTopUp(deps, provider));
 }

@@ -93,7 +93,10 @@ function splitRepetitions(records: readonly UsageRecord[]): {
   for (const record of records) if (!first.has(record.id)) first.set(record.id, record);
   if (first.size === records.length) return { first: records, repetitions: [] };
 
-  return { first: [...first.values()], repetitions: records.filter((record) => first.get(record.id) !== record) };
+  return {
+    first: [...first.values()],
+    repetitions: records.filter((record) => first.get(record.id) !== record),
+  };
 }
 
 /** A record whose id was seen before; `conflict` when it came with other values then. */

@@ -15,9 +15,27 @@ describe('parseRateCard', () => {
     expect(card.markupBasisPoints).toBe(1500);
     expect(card.platformFeePerGib).toBe(20_000n);
     expect(card.ceilingPer1000Minutes).toEqual({
-      host: { audio: 600_000n, hd: 1_500_000n, full_hd: 3_000_000n, '2k': 6_000_000n, '2k_plus': 12_000_000n },
-      audience: { audio: 300_000n, hd: 800_000n, full_hd: 1_600_000n, '2k': 3_200_000n, '2k_plus': 6_400_000n },
-      broadcast_audience: { audio: 150_000n, hd: 400_000n, full_hd: 800_000n, '2k': 1_600_000n, '2k_plus': 3_200_000n },
+      host: {
+        audio: 600_000n,
+        hd: 1_500_000n,
+        full_hd: 3_000_000n,
+        '2k': 6_000_000n,
+        '2k_plus': 12_000_000n,
+      },
+      audience: {
+        audio: 300_000n,
+        hd: 800_000n,
+        full_hd: 1_600_000n,
+        '2k': 3_200_000n,
+        '2k_plus': 6_400_000n,
+      },
+      broadcast_audience: {
+        audio: 150_000n,
+        hd: 400_000n,
+        full_hd: 800_000n,
+        '2k': 1_600_000n,
+        '2k_plus': 3_200_000n,
+      },
     });
   });
 
@@ -29,7 +47,9 @@ describe('parseRateCard', () => {
     ['007.10', 7_100_000n],
     ['999999.999999', 999_999_999_999n],
   ])('reads %s dollars', (dollars, micros) => {
-    expect(parseRateCard(changed((card) => (card.platform_fee_per_gib = dollars))).platformFeePerGib).toBe(micros);
+    expect(parseRateCard(changed((card) => (card.platform_fee_per_gib = dollars))).platformFeePerGib).toBe(
+      micros,
+    );
   });
 
   it.each<[string, (card: Record<string, unknown>) => void]>([
@@ -45,12 +65,15 @@ describe('parseRateCard', () => {
     ['markup_basis_points', (card) => (card.markup_basis_points = 1.5)],
     [
       'ceiling_per_1000_participant_minutes/host',
-      (card) => (card.ceiling_per_1000_participant_minutes = { host: {}, audience: {}, broadcast_audience: {} }),
+      (card) =>
+        (card.ceiling_per_1000_participant_minutes = { host: {}, audience: {}, broadcast_audience: {} }),
     ],
     ['the rate card', (card) => delete card.platform_fee_per_gib],
     ['surprise is not a known field', (card) => (card.surprise = '1')],
   ])('names what is wrong: %s', (field, change) => {
-    expect(() => parseRateCard(changed(change))).toThrow(new RegExp(`^${field} .*amounts are dollars in strings`));
+    expect(() => parseRateCard(changed(change))).toThrow(
+      new RegExp(`^${field} .*amounts are dollars in strings`),
+    );
   });
 
   it.each([null, 1, 'card', []])('refuses %j', (card) => {

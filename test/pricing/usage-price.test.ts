@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_RATES, parseRateCard, ROLES, type RateCard, TIERS } from '../../src/pricing/rate-card.ts';
+import { BUILT_IN_RATES, parseRateCard, type RateCard, ROLES, TIERS } from '../../src/pricing/rate-card.ts';
 import {
   INITIAL_CARRY,
   PRICE_DENOMINATOR,
@@ -56,8 +56,18 @@ describe('priceUsage', () => {
     ['half a micro is rounded up', { egressBytes: 26_844n }, 1n, false],
     ['just below half a micro is rounded down', { egressBytes: 26_843n }, 0n, false],
     ['the ceiling holds', { seconds: 60, egressBytes: GIB }, 1_500n, true],
-    ['a day of hosting in the best tier', { tier: '2k_plus', seconds: 86_400, egressBytes: BYTES_MAX }, 17_280_000n, true],
-    ['a minute of audio in a broadcast', { role: 'broadcast_audience', tier: 'audio', seconds: 60 }, 150n, true],
+    [
+      'a day of hosting in the best tier',
+      { tier: '2k_plus', seconds: 86_400, egressBytes: BYTES_MAX },
+      17_280_000n,
+      true,
+    ],
+    [
+      'a minute of audio in a broadcast',
+      { role: 'broadcast_audience', tier: 'audio', seconds: 60 },
+      150n,
+      true,
+    ],
     ['a minute of hd in the audience', { role: 'audience', seconds: 60 }, 800n, true],
     ['an exact tie is not a cap', { seconds: 800, egressBytes: GIB, tier: 'hd' }, 20_000n, false],
   ])('%s', (_, fields, micros, capped) => {
@@ -82,8 +92,10 @@ describe('priceUsage', () => {
       fc.property(anyUsage, fc.bigInt(0n, 2n ** 40n), (one, more) => {
         const { numerator } = priceUsage(one, RATES);
         expect(numerator >= 0n).toBe(true);
-        expect(numerator <= (17_280_000n * PRICE_DENOMINATOR)).toBe(true);
-        expect(priceUsage({ ...one, egressBytes: one.egressBytes + more }, RATES).numerator >= numerator).toBe(true);
+        expect(numerator <= 17_280_000n * PRICE_DENOMINATOR).toBe(true);
+        expect(
+          priceUsage({ ...one, egressBytes: one.egressBytes + more }, RATES).numerator >= numerator,
+        ).toBe(true);
         if (one.seconds < 86_400) {
           expect(priceUsage({ ...one, seconds: one.seconds + 1 }, RATES).numerator >= numerator).toBe(true);
         }
@@ -137,7 +149,9 @@ describe('settlePrice with a carry', () => {
 
         let carry = INITIAL_CARRY;
         const amounts: bigint[] = [];
-        const places = [...new Set([0, ...cuts.filter((cut) => cut < records.length), records.length])].sort((a, b) => a - b);
+        const places = [...new Set([0, ...cuts.filter((cut) => cut < records.length), records.length])].sort(
+          (a, b) => a - b,
+        );
         for (const [index, from] of places.slice(0, -1).entries()) {
           const part = settleRecords(records.slice(from, places[index + 1]), RATES, carry, 'carry');
           carry = part.carry;
@@ -160,13 +174,23 @@ describe('settlePrice with a carry', () => {
   it('charges the same total in every order, and moves each record by a micro at the most', () => {
     fc.assert(
       fc.property(
-        fc.array(anyUsage, { minLength: 1, maxLength: 60 }).chain((usages) =>
-          fc.tuple(fc.constant(usages), fc.shuffledSubarray([...usages.keys()], { minLength: usages.length })),
-        ),
+        fc
+          .array(anyUsage, { minLength: 1, maxLength: 60 })
+          .chain((usages) =>
+            fc.tuple(
+              fc.constant(usages),
+              fc.shuffledSubarray([...usages.keys()], { minLength: usages.length }),
+            ),
+          ),
         ([usages, order]) => {
           const records = usages.map((one, index) => record({ ...one, id: `${index}` }));
           const inOrder = settleRecords(records, RATES, INITIAL_CARRY, 'carry');
-          const shuffled = settleRecords(order.map((index) => records[index]!), RATES, INITIAL_CARRY, 'carry');
+          const shuffled = settleRecords(
+            order.map((index) => records[index]!),
+            RATES,
+            INITIAL_CARRY,
+            'carry',
+          );
           expect(shuffled.total).toBe(inOrder.total);
           expect(shuffled.carry).toBe(inOrder.carry);
 

@@ -11,7 +11,10 @@ interface Queryable {
 }
 
 /** What is wrong, one line each; an empty list is a ledger in order. */
-export async function checkLedger(db: Queryable, rounding: 'carry' | 'per_record' = 'carry'): Promise<string[]> {
+export async function checkLedger(
+  db: Queryable,
+  rounding: 'carry' | 'per_record' = 'carry',
+): Promise<string[]> {
   const problems: string[] = [];
   for (const [what, query] of Object.entries({ ...RULES, ...PRICE_RULES[rounding] })) {
     const { rows } = await db.query(`select r::text as row from (${query}) as r limit 5`);
@@ -259,7 +262,9 @@ export async function checkProviderBook(db: Queryable, stripe: Stripe): Promise<
 }
 
 function isOurs({ metadata }: Stripe.PaymentIntent): boolean {
-  return /^co_[0-9a-f]{32}$/.test(metadata.checkout ?? '') || /^tu_[0-9a-f]{32}$/.test(metadata.attempt ?? '');
+  return (
+    /^co_[0-9a-f]{32}$/.test(metadata.checkout ?? '') || /^tu_[0-9a-f]{32}$/.test(metadata.attempt ?? '')
+  );
 }
 
 /** Cents by payment: refunds that did not fail, and disputes as their movements tell. */

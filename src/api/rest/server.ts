@@ -85,6 +85,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   refuseUnknownPaths(app);
   requireHost(app);
   ignoreExpectations(app);
+  closeConnectionsOnceIdle(app);
   parseBodies(app);
   fillOptionalBody(app);
   const refuseMethods = collectMethods(app);
@@ -124,6 +125,16 @@ function requireHost(app: Rest): void {
 /** Node would refuse what it cannot meet in a shape that is not ours; HTTP lets a server pass over it. */
 function ignoreExpectations(app: Rest): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+}
+
+const IDLE_CHECK_MS = 50;
+
+/** Node closes what is idle when closing begins; what is busy then, it would keep alive for a next request. */
+function closeConnectionsOnceIdle(app: Rest): void {
+  app.addHook('preClose', async () => {
+    const timer = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+    app.server.once('close', () => clearInterval(timer));
+  });
 }
 
 function stampHeaders(request: { id: string }, set: (name: string, value: string) => void): void {

