@@ -6,10 +6,11 @@
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { StartError } from './lib/start-error.ts';
 import type { Rounding } from './pricing/usage-price.ts';
 
-/** `message` is the one line to print. */
-export class ConfigError extends Error {
+/** The message names the variable and what it accepts. */
+export class ConfigError extends StartError {
   override readonly name = 'ConfigError';
 }
 

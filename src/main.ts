@@ -1,8 +1,9 @@
 /** Reads the environment, opens the database and the service, and stops on signals. */
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { DataDirInUse, startEmbedded } from './db/embedded.ts';
+import { StartError } from './lib/start-error.ts';
 import { makeLog } from './ops/log.ts';
 import { renderTour } from './ops/tour.ts';
 import { startSandboxPayments } from './payments/start-sandbox.ts';
@@ -117,8 +118,7 @@ function stopOnSignals(opened: Opened, log: Logger): void {
 
 main().catch((error: unknown) => {
   // These say in one line what to do; anything else is a surprise and needs its stack.
-  const expected =
-    error instanceof ConfigError || error instanceof ListenError || error instanceof DataDirInUse;
+  const expected = error instanceof StartError || error instanceof DataDirInUse;
   process.stderr.write(`${expected ? error.message : ((error as Error).stack ?? error)}\n`);
   process.exit(1);
 });

@@ -12,6 +12,7 @@ import { openPool, type Pool } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { FailedKeys } from './keys/failed-keys.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
+import { StartError } from './lib/start-error.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps } from './ops/server.ts';
 import { openProvider, type Provider } from './payments/provider.ts';
@@ -45,7 +46,7 @@ export interface Service {
 }
 
 /** A listener could not be opened; `variable` is the setting that chooses its port. */
-export class ListenError extends Error {
+export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
 
@@ -54,12 +55,28 @@ export async function startService(config: ServiceConfig, log: Logger): Promise<
   // A connection that dies while idle is replaced when it is needed; the pool only has to hear of it.
   db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   try {
+    await expect(() => db.query('select 1'), 'the database of DATABASE_URL cannot be opened');
     await migrate(db);
-    await loadRates(db, config.ratesFile ? await readRatesFile(config.ratesFile) : undefined);
+    const { ratesFile } = config;
+    const card = ratesFile
+      ? await expect(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
+      : undefined;
+    await loadRates(db, card);
     return await open(config, db, log);
   } catch (error) {
     await db.end();
     throw error;
+  }
+}
+
+/** What fails here is for the person who starts the service to mend, so it is told in one line. */
+async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // A host with several addresses fails once for each of them, and then says nothing by itself.
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new StartError(`${what}: ${message || code}`, { cause: error });
   }
 }
 
@@ -105,7 +122,10 @@ async function open(config: ServiceConfig, db: Pool, log: Logger): Promise<Servi
 }
 
 /** A client that keeps its connection alive is told to let go, or stopping would wait for it. */
-function closeConnectionsWhen(state: { readonly stopping: boolean }, app: Pick<FastifyInstance, 'addHook'>): void {
+function closeConnectionsWhen(
+  state: { readonly stopping: boolean },
+  app: Pick<FastifyInstance, 'addHook'>,
+): void {
   app.addHook('onSend', async (_request, reply) => {
     if (state.stopping) reply.header('connection', 'close');
   });

@@ -49,8 +49,15 @@ export class FailedKeys {
       await this.#limiter.consume(network);
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      this.#blocked.set(network, performance.now() + refusal.msBeforeNext);
+      this.#block(network, refusal.msBeforeNext);
     }
+  }
+
+  /** Those whose time is over leave when another comes, so that memory holds one window's worth. */
+  #block(network: string, ms: number): void {
+    const now = performance.now();
+    for (const [other, until] of this.#blocked) if (until <= now) this.#blocked.delete(other);
+    this.#blocked.set(network, now + ms);
   }
 
   isKnown(keyId: string): boolean {

@@ -172,7 +172,7 @@ describe('a fault of the provider or of the way to it', () => {
     ['half an answer', [{ effect: 'truncate_body', ...CHARGE }, DROP]],
     ['half an answer, three times', [{ effect: 'truncate_body', ...CHARGE, count: 3 }, DROP]],
     ['no answer at all after the charge', [{ effect: 'commit_then_timeout', ...CHARGE }, DROP]],
-    ['no answer, but the notification', [{ effect: 'commit_then_timeout', ...CHARGE }]],
+    ['no answer, but the notification', [{ effect: 'commit_then_timeout', ...CHARGE, ms: 100 }]],
     ['the notification before the answer', [{ effect: 'webhook_first', ...CHARGE }]],
     [
       'an error after the charge that is repeated, but the notification',
