@@ -109,7 +109,10 @@ function readUrl(env: Env, name: string): string | undefined {
   const text = env[name];
   if (!text) return undefined;
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
+  if (url?.username || url?.password) {
+    throw new ConfigError(`${name} may not hold a user name or a password`);
+  }
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
     throw wrong(name, 'an http or https address', text);
   }
   return text.replace(/\/+$/, '');

@@ -45,18 +45,26 @@ const LOG_BYTES_MAX = 1 << 20;
 const PORT_TRIES_MAX = 5;
 
 /** Open the cluster of `dataDir`, creating folder, password and cluster where they are missing. */
-export async function openCluster(dataDir: string, durable: boolean, log: Log): Promise<Cluster> {
-  fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const dir = join(fs.realpathSync(dataDir), 'postgres');
-  const program = findServerProgram(dir);
+export async function openCluster(path: string, durable: boolean, log: Log): Promise<Cluster> {
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  // The server runs inside its folder, where a relative path would lead elsewhere.
+  const dataDir = fs.realpathSync(path);
+  const dir = join(dataDir, 'postgres');
+  // In this order: another starter may put its whole cluster there at any moment.
+  const occupied = fs.existsSync(dir) && fs.readdirSync(dir).length > 0;
   const exists = fs.existsSync(join(dir, 'PG_VERSION'));
+  if (occupied && !exists) {
+    throw new Error(`${dir} holds something that is no PostgreSQL cluster`);
+  }
+  const owner = fs.statSync(dir, { throwIfNoEntry: false })?.uid;
+  if (owner !== undefined && process.getuid?.() !== 0 && owner !== process.getuid?.()) {
+    throw new Error(`${dir} belongs to another user (uid ${owner}): start as that user`);
+  }
+
+  const program = findServerProgram(dir);
   const password = openPassword(join(dataDir, 'postgres.password'), exists);
   const cluster = { dataDir, dir, password, durable, program };
-
   if (!exists) await createCluster(cluster, log);
-  if (program.account === undefined && fs.statSync(dir).uid !== process.getuid?.()) {
-    throw new Error(`${dir} belongs to another user (uid ${fs.statSync(dir).uid}): start as that user`);
-  }
   return cluster;
 }
 

@@ -32,7 +32,8 @@ export function openPool(url: string, options: { max?: number; applicationName?:
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
-  });  // A lost connection fails the statement that needs it. Unheard, its event would end the process.
+  });
+  // A lost connection fails the statement that needs it. Unheard, its event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

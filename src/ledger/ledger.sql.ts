@@ -14,6 +14,8 @@ export interface Account {
   readonly exempt: boolean;
   /** Below this balance the saved card is charged; null while nothing may be charged automatically. */
   readonly topUpBelow: bigint | null;
+  /** The rate card in effect. */
+  readonly rateVersion: number;
 }
 
 /**
@@ -34,7 +36,8 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
                         and s.frozen_by = '{}' and coalesce(s.top_up_paused_until <= now(), true)
-                       then s.top_up_below end as "topUpBelow"
+                       then s.top_up_below end as "topUpBelow",
+                  (select max(version) from rate_cards where effective_at <= clock_timestamp()) as "rateVersion"
              from accounts a
              join tenants t on t.id = a.tenant_id
              join payment_settings s on s.tenant_id = a.tenant_id

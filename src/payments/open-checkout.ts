@@ -98,6 +98,7 @@ function createSessionOf(
       success_url: returnUrl,
       cancel_url: `${returnUrl}?canceled=1`,
     },
-    { idempotencyKey: id },
+    // Refusals are kept under their key too, so another customer needs another one.
+    { idempotencyKey: `${id}-${customer}` },
   );
 }

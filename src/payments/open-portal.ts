@@ -7,13 +7,14 @@ import { askProvider, requireProvider } from './provider.ts';
 
 export async function openPortal(deps: Deps, tenant: TenantId): Promise<string> {
   const settings = await findPaymentSettings(deps.db, tenant);
-  if (!settings.firstPaidAt || !settings.customerId) {
-    throw invalidRequest('this tenant has never paid: pay a checkout first');
+  if (!settings.firstPaidAt) throw invalidRequest('this tenant has never paid: pay a checkout first');
+  if (!settings.customerId) {
+    throw invalidRequest('the payment provider no longer knows this customer: pay a checkout first');
   }
   const { stripe } = requireProvider(deps.provider);
   const customer = settings.customerId;
   const session = await askProvider(() =>
-    stripe.billingPortal.sessions.create({ customer, return_url: `${deps.config.publicUrl}/` }),
+    stripe.billingPortal.sessions.create({ customer, return_url: `${deps.config.publicUrl}/portal/closed` }),
   );
   return session.url;
 }

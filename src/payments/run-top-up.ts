@@ -128,7 +128,7 @@ async function send(deps: Deps, provider: Provider, attempt: Attempt): Promise<v
         metadata: { tenant: renderTenantId(attempt.tenant), attempt: attempt.id },
         expand: ['payment_method'],
       },
-      { idempotencyKey: attempt.id, maxNetworkRetries: 0 },
+      { idempotencyKey: attempt.id },
     );
     await conclude(deps, attempt, intent);
   } catch (error) {

@@ -149,7 +149,7 @@ async function postBatch(
   account: Account,
   fresh: readonly UsageRecord[],
 ): Promise<{ account: Account; total: bigint }> {
-  const rates = await deps.rates.current(tx);
+  const rates = await deps.rates.version(tx, account.rateVersion);
   const startCarry = account.exempt ? INITIAL_CARRY : account.carry;
   const { priced, total, carry } = settleRecords(fresh, rates, startCarry, deps.config.billingRounding);
 

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import pg from 'pg';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { attachEmbedded, type Embedded, startEmbedded } from '../../src/db/embedded.ts';
 import { findPostmaster, openCluster, startPostmaster } from '../../src/db/embedded-cluster.ts';
 
@@ -22,7 +21,7 @@ afterEach(() => {
 });
 
 function newDataDir(): string {
-  const dataDir = fs.mkdtempSync(join(tmpdir(), 'boxoffice-embedded-'));
+  const dataDir = fs.realpathSync(fs.mkdtempSync(join(inject('scratch'), 'embedded-')));
   dataDirs.push(dataDir);
   return dataDir;
 }
@@ -128,6 +127,18 @@ describe('startEmbedded', () => {
     expect(fs.statSync(join(dataDir, 'postgres.password')).mode & 0o777).toBe(0o600);
     expect(`${messages}${fs.readFileSync(join(dataDir, 'postgres.log'), 'utf8')}`).not.toContain(password);
     expect(fs.readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log', 'postgres.password']);
+  });
+
+  it('takes a relative path, and refuses a folder that holds something else', async () => {
+    const dataDir = newDataDir();
+    const embedded = await start(relative(process.cwd(), dataDir));
+    await embedded.stop();
+    expect(fs.existsSync(join(dataDir, 'postgres', 'PG_VERSION'))).toBe(true);
+
+    fs.rmSync(join(dataDir, 'postgres', 'PG_VERSION'));
+    await expect(start(dataDir)).rejects.toThrow(
+      `${dataDir}/postgres holds something that is no PostgreSQL cluster`,
+    );
   });
 
   it('refuses a second service, names it, and does the first one no harm', async () => {

@@ -445,7 +445,7 @@ describe('a decline', () => {
     await app.settled();
     await db().query(
       `update payment_settings set payment_method_id = $2, card_fingerprint = $3, top_up_paused_until = null where tenant_id = $1`,
-      [kit.idOf(one), anew.id, anew.card!.fingerprint],
+      [kit.idOf(one), anew.id, (await kit.settingsOf(other)).card_fingerprint],
     );
     await kit.spend(one, 1);
     expect(await kit.finished(one)).toMatchObject({ state: 'canceled' });

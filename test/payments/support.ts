@@ -163,6 +163,13 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     return app.request('POST', '/v1/stripe/webhook', { raw, headers: { 'stripe-signature': signature } });
   }
 
+  const uncredited = new Set<string>();
+
+  /** This payment is the provider's alone: nobody here may be credited for it. */
+  function expectUncredited(payment: string): void {
+    uncredited.add(payment);
+  }
+
   function secret(): string {
     return app.service.deps.provider!.webhookSecrets[0]!;
   }
@@ -185,7 +192,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     app.sandbox.control.clearFaults();
     await app.settled();
     expect(await checkLedger(db())).toEqual([]);
-    expect(await checkProviderBook(db(), app.stripe)).toEqual([]);
+    expect(await checkProviderBook(db(), app.stripe, uncredited)).toEqual([]);
   });
 
   return {
@@ -205,6 +212,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     abandonedAttempt,
     topUpIntents,
     deliver,
+    expectUncredited,
     secret,
     outcomeOf,
   };

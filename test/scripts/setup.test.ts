@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
 const SETUP = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
 
@@ -42,15 +41,12 @@ let registry: Registry;
 let root: string;
 
 beforeAll(async () => {
-  scratch = fs.mkdtempSync(join(tmpdir(), 'boxoffice-setup-'));
+  scratch = fs.mkdtempSync(join(inject('scratch'), 'setup-'));
   fs.writeFileSync(join(scratch, 'npmrc'), USER_NPMRC);
   registry = await startRegistry();
 });
 
-afterAll(() => {
-  registry.close();
-  fs.rmSync(scratch, { recursive: true, force: true });
-});
+afterAll(() => registry.close());
 
 beforeEach(() => {
   root = fs.mkdtempSync(join(scratch, 'clone-'));

@@ -234,9 +234,14 @@ interface Booked {
 
 /**
  * Compare the provider's own book with what was credited: the same payments, the same amounts, the
- * same tenants, and as much taken back. Payments that name nobody of ours are left out.
+ * same tenants, and as much taken back. Payments that name nobody of ours are left out, and those of
+ * `uncredited`, which must not be here.
  */
-export async function checkProviderBook(db: Queryable, stripe: Stripe): Promise<string[]> {
+export async function checkProviderBook(
+  db: Queryable,
+  stripe: Stripe,
+  uncredited: ReadonlySet<string> = new Set(),
+): Promise<string[]> {
   const { rows } = await db.query(
     `select id, credited::text as credited, reversed::text as reversed, tenant_name(tenant_id) as tenant from payments`,
   );
@@ -246,6 +251,7 @@ export async function checkProviderBook(db: Queryable, stripe: Stripe): Promise<
   const attempts = new Set<string>();
   for await (const intent of stripe.paymentIntents.list({ limit: 100 })) {
     if (intent.status !== 'succeeded' || intent.currency !== 'usd' || !isOurs(intent)) continue;
+    if (uncredited.has(intent.id)) continue;
     const { attempt } = intent.metadata;
     if (attempt && attempts.has(attempt)) problems.push(`top-up ${attempt} was charged twice`);
     if (attempt) attempts.add(attempt);

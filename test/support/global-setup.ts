@@ -22,54 +22,52 @@ declare module 'vitest' {
     adminUrl: string;
     /** Name of the migrated database that test files copy. */
     template: string;
+    /** A folder that is removed after the run, with every PostgreSQL server that runs in it. */
+    scratch: string;
   }
 }
 
 type Undo = () => Promise<void>;
 
 export async function setup(project: TestProject): Promise<Undo> {
-  const givenUrl = process.env.TEST_DATABASE_URL;
-  const server =
-    givenUrl === undefined ? await startServer() : { url: givenUrl, stop: async () => undefined };
+  const scratch = mkdtempSync(join(tmpdir(), 'boxoffice-test-'));
+  const removeScratch = watchOver(scratch);
   const template = `boxoffice_test_${process.pid}_template`;
   try {
+    const server = await findServer(join(scratch, 'server'));
     await runOn(server.url, `create database ${template}`);
     const pool = openPool(databaseUrl(server.url, template), { max: 2 });
     await migrate(pool).finally(() => pool.end());
+
+    project.provide('adminUrl', server.url);
+    project.provide('template', template);
+    project.provide('scratch', scratch);
+    return async () => {
+      await runOn(server.url, `drop database if exists ${template} with (force)`).finally(server.stop);
+      await removeScratch();
+    };
   } catch (error) {
-    await server.stop();
+    await removeScratch();
     throw error;
   }
-
-  project.provide('adminUrl', server.url);
-  project.provide('template', template);
-  return async () => {
-    await runOn(server.url, `drop database if exists ${template} with (force)`).finally(server.stop);
-  };
 }
 
-async function startServer(): Promise<{ url: string; stop: Undo }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'boxoffice-test-'));
-  const removeLeftovers = watchOver(dataDir);
-  try {
-    const silent = { info: () => undefined, warn: console.warn };
-    const embedded = await startEmbedded({ dataDir, log: silent, durable: false });
-    return { url: embedded.url, stop: () => embedded.stop().finally(removeLeftovers) };
-  } catch (error) {
-    await removeLeftovers();
-    throw error;
-  }
+async function findServer(dataDir: string): Promise<{ url: string; stop: Undo }> {
+  const givenUrl = process.env.TEST_DATABASE_URL;
+  if (givenUrl !== undefined) return { url: givenUrl, stop: async () => undefined };
+  const log = { info: () => undefined, warn: console.warn };
+  return await startEmbedded({ dataDir, log, durable: false });
 }
 
 /**
  * A shell that outlives us: it reads from a pipe that closes when this process ends in whatever way,
- * then stops the server if it still runs and removes the folder.
+ * then ends the servers that still run in the folder and removes it.
  */
-function watchOver(dataDir: string): Undo {
+function watchOver(folder: string): Undo {
   const script = `cat >/dev/null
-    pid=$(head -n 1 "$1/postgres/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" && sleep 1
-    rm -rf "$1"`;
-  const watcher = spawn('sh', ['-c', script, 'sh', dataDir], {
+    find "$1" -name postmaster.pid | while read -r file; do kill -KILL "$(head -n 1 "$file")"; done
+    for try in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" && break; sleep 0.5; done`;
+  const watcher = spawn('sh', ['-c', script, 'sh', folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

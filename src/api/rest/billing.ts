@@ -1,5 +1,6 @@
 /** `/v1/billing` and what is below it. Source: specification 4.3 to 4.6. */
 import Type from 'typebox';
+import { inSnapshot } from '../../db/transaction.ts';
 import type { Deps } from '../../deps.ts';
 import { invalidRequest } from '../../failure.ts';
 import { findBalance, listRecentEntries } from '../../ledger/ledger.sql.ts';
@@ -63,12 +64,12 @@ function showBilling(app: Rest, deps: Deps): void {
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const [tenant, settings, balance, recent] = await Promise.all([
-        findTenant(deps.db, caller.tenant),
-        findPaymentSettings(deps.db, caller.tenant),
-        findBalance(deps.db, caller.tenant),
-        listRecentEntries(deps.db, caller.tenant),
-      ]);
+      const { tenant, settings, balance, recent } = await inSnapshot(deps.db, async (tx) => ({
+        tenant: await findTenant(tx, caller.tenant),
+        settings: await findPaymentSettings(tx, caller.tenant),
+        balance: await findBalance(tx, caller.tenant),
+        recent: await listRecentEntries(tx, caller.tenant),
+      }));
       return {
         tenant: renderTenant(tenant!, settings),
         balance: renderAmount(balance),

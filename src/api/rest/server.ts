@@ -18,12 +18,12 @@ import type { Deps } from '../../deps.ts';
 import { Failure, invalidRequest } from '../../failure.ts';
 import { newId } from '../../lib/ids.ts';
 import { billingRoutes } from './billing.ts';
-import { checkoutPage } from './checkout-page.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
 import { openApi } from './openapi.ts';
 import { ratesRoute } from './rates.ts';
 import { reference } from './reference.ts';
+import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { usageRoute } from './usage.ts';
@@ -75,7 +75,8 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
       sendError(error, request as FastifyRequest, reply);
     },
     clientErrorHandler: (error, socket) => {
-      if (error.code !== 'ECONNRESET' && socket.writable) socket.write(renderClientError(error.code, newId('req')));
+      if (error.code !== 'ECONNRESET' && socket.writable)
+        socket.write(renderClientError(error.code, newId('req')));
       socket.destroy();
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -100,7 +101,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   billingRoutes(app, deps);
   keyRoutes(app, deps);
   usageRoute(app, deps);
-  checkoutPage(app, deps);
+  returnPages(app, deps);
   await app.register(webhookRoute, { deps });
   refuseMethods();
   return app;

@@ -95,7 +95,8 @@ function scanNumber(bytes: Uint8Array, start: number): number {
     hasExponent ||= isExponent(bytes[end]!);
     end += 1;
   }
-  if (hasExponent || end - start > DIGITS_SAFE) checkNumber(new TextDecoder().decode(bytes.subarray(start, end)));
+  if (hasExponent || end - start > DIGITS_SAFE)
+    checkNumber(new TextDecoder().decode(bytes.subarray(start, end)));
   return end;
 }
 

@@ -38,5 +38,7 @@ function verify({ stripe, webhookSecrets }: Provider, body: unknown, signature: 
 /** What is signed is the provider's, but one endpoint of his may be set to send events of another shape. */
 function isEvent(value: unknown): value is Stripe.Event {
   const event = value as Partial<Stripe.Event> | null;
-  return typeof event?.id === 'string' && typeof event.type === 'string' && typeof event.data?.object === 'object';
+  return (
+    typeof event?.id === 'string' && typeof event.type === 'string' && typeof event.data?.object === 'object'
+  );
 }

@@ -1,6 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { amount, expectError, expectOk, NOT_BOOLEANS, NOT_INTEGERS, setStatus, TIMESTAMP } from './support.ts';
+import {
+  amount,
+  expectError,
+  expectOk,
+  NOT_BOOLEANS,
+  NOT_INTEGERS,
+  setStatus,
+  TIMESTAMP,
+} from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;
@@ -28,7 +36,9 @@ describe('PUT /v1/billing/auto-top-up', () => {
         auto_top_up: { enabled: true, below: amount(5_000_000), amount: amount(10_000_000) },
         created_at: expect.stringMatching(TIMESTAMP),
       });
-      expect(expectOk(await app.request('GET', '/v1/billing', { key: tenant.key })).tenant).toStrictEqual(body);
+      expect(expectOk(await app.request('GET', '/v1/billing', { key: tenant.key })).tenant).toStrictEqual(
+        body,
+      );
     });
 
     test.each([
@@ -58,10 +68,13 @@ describe('PUT /v1/billing/auto-top-up', () => {
       });
     });
 
-    test.each([0, 1, 999, 1_000_001, CENTS_SAFE_MAX])('turned off, an amount of %d cents is kept for later', async (cents) => {
-      const body = expectOk(await put({ ...off, amount_cents: cents }));
-      expect(body.auto_top_up).toMatchObject({ enabled: false, amount: amount(cents * 10_000) });
-    });
+    test.each([0, 1, 999, 1_000_001, CENTS_SAFE_MAX])(
+      'turned off, an amount of %d cents is kept for later',
+      async (cents) => {
+        const body = expectOk(await put({ ...off, amount_cents: cents }));
+        expect(body.auto_top_up).toMatchObject({ enabled: false, amount: amount(cents * 10_000) });
+      },
+    );
 
     test('a tenant that never paid may turn it off', async () => {
       const fresh = await app.signUp();
@@ -114,14 +127,24 @@ describe('PUT /v1/billing/auto-top-up', () => {
     test('comes before the status of the tenant, which comes before whether it has a card', async () => {
       const fresh = await app.signUp();
       await setStatus(app, fresh, 'suspended');
-      expectError(await put({ ...on, amount_cents: 1 }, fresh.key), 400, 'invalid request: amount_cents must be >= 1000');
+      expectError(
+        await put({ ...on, amount_cents: 1 }, fresh.key),
+        400,
+        'invalid request: amount_cents must be >= 1000',
+      );
       expectError(await put(on, fresh.key), 403, 'tenant is not active');
     });
 
     test('changes nothing', async () => {
       const before = expectOk(await put(off));
-      expectError(await put({ ...on, amount_cents: 999 }), 400, 'invalid request: amount_cents must be >= 1000');
-      expect(expectOk(await app.request('GET', '/v1/billing', { key: tenant.key })).tenant).toStrictEqual(before);
+      expectError(
+        await put({ ...on, amount_cents: 999 }),
+        400,
+        'invalid request: amount_cents must be >= 1000',
+      );
+      expect(expectOk(await app.request('GET', '/v1/billing', { key: tenant.key })).tenant).toStrictEqual(
+        before,
+      );
     });
   });
 
@@ -132,10 +155,13 @@ describe('PUT /v1/billing/auto-top-up', () => {
   });
 
   describe('403', () => {
-    test.each(['suspended', 'archived', 'deleted'] as const)('refuses a tenant that is %s', async (status) => {
-      const fresh = await app.paidTenant();
-      await setStatus(app, fresh, status);
-      expectError(await put(off, fresh.key), 403, 'tenant is not active');
-    });
+    test.each(['suspended', 'archived', 'deleted'] as const)(
+      'refuses a tenant that is %s',
+      async (status) => {
+        const fresh = await app.paidTenant();
+        await setStatus(app, fresh, status);
+        expectError(await put(off, fresh.key), 403, 'tenant is not active');
+      },
+    );
   });
 });

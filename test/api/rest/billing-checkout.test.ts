@@ -15,20 +15,30 @@ const failProvider = (effect: 'fail_500' | 'rate_limit_429' | 'truncate_body', c
 
 describe('POST /v1/billing/checkout', () => {
   describe('200', () => {
-    test.each([1000, 1001, 999_999, 1_000_000])('opens a page for %d cents, and credits nothing yet', async (cents) => {
-      const body = expectOk(await post({ amount_cents: cents }));
-      expect(body).toStrictEqual({ checkout_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/.*cs_test_/) });
-      const session = await app.stripe.checkout.sessions.retrieve(/cs_test_\w+/.exec(body.checkout_url)![0]);
-      expect(session.amount_total).toBe(cents);
-      expect(session.currency).toBe('usd');
-      expect(expectOk(await app.request('GET', '/v1/billing', { key: tenant.key })).balance.micros).toBe(0);
-    });
+    test.each([1000, 1001, 999_999, 1_000_000])(
+      'opens a page for %d cents, and credits nothing yet',
+      async (cents) => {
+        const body = expectOk(await post({ amount_cents: cents }));
+        expect(body).toStrictEqual({
+          checkout_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/.*cs_test_/),
+        });
+        const session = await app.stripe.checkout.sessions.retrieve(
+          /cs_test_\w+/.exec(body.checkout_url)![0],
+        );
+        expect(session.amount_total).toBe(cents);
+        expect(session.currency).toBe('usd');
+        expect(expectOk(await app.request('GET', '/v1/billing', { key: tenant.key })).balance.micros).toBe(0);
+      },
+    );
 
-    test.each(['pending', 'active', 'suspended'] as const)('works for a tenant that is %s', async (status) => {
-      const fresh = await app.signUp();
-      await setStatus(app, fresh, status);
-      expectOk(await post({ amount_cents: 1000 }, fresh.key));
-    });
+    test.each(['pending', 'active', 'suspended'] as const)(
+      'works for a tenant that is %s',
+      async (status) => {
+        const fresh = await app.signUp();
+        await setStatus(app, fresh, status);
+        expectOk(await post({ amount_cents: 1000 }, fresh.key));
+      },
+    );
 
     test('a payment to a suspended tenant adds credit and changes nothing else', async () => {
       const fresh = await app.paidTenant({ cents: 1000 });
@@ -63,14 +73,22 @@ describe('POST /v1/billing/checkout', () => {
     test('comes before the status of the tenant', async () => {
       const fresh = await app.signUp();
       await setStatus(app, fresh, 'deleted');
-      expectError(await post({ amount_cents: 1 }, fresh.key), 400, 'invalid request: amount_cents must be >= 1000');
+      expectError(
+        await post({ amount_cents: 1 }, fresh.key),
+        400,
+        'invalid request: amount_cents must be >= 1000',
+      );
     });
   });
 
   describe('401', () => {
     test('refuses a relay key before it reads what it sends', async () => {
       const raw = '{';
-      expectError(await app.request('POST', '/v1/billing/checkout', { key: tenant.relayKey, raw }), 401, 'invalid api key');
+      expectError(
+        await app.request('POST', '/v1/billing/checkout', { key: tenant.relayKey, raw }),
+        401,
+        'invalid api key',
+      );
     });
   });
 
@@ -103,7 +121,8 @@ describe('POST /v1/billing/checkout', () => {
 
     test('says that payments are not configured, after all that is the caller’s to mend', async () => {
       const fresh = await poor.signUp();
-      const send = (body: unknown, key = fresh.key) => ask(`${poor.url}/v1/billing/checkout`, 'POST', { key, body });
+      const send = (body: unknown, key = fresh.key) =>
+        ask(`${poor.url}/v1/billing/checkout`, 'POST', { key, body });
       const message = 'payments are not configured on this deployment';
       expectError(await send({ amount_cents: 1000 }), 503, message);
       expectError(await send({ amount_cents: 1 }), 400, 'invalid request: amount_cents must be >= 1000');

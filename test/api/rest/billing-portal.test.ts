@@ -55,11 +55,14 @@ describe('POST /v1/billing/portal', () => {
   });
 
   describe('403', () => {
-    test.each(['suspended', 'archived', 'deleted'] as const)('refuses a tenant that is %s', async (status) => {
-      const fresh = await app.paidTenant();
-      await setStatus(app, fresh, status);
-      expectError(await post(fresh.key), 403, 'tenant is not active');
-    });
+    test.each(['suspended', 'archived', 'deleted'] as const)(
+      'refuses a tenant that is %s',
+      async (status) => {
+        const fresh = await app.paidTenant();
+        await setStatus(app, fresh, status);
+        expectError(await post(fresh.key), 403, 'tenant is not active');
+      },
+    );
   });
 
   describe('502', () => {

@@ -61,11 +61,14 @@ describe('GET /v1/billing', () => {
       const report = (from: number, count: number) =>
         app.request('POST', '/v1/usage', {
           key: fresh.relayKey,
-          body: { records: Array.from({ length: count }, (_, at) => usageRecord({ room: `room ${from + at}` })) },
+          body: {
+            records: Array.from({ length: count }, (_, at) => usageRecord({ room: `room ${from + at}` })),
+          },
         });
       const rooms = async () =>
         expectOk(await show(fresh.key)).recent.map((entry: { reference: string }) => entry.reference);
-      const newest = (last: number, count: number) => Array.from({ length: count }, (_, at) => `room ${last - at}`);
+      const newest = (last: number, count: number) =>
+        Array.from({ length: count }, (_, at) => `room ${last - at}`);
 
       expectOk(await report(1, 49));
       expect(await rooms()).toStrictEqual(newest(49, 49));
@@ -84,11 +87,13 @@ describe('GET /v1/billing', () => {
 
     test('says why the last automatic top-up failed, and only then', async () => {
       const fresh = await app.paidTenant();
-      await app.service.deps.db.query('update payment_settings set last_top_up_error = $2 where tenant_id = $1', [
-        BigInt.asIntN(64, BigInt(`0x${fresh.id.slice(2)}`)),
+      await app.service.deps.db.query(
+        'update payment_settings set last_top_up_error = $2 where tenant_id = $1',
+        [BigInt.asIntN(64, BigInt(`0x${fresh.id.slice(2)}`)), 'The card was declined (card_declined).'],
+      );
+      expect(expectOk(await show(fresh.key)).tenant.last_top_up_error).toBe(
         'The card was declined (card_declined).',
-      ]);
-      expect(expectOk(await show(fresh.key)).tenant.last_top_up_error).toBe('The card was declined (card_declined).');
+      );
       expect(expectOk(await show(paid.key)).tenant).not.toHaveProperty('last_top_up_error');
     });
   });
@@ -100,11 +105,14 @@ describe('GET /v1/billing', () => {
   });
 
   describe('403', () => {
-    test.each(['suspended', 'archived', 'deleted'] as const)('refuses a tenant that is %s', async (status) => {
-      const fresh = await app.signUp();
-      await setStatus(app, fresh, status);
-      expectError(await show(fresh.key), 403, 'tenant is not active');
-      expectError(await show(fresh.relayKey), 401, 'invalid api key');
-    });
+    test.each(['suspended', 'archived', 'deleted'] as const)(
+      'refuses a tenant that is %s',
+      async (status) => {
+        const fresh = await app.signUp();
+        await setStatus(app, fresh, status);
+        expectError(await show(fresh.key), 403, 'tenant is not active');
+        expectError(await show(fresh.relayKey), 401, 'invalid api key');
+      },
+    );
   });
 });

@@ -8,7 +8,9 @@ describe('GET /v1/rates', () => {
   describe('200', () => {
     test('shows the rate card to everybody, exactly', async () => {
       const tiers = (...micros: number[]) =>
-        Object.fromEntries(['audio', 'hd', 'full_hd', '2k', '2k_plus'].map((tier, at) => [tier, amount(micros[at]!)]));
+        Object.fromEntries(
+          ['audio', 'hd', 'full_hd', '2k', '2k_plus'].map((tier, at) => [tier, amount(micros[at]!)]),
+        );
       expect(expectOk(await app.request('GET', '/v1/rates'))).toStrictEqual({
         currency: 'usd',
         model: expect.stringMatching(/platform fee.*ceiling/),
@@ -23,9 +25,12 @@ describe('GET /v1/rates', () => {
       });
     });
 
-    test.each(['', 'svc_', 'Basic x'])('whatever the Authorization header says: %j', async (authorization) => {
-      expectOk(await app.request('GET', '/v1/rates', { headers: { authorization } }));
-    });
+    test.each(['', 'svc_', 'Basic x'])(
+      'whatever the Authorization header says: %j',
+      async (authorization) => {
+        expectOk(await app.request('GET', '/v1/rates', { headers: { authorization } }));
+      },
+    );
 
     test('answers HEAD with the same headers and no body', async () => {
       const answer = await app.request('HEAD', '/v1/rates');

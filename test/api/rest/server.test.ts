@@ -41,19 +41,28 @@ const named = (routes: readonly Route[]) =>
 const keyFor = (route: Route, of = tenant) => (route.auth === 'relay' ? of.relayKey : of.key);
 const otherKindFor = (route: Route) => (route.auth === 'relay' ? tenant.key : tenant.relayKey);
 const send = (route: Route, options: RequestOptions = {}) =>
-  app.request(route.method, route.path, { ...(route.body === undefined ? {} : { body: route.body }), ...options });
+  app.request(route.method, route.path, {
+    ...(route.body === undefined ? {} : { body: route.body }),
+    ...options,
+  });
 
 describe('who may use what', () => {
   describe.each(named(KEYED))('%s', (_name, route) => {
     const revoked = async () => {
       const body = { name: 'gone', kind: route.auth };
-      const { key, api_key } = expectOk(await app.request('POST', '/v1/keys', { key: tenant.key, body }), 201);
+      const { key, api_key } = expectOk(
+        await app.request('POST', '/v1/keys', { key: tenant.key, body }),
+        201,
+      );
       expectOk(await app.request('DELETE', `/v1/keys/${key.id}`, { key: tenant.key }), 204);
       return api_key as string;
     };
     const retired = async () => {
       const body = { name: 'gone', kind: route.auth };
-      const { key, api_key } = expectOk(await app.request('POST', '/v1/keys', { key: tenant.key, body }), 201);
+      const { key, api_key } = expectOk(
+        await app.request('POST', '/v1/keys', { key: tenant.key, body }),
+        201,
+      );
       const overlap = { key: tenant.key, body: { overlap_seconds: 0 } };
       expectOk(await app.request('POST', `/v1/keys/${key.id}/rotate`, overlap), 201);
       return api_key as string;
@@ -72,11 +81,14 @@ describe('who may use what', () => {
       'quotes around the key': () => `Bearer "${keyFor(route)}"`,
       'text of another form': () => 'Bearer svc_x_y',
       'an unknown id': () => `Bearer svc_0123456789abcdef_${'A'.repeat(43)}`,
-      'the id in upper case': () => `Bearer ${keyFor(route).replace(/_([0-9a-f]{16})_/, (id) => id.toUpperCase())}`,
-      'a wrong secret': () => `Bearer ${keyFor(route).slice(0, -1)}${keyFor(route).endsWith('A') ? 'E' : 'A'}`,
+      'the id in upper case': () =>
+        `Bearer ${keyFor(route).replace(/_([0-9a-f]{16})_/, (id) => id.toUpperCase())}`,
+      'a wrong secret': () =>
+        `Bearer ${keyFor(route).slice(0, -1)}${keyFor(route).endsWith('A') ? 'E' : 'A'}`,
       'a secret too short': () => `Bearer ${keyFor(route).slice(0, -1)}`,
       'a secret too long': () => `Bearer ${keyFor(route)}A`,
-      'the secret of another key': () => `Bearer ${keyFor(route).slice(0, 21)}${keyFor(route, other).slice(21)}`,
+      'the secret of another key': () =>
+        `Bearer ${keyFor(route).slice(0, 21)}${keyFor(route, other).slice(21)}`,
       'another prefix': () => `Bearer ${keyFor(route).replace('svc_', 'sk_')}`,
       'the prefix in upper case': () => `Bearer ${keyFor(route).replace('svc_', 'SVC_')}`,
       'no prefix': () => `Bearer ${keyFor(route).slice(4)}`,
@@ -95,9 +107,15 @@ describe('who may use what', () => {
     test('401 for two Authorization headers, be both of them right', async () => {
       const bearer = `authorization: Bearer ${keyFor(route)}`;
       for (const second of [bearer, 'authorization: Bearer x', 'Authorization:']) {
-        for (const headers of [[bearer, second], [second, bearer]]) {
+        for (const headers of [
+          [bearer, second],
+          [second, bearer],
+        ]) {
           const head = [...headers, 'content-type: application/json', 'content-length: 2'];
-          const answer = await sendBytes(app.url, rawRequest(`${route.method} ${route.path} HTTP/1.1`, head, '{}'));
+          const answer = await sendBytes(
+            app.url,
+            rawRequest(`${route.method} ${route.path} HTTP/1.1`, head, '{}'),
+          );
           expectError(answer, 401, 'invalid api key');
         }
       }
@@ -119,7 +137,11 @@ describe('who may use what', () => {
       ];
       for (const body of route.method === 'GET' ? [] : bodies) {
         expectError(await app.request(route.method, route.path, body), 401, 'invalid api key');
-        expectError(await app.request(route.method, route.path, { ...body, key: otherKindFor(route) }), 401, 'invalid api key');
+        expectError(
+          await app.request(route.method, route.path, { ...body, key: otherKindFor(route) }),
+          401,
+          'invalid api key',
+        );
       }
     });
 
@@ -134,7 +156,10 @@ describe('who may use what', () => {
       test('400 for a bad body before anything is said about the tenant', async () => {
         const fresh = await app.signUp();
         await setStatus(app, fresh, 'deleted');
-        const answer = await app.request(route.method, route.path, { key: keyFor(route, fresh), raw: '{"x":1}' });
+        const answer = await app.request(route.method, route.path, {
+          key: keyFor(route, fresh),
+          raw: '{"x":1}',
+        });
         expect(answer.status, answer.text).toBe(400);
       });
     }
@@ -186,13 +211,17 @@ describe('404', () => {
     }
   });
 
-  test.each(['/v1/%', '/v1/%ff', '/v1/../etc/passwd', '/v1/keys/../../x', '*', 'http://example.com/v1/nothing'])(
-    'there is no %s, as the wire has it',
-    async (path) => {
-      const answer = await sendBytes(app.url, rawRequest(`GET ${path} HTTP/1.1`));
-      expectError(answer, 404, 'not found');
-    },
-  );
+  test.each([
+    '/v1/%',
+    '/v1/%ff',
+    '/v1/../etc/passwd',
+    '/v1/keys/../../x',
+    '*',
+    'http://example.com/v1/nothing',
+  ])('there is no %s, as the wire has it', async (path) => {
+    const answer = await sendBytes(app.url, rawRequest(`GET ${path} HTTP/1.1`));
+    expectError(answer, 404, 'not found');
+  });
 
   test('comes before the key and before the body', async () => {
     const bodies: RequestOptions[] = [
@@ -206,7 +235,8 @@ describe('404', () => {
       { raw: new Uint8Array([0xff]) },
       { raw: ' '.repeat(2 ** 20 + 1) },
     ];
-    for (const options of bodies) expectError(await app.request('POST', '/v1/nothing', options), 404, 'not found');
+    for (const options of bodies)
+      expectError(await app.request('POST', '/v1/nothing', options), 404, 'not found');
   });
 });
 
@@ -225,7 +255,19 @@ describe('405', () => {
     '/v1/stripe/webhook': 'POST',
     '/openapi.json': 'GET, HEAD',
   };
-  const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE', 'QUERY'];
+  const METHODS = [
+    'GET',
+    'HEAD',
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'PROPFIND',
+    'PURGE',
+    'QUERY',
+  ];
 
   describe.each(Object.entries(allowed))('%s allows %s', (path, allow) => {
     test.each(METHODS.filter((method) => !allow.split(', ').includes(method)))('not %s', async (method) => {
@@ -260,7 +302,9 @@ describe('every answer', () => {
   test('has its own X-Request-Id, whatever the caller sends', async () => {
     const headers = { 'x-request-id': 'mine', 'request-id': 'mine' };
     const ids = await Promise.all(
-      Array.from({ length: 20 }, async () => (await app.request('GET', '/v1/rates', { headers })).headers.get('x-request-id')),
+      Array.from({ length: 20 }, async () =>
+        (await app.request('GET', '/v1/rates', { headers })).headers.get('x-request-id'),
+      ),
     );
     expect(new Set(ids).size).toBe(20);
     expect(ids).not.toContain('mine');
@@ -281,16 +325,22 @@ describe('every answer', () => {
 });
 
 describe('GET /checkout/{id}', () => {
-  test.each(['xyzzy', '%00', 'co_0', `co_${'0'.repeat(32)}`, '%F0%9F%98%80', "'%20or%201=1", 'a'.repeat(500), '__proto__'])(
-    'there is no checkout %s',
-    async (id) => {
-      const answer = await app.request('GET', `/checkout/${id}`);
-      expect(answer.status).toBe(404);
-      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expectCommonHeaders(answer);
-      expect(answer.text).not.toContain(decodeURIComponent(id));
-    },
-  );
+  test.each([
+    'xyzzy',
+    '%00',
+    'co_0',
+    `co_${'0'.repeat(32)}`,
+    '%F0%9F%98%80',
+    "'%20or%201=1",
+    'a'.repeat(500),
+    '__proto__',
+  ])('there is no checkout %s', async (id) => {
+    const answer = await app.request('GET', `/checkout/${id}`);
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expectCommonHeaders(answer);
+    expect(answer.text).not.toContain(decodeURIComponent(id));
+  });
 });
 
 describe('500', () => {
@@ -321,7 +371,8 @@ describe('closing', () => {
     await holder.query('begin');
     await holder.query('lock table accounts in access exclusive mode');
     const answer = ask(`${url}/v1/usage`, 'POST', { key: tenant.relayKey, body: { records: [] } });
-    const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    const waiting =
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     await vi.waitUntil(async () => (await holder.query(waiting)).rowCount === 1);
 
     const started = performance.now();

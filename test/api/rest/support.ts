@@ -8,7 +8,12 @@ export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const KEY = /^svc_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
 
 /** Of an error of the REST interface: its exact shape, and the headers that such an answer has. */
-export function expectError(answer: Answer, status: number, error: string, more: { code?: string } = {}): void {
+export function expectError(
+  answer: Answer,
+  status: number,
+  error: string,
+  more: { code?: string } = {},
+): void {
   expect({ status: answer.status, body: answer.json }).toStrictEqual({ status, body: { error, ...more } });
   expectCommonHeaders(answer);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -39,7 +44,11 @@ export function amount(micros: number): { micros: number; display: string } {
 }
 
 /** Put a tenant into a status, however it would have come there. */
-export async function setStatus(app: TestService, tenant: { id: string }, status: TenantStatus): Promise<void> {
+export async function setStatus(
+  app: TestService,
+  tenant: { id: string },
+  status: TenantStatus,
+): Promise<void> {
   await app.service.deps.db.query('update tenants set status = $2 where id = $1', [
     parseTenantId(tenant.id),
     status,
@@ -57,7 +66,9 @@ export function rawRequest(
   headers: Readonly<Record<string, string>> | readonly string[] = {},
   body = '',
 ): string {
-  const lines = Array.isArray(headers) ? headers : Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = Array.isArray(headers)
+    ? headers
+    : Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [line, 'host: service.test', ...lines, '', body].join('\r\n');
 }
 
@@ -98,7 +109,10 @@ function parseAnswer(received: string): Answer | undefined {
   if (end < 0) return undefined;
   const [first = '', ...lines] = received.slice(0, end).split('\r\n');
   const headers = new Headers(
-    lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()] as [string, string]),
+    lines.map(
+      (line) =>
+        [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()] as [string, string],
+    ),
   );
   const body = Buffer.from(received.slice(end + 4), 'latin1');
   const length = Number(headers.get('content-length') ?? 0);

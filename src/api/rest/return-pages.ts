@@ -1,8 +1,9 @@
 /**
- * `GET /checkout/{id}`: where the customer comes back to from the provider's payment page.
+ * Where the customer comes back to: from the provider's payment page to `GET /checkout/{id}`, from its
+ * portal to `GET /portal/closed`.
  *
- * It says what has become of the payment, and shows nothing that the address alone should not give
- * away: no tenant, no key, no balance. While the provider's word is still awaited it reloads itself.
+ * The first says what has become of the payment, and shows nothing that the address alone should not
+ * give away: no tenant, no key, no balance. While the provider's word is awaited it reloads itself.
  */
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -13,7 +14,10 @@ import type { Rest } from './server.ts';
 const CSP =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export function checkoutPage(app: Rest, deps: Deps): void {
+export function returnPages(app: Rest, deps: Deps): void {
+  app.get('/portal/closed', { schema: { hide: true } }, async (_request, reply) =>
+    sendPage(reply, PORTAL_CLOSED),
+  );
   app.get(
     '/checkout/:id',
     {
@@ -43,6 +47,11 @@ interface Page {
   /** Look again in a moment. */
   readonly waiting?: boolean;
 }
+
+const PORTAL_CLOSED: Page = {
+  title: 'All done',
+  text: 'What you changed has been saved. You may close this page.',
+};
 
 const NOT_FOUND: Page = {
   title: 'There is no such payment',

@@ -1,0 +1,106 @@
+import Fastify from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { renderClientError, sendError } from '../../../src/api/rest/errors.ts';
+import { FAILURES, Failure, type FailureKind, invalidRequest } from '../../../src/failure.ts';
+
+/** What a route answers that throws this. */
+async function answerTo(error: unknown) {
+  const app = Fastify();
+  app.setErrorHandler((thrown, request, reply) => sendError(thrown, request, reply));
+  app.get('/', async () => {
+    throw error;
+  });
+  const answer = await app.inject('/');
+  await app.close();
+  return answer;
+}
+
+describe('a failure', () => {
+  const STATUS: Partial<Record<FailureKind, number>> = {
+    invalid_request: 400,
+    invalid_api_key: 401,
+    tenant_not_active: 403,
+    not_found: 404,
+    method_not_allowed: 405,
+    already_rotated: 409,
+    already_revoked: 409,
+    status_change_refused: 409,
+    would_stop_service: 409,
+    too_many_signups: 429,
+    too_many_failed_keys: 429,
+    provider_error: 502,
+    payments_not_configured: 503,
+  };
+
+  test.each(Object.keys(STATUS) as FailureKind[])('%s', async (kind) => {
+    const answer = await answerTo(new Failure(kind));
+    expect(answer.statusCode).toBe(STATUS[kind]);
+    expect(answer.json()).toStrictEqual({
+      error: FAILURES[kind],
+      ...(kind === 'would_stop_service' ? { code: 'would_stop_service' } : {}),
+    });
+  });
+
+  test.each([
+    ['too_many_signups', 'too many signups from this address'],
+    ['tenant_not_active', 'tenant is not active'],
+    ['not_found', 'not found'],
+    ['invalid_api_key', 'invalid api key'],
+    ['status_change_refused', 'tenant status cannot change that way'],
+    ['payments_not_configured', 'payments are not configured on this deployment'],
+  ] as const)('%s speaks the words of the specification', (kind, words) => {
+    expect(FAILURES[kind]).toBe(words);
+  });
+
+  test('says when to come back', async () => {
+    const answer = await answerTo(new Failure('too_many_signups', { retryAfter: 17 }));
+    expect(answer.headers['retry-after']).toBe('17');
+    expect((await answerTo(new Failure('payments_not_configured'))).headers['retry-after']).toBe('3600');
+  });
+
+  test('keeps its cause to itself', async () => {
+    const failure = new Failure('provider_error', {
+      message: 'Card declined.',
+      cause: new Error('sk_live_canary'),
+    });
+    expect((await answerTo(failure)).json()).toStrictEqual({ error: 'Card declined.' });
+    expect((await answerTo(invalidRequest('x must be y'))).json()).toStrictEqual({
+      error: 'invalid request: x must be y',
+    });
+  });
+});
+
+describe('anything else', () => {
+  test.each([
+    new Error('canary'),
+    Object.assign(new Error('canary'), { statusCode: 400, code: 'ECANARY' }),
+    Object.assign(new Error('canary'), { statusCode: 200 }),
+    new TypeError('canary'),
+    { canary: true, statusCode: 418 },
+    'canary',
+  ])('is an internal error: %s', async (thrown) => {
+    const answer = await answerTo(thrown);
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json()).toStrictEqual({ error: 'internal error' });
+  });
+});
+
+describe('renderClientError', () => {
+  test.each([
+    ['ERR_HTTP_REQUEST_TIMEOUT', 'the request was not complete in time'],
+    ['HPE_HEADER_OVERFLOW', 'the head of the request is too large'],
+    ['HPE_INVALID_METHOD', 'this is not an HTTP request'],
+    [undefined, 'this is not an HTTP request'],
+  ])('%s', (code, what) => {
+    const [head = '', body = ''] = renderClientError(code, 'req_1').split('\r\n\r\n');
+    expect(head.split('\r\n')).toStrictEqual([
+      'HTTP/1.1 400 Bad Request',
+      'content-type: application/json; charset=utf-8',
+      'cache-control: no-store',
+      'x-request-id: req_1',
+      `content-length: ${body.length}`,
+      'connection: close',
+    ]);
+    expect(JSON.parse(body)).toStrictEqual({ error: `invalid request: ${what}` });
+  });
+});

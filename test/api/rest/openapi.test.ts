@@ -1,0 +1,301 @@
+/** The description of the interface, held against real answers, and used to make up bad requests. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { expectCommonHeaders, TIMESTAMP } from './support.ts';
+
+const app = useService();
+let tenant: TestTenant;
+let openApi: OpenApi;
+
+interface Operation {
+  readonly summary: string;
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+  }[];
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> };
+  readonly responses: Record<
+    string,
+    { readonly description: string; readonly content?: Record<string, { schema: object }> }
+  >;
+}
+
+interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly components: { readonly securitySchemes: Record<string, unknown> };
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+beforeAll(async () => {
+  tenant = await app.paidTenant();
+  openApi = (await app.request('GET', '/openapi.json')).json;
+});
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addFormat('date-time', TIMESTAMP);
+ajv.addFormat('email', true);
+ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+const validators = new Map<object, ValidateFunction>();
+
+/** The documented operations of the specification, with who may call them. */
+const OPERATIONS: Record<string, string | undefined> = {
+  'get /v1/rates': undefined,
+  'post /v1/signup': undefined,
+  'get /v1/billing': 'backend_key',
+  'post /v1/billing/checkout': 'backend_key',
+  'post /v1/billing/portal': 'backend_key',
+  'put /v1/billing/auto-top-up': 'backend_key',
+  'get /v1/keys': 'backend_key',
+  'post /v1/keys': 'backend_key',
+  'delete /v1/keys/{id}': 'backend_key',
+  'post /v1/keys/{id}/rotate': 'backend_key',
+  'post /v1/usage': 'relay_key',
+};
+
+/** A schema in which every object is closed: what is not documented may not be answered. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([name, value]) => [name, closed(value)]);
+  const copy = Object.fromEntries(entries);
+  return copy.type === 'object' && copy.properties ? { ...copy, additionalProperties: false } : copy;
+}
+
+function expectDocumented(operation: Operation, answer: Answer): void {
+  const documented = operation.responses[answer.status];
+  expect(documented, `${operation.summary}: ${answer.status} is not documented`).toBeDefined();
+  const schema = documented?.content?.['application/json']?.schema;
+  if (schema === undefined) {
+    expect(answer.text).toBe('');
+    return;
+  }
+  let validate = validators.get(schema);
+  if (!validate) {
+    validate = ajv.compile(closed(schema) as object);
+    validators.set(schema, validate);
+  }
+  validate(answer.json);
+  expect(validate.errors ?? [], answer.text).toStrictEqual([]);
+}
+
+describe('GET /openapi.json', () => {
+  test('is OpenAPI 3.1', () => {
+    expect(openApi.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(openApi.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
+    expect(openApi.servers).toStrictEqual([{ url: 'http://service.test' }]);
+    for (const [path, item] of Object.entries(openApi.paths)) {
+      expect(path).toMatch(/^\//);
+      for (const operation of Object.values(item)) {
+        expect(operation.summary).toEqual(expect.any(String));
+        expect(Object.keys(operation.responses).length).toBeGreaterThan(0);
+        for (const response of Object.values(operation.responses))
+          expect(response.description).toEqual(expect.any(String));
+        const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const given = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+        expect(given.map((parameter) => [parameter.name, parameter.required])).toStrictEqual(
+          named.map((name) => [name, true]),
+        );
+        for (const each of (operation.security ?? []).flatMap(Object.keys)) {
+          expect(openApi.components.securitySchemes).toHaveProperty(each);
+        }
+      }
+    }
+  });
+
+  test('describes the routes of the specification and no others', () => {
+    const described = Object.entries(openApi.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { security }]) => [
+        `${method} ${path}`,
+        security && Object.keys(security[0]!)[0],
+      ]),
+    );
+    expect(Object.fromEntries(described)).toStrictEqual(OPERATIONS);
+  });
+
+  test('holds schemas that are JSON Schema', () => {
+    for (const operation of operations()) {
+      const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
+        Object.values(each?.content ?? {}),
+      );
+      for (const { schema } of contents) expect(() => ajv.compile(schema)).not.toThrow();
+    }
+  });
+});
+
+const operations = () => Object.values(openApi.paths).flatMap((item) => Object.values(item));
+
+describe('real answers are as documented', () => {
+  const call = async (name: string, path: string, options: Parameters<typeof ask>[2] = {}) => {
+    const [method = '', pattern = ''] = name.split(' ');
+    const answer = await ask(app.url + path, method.toUpperCase(), options);
+    expectDocumented(openApi.paths[pattern]![method]!, answer);
+    return answer;
+  };
+
+  test('every route, when all is well and when it is not', async () => {
+    const { key, relayKey, relayKeyId } = tenant;
+    const statuses: number[] = [];
+    const note = async (answer: Promise<Answer>) => statuses.push((await answer).status);
+    const newKey = async () =>
+      (await app.request('POST', '/v1/keys', { key, body: { name: 'x' } })).json.key.id;
+    const records = [usageRecord({ room: 'r', participant: 'p' })];
+
+    await note(call('get /v1/rates', '/v1/rates'));
+    await note(call('post /v1/signup', '/v1/signup', { body: { name: 'x', email: 'a@example.com' } }));
+    await note(call('post /v1/signup', '/v1/signup', { body: {} }));
+    await note(call('post /v1/usage', '/v1/usage', { key: relayKey, body: { records } }));
+    await note(call('post /v1/usage', '/v1/usage', { key: relayKey, body: {} }));
+    await note(call('post /v1/usage', '/v1/usage', { key }));
+    await note(call('get /v1/billing', '/v1/billing', { key }));
+    await note(call('get /v1/billing', '/v1/billing'));
+    await note(
+      call('post /v1/billing/checkout', '/v1/billing/checkout', { key, body: { amount_cents: 1000 } }),
+    );
+    await note(call('post /v1/billing/checkout', '/v1/billing/checkout', { key, body: {} }));
+    await note(call('post /v1/billing/portal', '/v1/billing/portal', { key }));
+    await note(call('post /v1/billing/portal', '/v1/billing/portal', { key, raw: '[]' }));
+    await note(
+      call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: { enabled: false } }),
+    );
+    await note(call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: {} }));
+    await note(call('get /v1/keys', '/v1/keys', { key }));
+    await note(call('post /v1/keys', '/v1/keys', { key, body: { name: 'x' } }));
+    await note(call('post /v1/keys', '/v1/keys', { key, body: {} }));
+    const rotated = await newKey();
+    await note(call('post /v1/keys/{id}/rotate', `/v1/keys/${rotated}/rotate`, { key }));
+    await note(call('post /v1/keys/{id}/rotate', `/v1/keys/${rotated}/rotate`, { key }));
+    await note(call('post /v1/keys/{id}/rotate', '/v1/keys/x/rotate', { key }));
+    await note(call('get /v1/keys', '/v1/keys', { key }));
+    await note(call('delete /v1/keys/{id}', `/v1/keys/${await newKey()}`, { key }));
+    await note(call('delete /v1/keys/{id}', `/v1/keys/${relayKeyId}`, { key }));
+    await note(call('delete /v1/keys/{id}', '/v1/keys/x', { key }));
+    expect(statuses).toStrictEqual([
+      ...[200, 201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
+      ...[201, 409, 404, 200, 204, 409, 404],
+    ]);
+  });
+});
+
+describe('made-up requests', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom('', 'host', 'hd', 'backend', 'a@b.co', '\0', '\ud800', '__proto__'),
+  );
+  const number = fc.oneof(
+    fc.integer(),
+    fc.maxSafeInteger(),
+    fc.double(),
+    fc.constantFrom(0, -0, 1000, 86_400, 604_800, 2 ** 53, 1e300),
+  );
+  const leaf: fc.Arbitrary<unknown> = fc.oneof(text, number, fc.boolean(), fc.constant(null));
+  const junk: fc.Arbitrary<unknown> = fc.oneof(
+    leaf,
+    fc.array(leaf, { maxLength: 3 }),
+    fc.dictionary(text, leaf, { maxKeys: 3 }),
+  );
+  const fields = (names: Record<string, fc.Arbitrary<unknown>>) =>
+    fc
+      .tuple(
+        fc.record(
+          Object.fromEntries(
+            Object.entries(names).map(([name, value]) => [
+              name,
+              fc.oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: junk }),
+            ]),
+          ),
+          { requiredKeys: [] },
+        ),
+        fc.option(fc.dictionary(text, junk, { maxKeys: 1 }), { freq: 6 }),
+      )
+      .map(([known, more]) => ({ ...known, ...more }));
+
+  const record = fields({
+    id: text,
+    room: text,
+    participant: text,
+    role: fc.constantFrom('host', 'audience', 'broadcast_audience'),
+    tier: fc.constantFrom('audio', 'hd', 'full_hd', '2k', '2k_plus'),
+    seconds: fc.integer({ min: 0, max: 90_000 }),
+    egress_bytes: fc.maxSafeNat(),
+    ingress_bytes: fc.maxSafeNat(),
+  });
+  const BODIES: Record<string, fc.Arbitrary<unknown>> = {
+    'post /v1/signup': fields({ email: fc.emailAddress(), name: text }),
+    'post /v1/billing/checkout': fields({ amount_cents: fc.integer({ min: 900, max: 1_000_100 }) }),
+    'post /v1/billing/portal': junk,
+    'put /v1/billing/auto-top-up': fields({
+      enabled: fc.boolean(),
+      below_cents: fc.maxSafeNat(),
+      amount_cents: fc.oneof(fc.integer({ min: 900, max: 1_000_100 }), fc.maxSafeNat()),
+    }),
+    'post /v1/keys': fields({ name: text, kind: fc.constantFrom('backend', 'relay') }),
+    'delete /v1/keys/{id}': junk,
+    'post /v1/keys/{id}/rotate': fields({ overlap_seconds: fc.integer({ min: 0, max: 700_000 }) }),
+    'post /v1/usage': fields({
+      records: fc.array(fc.oneof({ weight: 9, arbitrary: record }, { weight: 1, arbitrary: junk }), {
+        maxLength: 4,
+      }),
+    }),
+  };
+  const header = fc.constantFrom<Record<string, string>>(
+    {},
+    {},
+    {},
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/json; charset=utf-16' },
+    { 'content-encoding': 'br' },
+    { authorization: 'Bearer x' },
+    { 'x-forwarded-for': 'unknown, \u00ff' },
+    { 'x-http-method-override': 'DELETE' },
+    { accept: 'text/html', 'accept-encoding': 'gzip' },
+    { 'if-none-match': '*', range: 'bytes=0-1' },
+  );
+  const id = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }),
+    fc.stringMatching(/^[0-9a-f]{16}$/),
+  );
+
+  test.each(Object.keys(BODIES))('%s: what it answers is documented, and never 5xx', async (name) => {
+    const [method = '', pattern = ''] = name.split(' ');
+    const operation = openApi.paths[pattern]![method]!;
+    const key = pattern === '/v1/usage' ? tenant.relayKey : pattern === '/v1/signup' ? undefined : tenant.key;
+    const withNoise = fc.tuple(fc.string({ unit: 'binary', maxLength: 3 }), fc.nat(60));
+    let address = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        BODIES[name]!,
+        header,
+        id,
+        fc.option(withNoise, { freq: 6 }),
+        async (body, headers, keyId, noise) => {
+          address += 1;
+          let raw = JSON.stringify(body) ?? '';
+          if (noise) raw = raw.slice(0, noise[1]) + noise[0] + raw.slice(noise[1]);
+          const path = pattern.replace('{id}', encodeURIComponent(keyId.toWellFormed()));
+          const answer = await ask(app.url + path, method.toUpperCase(), {
+            key,
+            raw,
+            headers: {
+              'x-forwarded-for': `10.${method.length}.${address >> 8}.${address & 255}`,
+              ...headers,
+            },
+          });
+          expect(answer.status, answer.text).toBeLessThan(500);
+          // An id like "." or ".." is not a key's but a step in the path.
+          if (answer.status !== 405 && answer.status !== 404) expectDocumented(operation, answer);
+          if (answer.status >= 400) {
+            expect(Object.keys(answer.json).filter((field) => field !== 'code')).toStrictEqual(['error']);
+          }
+          expectCommonHeaders(answer);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,64 @@
+/** No key and no secret is kept, or comes back, in plain. */
+import { describe, expect, test } from 'vitest';
+import { useService } from '../../support/service.ts';
+import { expectOk } from './support.ts';
+
+const app = useService();
+
+/** Everything that the database holds, as text. */
+async function dump(): Promise<string> {
+  const { db } = app.service.deps;
+  const tables = await db.query<{ name: string }>(
+    "select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'",
+  );
+  const rows = await Promise.all(
+    tables.rows.map(({ name }) => db.query<{ row: string }>(`select ${name}::text as row from ${name}`)),
+  );
+  return rows.flatMap((each) => each.rows.map(({ row }) => row)).join('\n');
+}
+
+describe('the database', () => {
+  test('holds no key that could be used', async () => {
+    const tenant = await app.paidTenant();
+    const rotated = expectOk(
+      await app.request('POST', `/v1/keys/${tenant.keyId}/rotate`, { key: tenant.key }),
+      201,
+    );
+    const wrong = `svc_0123456789abcdef_${'canary'.repeat(8).slice(0, 43)}`;
+    await app.request('GET', '/v1/keys', { key: wrong });
+
+    const text = await dump();
+    expect(text).toContain(tenant.keyId);
+    for (const key of [tenant.key, tenant.relayKey, rotated.api_key as string, wrong]) {
+      const secret = key.slice(21);
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString('hex'));
+      expect(text).not.toContain(Buffer.from(secret, 'base64url').toString('hex'));
+    }
+    expect(text).not.toContain('sk_test_of_the_tests');
+    for (const secret of app.service.deps.provider!.webhookSecrets) expect(text).not.toContain(secret);
+  });
+});
+
+describe('an answer', () => {
+  test('to a bad request repeats no key, in whatever place it was sent', async () => {
+    const { key, relayKey } = await app.signUp();
+    const answers = [
+      await app.request('GET', '/v1/billing', { key: relayKey }),
+      await app.request('POST', '/v1/usage', { key, body: { records: [] } }),
+      await app.request('POST', `/v1/keys/${relayKey}/rotate`, { key }),
+      await app.request('DELETE', `/v1/keys/${key}`, { key }),
+      await app.request('GET', `/v1/${key}`, { key }),
+      await app.request('GET', '/v1/keys', { headers: { authorization: `Basic ${key}` } }),
+      await app.request('POST', '/v1/keys', { key, body: { name: 'x', kind: key } }),
+      await app.request('POST', '/v1/keys', { key, raw: key }),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      for (const secret of [key.slice(21), relayKey.slice(21)]) {
+        expect(answer.text).not.toContain(secret);
+        expect(JSON.stringify([...answer.headers])).not.toContain(secret);
+      }
+    }
+  });
+});
