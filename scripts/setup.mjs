@@ -44,7 +44,6 @@ function isComplete() {
 }
 
 async function complete() {
-  // Another run may have done it all while this one waited for the lock.
   const started = Date.now();
   if (!hasPackages()) {
     say('installing packages (npm ci); the first time takes a minute');
@@ -202,6 +201,7 @@ async function withLock(work) {
   const unlock = () => rmSync(LOCK, { force: true });
   process.once('exit', unlock);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  // Another run may have done it all while this one waited.
   if (!isComplete()) await work();
 }
 
@@ -213,8 +213,9 @@ function tryLock() {
     if (error.code !== 'EEXIST') throw new SetupError(`${ROOT} cannot be written to (${error.code})`);
   }
   const owner = readOwner(LOCK);
-  if (owner !== undefined && !isAlive(Number(owner))) takeAway(owner);
-  return false;
+  if (owner === undefined || isAlive(Number(owner))) return false;
+  takeAway(owner);
+  return tryLock();
 }
 
 /** Remove the lock of a dead owner, unless a living one has replaced it in the meantime. */

@@ -24,7 +24,7 @@ const RETRY_AFTER_NOT_CONFIGURED = 3600;
 
 /** Answer with what was thrown, whatever it is. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = asFailure(error);
+  const failure = asFailure(error) ?? (request.raw.complete ? undefined : asIncomplete(error));
   if (!failure) {
     request.log.error({ err: error }, 'internal error');
     return reply.code(500).send({ error: 'internal error' });
@@ -57,6 +57,21 @@ function asFailure(error: unknown): Failure | undefined {
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Failure('not_found');
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What went wrong while the request was still arriving is its sender's to mend.
+ *
+ * Once it is complete the same codes mean that the database was lost, or that we were too slow: a
+ * relay must then hear 500 and send its batch again, never a 400 that tells it to give up.
+ */
+function asIncomplete(error: unknown): Failure | undefined {
+  switch ((error as FastifyError).code) {
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return invalidRequest('the request was not complete in time');
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return invalidRequest('the body ended early');

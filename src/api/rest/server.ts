@@ -48,7 +48,7 @@ declare module 'fastify' {
 
 const BODY_BYTES_MAX = 1024 * 1024;
 const HEAD_BYTES_MAX = 16 * 1024;
-/** How long a client may take to send a request. */
+/** How long a client may take to send a request, and how long it waits for an answer. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Rest> {
@@ -57,6 +57,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    handlerTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
     http: {
       headersTimeout: REQUEST_TIMEOUT_MS,

@@ -104,3 +104,30 @@ describe('renderClientError', () => {
     expect(JSON.parse(body)).toStrictEqual({ error: `invalid request: ${what}` });
   });
 });
+
+describe('what went wrong after the request was complete', () => {
+  /** Over a real socket, where a request is known to be complete or not. */
+  async function statusOf(code: string): Promise<{ status: number; body: unknown }> {
+    const app = Fastify();
+    app.setErrorHandler((thrown, request, reply) => sendError(thrown, request, reply));
+    app.post('/', async () => {
+      throw Object.assign(new Error('lost'), { code });
+    });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const answer = await fetch(url, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
+    const body = await answer.json();
+    await app.close();
+    return { status: answer.status, body };
+  }
+
+  test.each(['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_ERR_HANDLER_TIMEOUT'])(
+    '%s is ours, and may be tried again',
+    async (code) => {
+      expect(await statusOf(code)).toEqual({ status: 500, body: { error: 'internal error' } });
+    },
+  );
+});
