@@ -3,13 +3,9 @@ import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { invalidRequest } from '../failure.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
-import { centsOfMicros } from '../money/amount.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
 import { clearBreaker } from './top-up-attempts.sql.ts';
-
-/** Larger amounts could not be shown: micros are JSON integers. */
-const MICROS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Amounts are in micros; `null` keeps the value that is set. */
 export interface AutoTopUp {
@@ -19,8 +15,6 @@ export interface AutoTopUp {
 }
 
 export async function setAutoTopUp(deps: Deps, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
-  refuseAbove(MICROS_MAX, 'below_cents', wanted.below);
-  refuseAbove(MICROS_MAX, 'amount_cents', wanted.amount);
   await inTransaction(deps.db, async (tx) => {
     await lockAccount(tx, tenant);
     const settings = await findPaymentSettings(tx, tenant);
@@ -30,8 +24,4 @@ export async function setAutoTopUp(deps: Deps, tenant: TenantId, wanted: AutoTop
     await updateAutoTopUp(tx, tenant, wanted);
     if (wanted.enabled && settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
   });
-}
-
-function refuseAbove(max: bigint, field: string, micros: bigint | null): void {
-  if (micros !== null && micros > max) throw invalidRequest(`${field} must be <= ${centsOfMicros(max)}`);
 }
