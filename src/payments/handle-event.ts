@@ -60,7 +60,10 @@ type Effect = (tx: Tx) => Promise<Handled>;
 
 /** Apply one notification, at most once. An error rolls everything back, so that it can come again. */
 export async function handleEvent(deps: Deps, provider: Provider, event: Stripe.Event): Promise<void> {
-  const effect = await effectOf(deps, provider, event);
+  const isOtherWorld = event.livemode === !provider.livemode;
+  const effect = isOtherWorld
+    ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
+    : await effectOf(deps, provider, event);
   await inTransaction(deps.db, async (tx) => {
     if (!(await insertEvent(tx, event.id, event.type))) return;
     const handled = await effect(tx);

@@ -18,6 +18,8 @@ export interface Provider {
   readonly stripe: Stripe;
   /** Any of them may have signed a notification: two are valid while one replaces the other. */
   readonly webhookSecrets: readonly string[];
+  /** Whether this is real money; notifications of the other world are none of our business. */
+  readonly livemode: boolean;
 }
 
 export function openProvider(options: {
@@ -32,7 +34,8 @@ export function openProvider(options: {
     telemetry: false,
     ...(options.apiBase ? elsewhere(new URL(options.apiBase)) : {}),
   });
-  return { stripe, webhookSecrets: options.webhookSecrets };
+  const livemode = /^[a-z]+_live_/.test(options.secretKey);
+  return { stripe, webhookSecrets: options.webhookSecrets, livemode };
 }
 
 function elsewhere(url: URL): { host: string; port: string; protocol: 'http' | 'https' } {

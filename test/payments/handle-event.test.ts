@@ -534,6 +534,27 @@ describe('a notification', () => {
     kit.expectUncredited(payment);
   });
 
+  it('of live money, where our key is for tests, is parked', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 1000 });
+    const refund = {
+      id: 're_live',
+      object: 'refund',
+      amount: 1000,
+      status: 'succeeded',
+      payment_intent: payment,
+    };
+    const answer = await kit.deliver({
+      id: 'evt_live',
+      type: 'refund.created',
+      livemode: true,
+      data: { object: refund },
+    });
+    expect(answer.status).toBe(200);
+    expect((await kit.outcomeOf('evt_live'))?.outcome).toBe('parked');
+    expect(await kit.balanceOf(tenant)).toBe(10_000_000);
+  });
+
   it('about something that the provider does not know, or that is not ours, is answered with 200', async () => {
     const objects: [string, Record<string, unknown>][] = [
       [
