@@ -52,7 +52,6 @@ export class ListenError extends StartError {
 
 export async function startService(config: ServiceConfig, log: Logger): Promise<Service> {
   const db = openPool(config.databaseUrl);
-  // A connection that dies while idle is replaced when it is needed; the pool only has to hear of it.
   db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   try {
     await expect(() => db.query('select 1'), 'the database of DATABASE_URL cannot be opened');

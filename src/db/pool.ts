@@ -33,7 +33,9 @@ export function openPool(url: string, options: { max?: number; applicationName?:
         oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
   });
-  // A lost connection fails the statement that needs it. Unheard, its event would end the process.
+  // A lost connection fails the statement that needs it, and one that is idle is replaced when it is
+  // needed. Unheard, either event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', () => {});
   return pool;
 }

@@ -24,7 +24,6 @@ beforeEach(async () => {
   name = `boxoffice_test_${randomBytes(8).toString('hex')}`;
   await admin.query(`create database ${name}`);
   pool = openPool(databaseUrl(inject('adminUrl'), name));
-  pool.on('error', () => undefined);
 });
 afterEach(async () => {
   await pool.end();

@@ -51,7 +51,6 @@ describe('a database that was away', () => {
   beforeAll(async () => {
     proxy = await openDatabaseProxy(database.url);
     pool = openPool(proxy.url);
-    pool.on('error', () => undefined);
   });
   afterAll(async () => {
     await pool.end();

@@ -105,7 +105,6 @@ describe('a connection cut during COMMIT', () => {
   beforeAll(async () => {
     proxy = await openDatabaseProxy(database.url);
     pool = openPool(proxy.url);
-    pool.on('error', () => undefined);
   });
   afterAll(async () => {
     await pool.end();

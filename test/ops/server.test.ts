@@ -34,7 +34,6 @@ describe('/readyz', () => {
   beforeAll(async () => {
     proxy = await openDatabaseProxy(app.service.deps.db.options.connectionString!);
     db = openPool(proxy.url);
-    db.on('error', () => undefined);
     deps = { ...app.service.deps, db };
     ops = buildOps(deps, state);
   });
