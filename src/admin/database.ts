@@ -21,7 +21,6 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
   try {
     const url = config.databaseUrl ?? embedded!.url;
     const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
-    // A connection lost while idle shows when the next statement needs one.
     await work({ db, url, config }).finally(() => db.end());
   } finally {
     await embedded?.stop();
