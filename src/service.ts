@@ -3,7 +3,6 @@
  * background work. `main.ts` runs it for the environment, tests for their own databases.
  */
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { buildRest } from './api/rest/server.ts';
 import type { Config } from './config.ts';
@@ -94,7 +93,6 @@ async function open(config: ServiceConfig, db: Pool, log: Logger): Promise<Servi
   const state = { stopping: false };
   const rest = await buildRest(deps, { trustProxy: config.trustProxy });
   const ops = buildOps(deps, state);
-  for (const app of [rest, ops]) closeConnectionsWhen(state, app);
   try {
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
     await listen(() => ops.listen({ host: config.host, port: config.opsPort }), 'OPS_PORT', config.opsPort);
@@ -118,16 +116,6 @@ async function open(config: ServiceConfig, db: Pool, log: Logger): Promise<Servi
       await db.end();
     },
   };
-}
-
-/** A client that keeps its connection alive is told to let go, or stopping would wait for it. */
-function closeConnectionsWhen(
-  state: { readonly stopping: boolean },
-  app: Pick<FastifyInstance, 'addHook'>,
-): void {
-  app.addHook('onSend', async (_request, reply) => {
-    if (state.stopping) reply.header('connection', 'close');
-  });
 }
 
 function makeDeps(

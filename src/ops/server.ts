@@ -1,12 +1,14 @@
 /** The operator's door: health and metrics, on a port of its own that is never public. */
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { drainOnClose } from '../lib/drain.ts';
 
 export function buildOps(deps: Deps, state: { readonly stopping: boolean }): FastifyInstance {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
   });
+  drainOnClose(app);
 
   // The process answers. Whether it can do its work is another question.
   app.get('/healthz', async () => ({ status: 'ok' }));

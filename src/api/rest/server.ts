@@ -16,6 +16,7 @@ import Fastify, {
 } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { Failure, invalidRequest } from '../../failure.ts';
+import { drainOnClose } from '../../lib/drain.ts';
 import { newId } from '../../lib/ids.ts';
 import { billingRoutes } from './billing.ts';
 import { renderClientError, sendError } from './errors.ts';
@@ -87,7 +88,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   refuseUnknownPaths(app);
   requireHost(app);
   ignoreExpectations(app);
-  closeConnectionsOnceIdle(app);
+  drainOnClose(app);
   parseBodies(app);
   fillOptionalBody(app);
   const refuseMethods = collectMethods(app);
@@ -127,16 +128,6 @@ function requireHost(app: Rest): void {
 /** Node would refuse what it cannot meet in a shape that is not ours; HTTP lets a server pass over it. */
 function ignoreExpectations(app: Rest): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-}
-
-const IDLE_CHECK_MS = 50;
-
-/** Node closes what is idle when closing begins; what is busy then, it would keep alive for a next request. */
-function closeConnectionsOnceIdle(app: Rest): void {
-  app.addHook('preClose', async () => {
-    const timer = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
-    app.server.once('close', () => clearInterval(timer));
-  });
 }
 
 function stampHeaders(request: { id: string }, set: (name: string, value: string) => void): void {
