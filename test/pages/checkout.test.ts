@@ -56,6 +56,21 @@ describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) 
     expect(complaints).toEqual([]);
   });
 
+  test('comes back from the portal to a page that says so', async () => {
+    const tenant = await app.paidTenant();
+    const { json } = await app.request('POST', '/v1/billing/portal', { key: tenant.key });
+    const { page, complaints } = await browser.open(look);
+    await page.goto(json.portal_url);
+    await page
+      .getByRole('link', { name: /back|return/i })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: 'All done' }).waitFor();
+    expect(page.url()).toBe(`${PUBLIC_URL}/portal/closed`);
+    expect(await overflows(page)).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
   test('with an address that is not complete is told so', async () => {
     const { page } = await browser.open(look);
     const answer = await page.goto(`${PUBLIC_URL}/checkout/co_unknown`);
