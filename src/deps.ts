@@ -7,12 +7,14 @@ import type { Provider } from './payments/provider.ts';
 import type { RateCards } from './pricing/rate-cards.ts';
 import type { Rounding } from './pricing/usage-price.ts';
 import type { SignupLimit } from './tenants/signup-limit.ts';
+import type { ChargeQueue } from './usage/charge-queue.ts';
 
 export interface Deps {
   readonly db: Pool;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly rates: RateCards;
+  readonly charges: ChargeQueue;
   /** `undefined`: payments are not configured on this deployment. */
   readonly provider: Provider | undefined;
   readonly failedKeys: FailedKeys;

@@ -19,6 +19,8 @@ import { type PaymentsWorker, startPaymentsWorker } from './payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from './pricing/rate-cards.ts';
 import { watchRatesFile } from './pricing/watch-rates-file.ts';
 import { SignupLimit } from './tenants/signup-limit.ts';
+import { chargeFreeBatches, chargeTenant } from './usage/charge-batches.ts';
+import { ChargeQueue } from './usage/charge-queue.ts';
 
 export type ServiceConfig = Pick<
   Config,
@@ -118,20 +120,25 @@ async function open(config: ServiceConfig, db: Pool, log: Logger): Promise<Servi
   };
 }
 
-function makeDeps(
+/** Everything operations need, on one pool. `startService()` does this; benchmarks run parts by themselves. */
+export function makeDeps(
   config: ServiceConfig,
   db: Pool,
   log: Logger,
   provider: Provider | undefined,
   wakeTopUps: () => void,
 ): Deps {
-  return {
+  const deps: Deps = {
     db,
     log,
     provider,
     wakeTopUps,
     metrics: new Metrics(),
     rates: new RateCards(),
+    charges: new ChargeQueue({
+      free: (batches) => chargeFreeBatches(deps, batches),
+      tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
+    }),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
     config: {
@@ -141,6 +148,7 @@ function makeDeps(
       billingRounding: config.billingRounding,
     },
   };
+  return deps;
 }
 
 async function listen(open: () => Promise<unknown>, variable: string, port: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** Transactions. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import pg from 'pg';
 import type { Pool, Tx } from './pool.ts';
 
 const ATTEMPTS = 4;
@@ -91,4 +92,14 @@ export function sqlState(error: unknown): string | undefined {
 /** Whether `error` says that the unique constraint or index `name` holds the row already. */
 export function violatesUnique(error: unknown, name: string): boolean {
   return sqlState(error) === '23505' && (error as { constraint?: string }).constraint === name;
+}
+
+/**
+ * Whether the database has refused what it was asked, so that nothing of the transaction is left. Not
+ * so where the connection or the server was lost, and the outcome with it.
+ *
+ * Source: PostgreSQL, appendix A: classes 08 (connection), 53 (resources), 57 (operator) and 58 (system).
+ */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(08|53|57|58)/.test(error.code ?? '');
 }

@@ -5,7 +5,7 @@
  * is 256 random bits in base64url. Only its SHA-256 is stored: a slow hash would protect a secret
  * that somebody might guess, and nobody guesses 256 bits.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { randomHex } from '../lib/ids.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 
@@ -45,7 +45,7 @@ export function newKey(prefix: string): NewKey {
 }
 
 export function hashKey(plaintext: string): Buffer {
-  return createHash('sha256').update(plaintext).digest();
+  return hash('sha256', plaintext, 'buffer');
 }
 
 /**

@@ -19,7 +19,7 @@ export interface Account {
 }
 
 /**
- * Lock the account of a tenant for the rest of the transaction.
+ * Lock the account of a tenant for the rest of the transaction, waiting for whoever has it.
  *
  * Every change of a balance takes this lock first and no other lock before it, so changes of one
  * tenant take turns and cannot deadlock. It is read in a second statement: the one that waits for
@@ -31,8 +31,30 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
     text: 'select from accounts where tenant_id = $1 for no key update',
     values: [tenant],
   });
+  const [account] = await readAccounts(tx, [tenant]);
+  assert(account, 'account of the tenant');
+  return account;
+}
+
+/**
+ * Lock those of the accounts that nobody has locked, without waiting for the others: who holds
+ * several locks and waits for one more would make strangers wait, and could deadlock.
+ */
+export async function lockFreeAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
+  const { rows } = await tx.query<{ tenant: TenantId }>({
+    name: 'lock-free-accounts',
+    text: `select tenant_id as tenant from accounts where tenant_id = any($1) for no key update skip locked`,
+    values: [tenants],
+  });
+  return readAccounts(
+    tx,
+    rows.map((row) => row.tenant),
+  );
+}
+
+async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
   const { rows } = await tx.query<Account>({
-    name: 'read-account',
+    name: 'read-accounts',
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
                         and s.frozen_by = '{}' and coalesce(s.top_up_paused_until <= now(), true)
@@ -41,12 +63,10 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
              from accounts a
              join tenants t on t.id = a.tenant_id
              join payment_settings s on s.tenant_id = a.tenant_id
-            where a.tenant_id = $1`,
-    values: [tenant],
+            where a.tenant_id = any($1)`,
+    values: [tenants],
   });
-  const account = rows[0];
-  assert(account, 'account of the tenant');
-  return account;
+  return rows;
 }
 
 export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
@@ -75,43 +95,64 @@ export interface NewPosting {
   };
 }
 
+/** Append one posting to a locked account and move its balance. Returns the account as it is then. */
+export async function appendPosting(tx: Tx, account: Account, posting: NewPosting): Promise<Account> {
+  const [after] = await appendPostings(tx, [{ account, posting }]);
+  return after!;
+}
+
 /**
- * Append one posting to a locked account and move its balance. Returns the account as it is then.
+ * Append one posting to each of these locked accounts and move their balances. Returns the accounts
+ * as they are then.
  *
  * The time of a posting is never before that of its predecessor, whatever the clock does.
  */
-export async function appendPosting(tx: Tx, account: Account, posting: NewPosting): Promise<Account> {
-  const seq = account.lastSeq + 1n;
-  const balance = account.balance + posting.amount;
-  const carry = posting.kind === 'usage' && posting.batch ? posting.batch.carry : account.carry;
+export async function appendPostings(
+  tx: Tx,
+  appended: readonly { readonly account: Account; readonly posting: NewPosting }[],
+): Promise<Account[]> {
+  const after = appended.map(({ account, posting }) => ({
+    ...account,
+    lastSeq: account.lastSeq + 1n,
+    balance: account.balance + posting.amount,
+    carry: posting.kind === 'usage' && posting.batch ? posting.batch.carry : account.carry,
+  }));
+  const rows = appended.map(({ account, posting }, index) => ({
+    tenant_id: account.tenant,
+    seq: after[index]!.lastSeq,
+    kind: posting.kind,
+    balance_before: account.balance,
+    amount: posting.amount,
+    balance: after[index]!.balance,
+    account_carry: after[index]!.carry,
+    rate_version: posting.batch?.rateVersion,
+    carry: posting.batch?.carry,
+    records: posting.batch?.records,
+    newest_ids: posting.batch?.newestIds,
+    reference: posting.reference,
+    detail: posting.detail,
+    payment_id: posting.paymentId,
+  }));
   await tx.query({
-    name: 'append-posting',
+    name: 'append-postings',
     text: `with posting as (
+             select * from json_to_recordset($1) as p
+               (tenant_id bigint, seq bigint, kind text, balance_before bigint, amount bigint, balance bigint,
+                account_carry bigint, rate_version integer, carry bigint, records integer, newest_ids text[],
+                reference text, detail text, payment_id text)),
+           appended as (
              insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at,
                                    rate_version, carry, records, newest_ids, reference, detail, payment_id)
-             values ($1, $2, $3, $4, $5, $6,
-                     greatest(clock_timestamp(),
-                              (select at from postings where tenant_id = $1 and seq = $2::bigint - 1)),
-                     $7, $8, $9, $10, $11, $12, $13))
-           update accounts set last_seq = $2, balance = $6, carry = $14 where tenant_id = $1`,
-    values: [
-      account.tenant,
-      seq,
-      posting.kind,
-      account.balance,
-      posting.amount,
-      balance,
-      posting.batch?.rateVersion ?? null,
-      posting.batch?.carry ?? null,
-      posting.batch?.records ?? null,
-      posting.batch?.newestIds ?? null,
-      posting.reference ?? null,
-      posting.detail ?? null,
-      posting.paymentId ?? null,
-      carry,
-    ],
+             select tenant_id, seq, kind, balance_before, amount, balance,
+                    greatest(clock_timestamp(),
+                             (select at from postings b where b.tenant_id = p.tenant_id and b.seq = p.seq - 1)),
+                    rate_version, carry, records, newest_ids, reference, detail, payment_id
+               from posting p)
+           update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
+             from posting p where a.tenant_id = p.tenant_id`,
+    values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
   });
-  return { ...account, lastSeq: seq, balance, carry };
+  return after;
 }
 
 /**

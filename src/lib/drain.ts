@@ -15,7 +15,8 @@ export function drainOnClose(app: Pick<FastifyInstance, 'addHook' | 'server'>): 
     const timer = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
     app.server.once('close', () => clearInterval(timer));
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close');
+    done(null, payload);
   });
 }

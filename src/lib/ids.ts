@@ -1,9 +1,19 @@
 /** Random identifiers. Source: `node:crypto`, never `Math.random`. */
 import { randomBytes } from 'node:crypto';
 
-/** `bytes` random bytes as lower-case hex. */
+/** Asking the system costs far more than the bytes do, so they are had for many identifiers at once. */
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
+let used = 0;
+
+/** `bytes` random bytes as lower-case hex; at most POOL_BYTES. For identifiers, not for secrets. */
 export function randomHex(bytes: number): string {
-  return randomBytes(bytes).toString('hex');
+  if (used + bytes > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString('hex', used - bytes, used);
 }
 
 /** An identifier that nobody can guess: a prefix and 128 random bits, as in `co_<32 hex>`. */

@@ -5,16 +5,13 @@ import { newId } from '../lib/ids.ts';
 import { insertAttempt } from './top-up-attempts.sql.ts';
 
 /**
- * Leave a row that says the saved card is to be charged. Returns whether one was left.
+ * Leave a row that says the saved card is to be charged, after a charge that left so little. Returns
+ * whether one was left.
  *
  * No provider is called here: a worker does that, and a unique index sees to it that a tenant never
  * has two open attempts.
  */
-export async function requestTopUpIfBelow(
-  tx: Tx,
-  account: Account,
-  { charged }: { charged: boolean },
-): Promise<boolean> {
-  if (!charged || account.topUpBelow === null || account.balance >= account.topUpBelow) return false;
+export async function requestTopUpIfBelow(tx: Tx, account: Account): Promise<boolean> {
+  if (account.topUpBelow === null || account.balance >= account.topUpBelow) return false;
   return insertAttempt(tx, newId('tu'), account.tenant);
 }

@@ -1,34 +1,27 @@
 /** SQL of `usage_records` and `usage_conflicts`. */
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Db, Tx } from '../db/pool.ts';
-import type { Role, Tier } from '../pricing/rate-card.ts';
+import type { Tx } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import { COPIED_COLUMNS, copyRows, type PostedRecords, ROLE_CODES, TIER_CODES } from './copy-rows.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** A record, and what it costs: `amount` in micros, never negative. */
-export interface PricedRecord extends UsageRecord {
-  readonly amount: bigint;
-  readonly capped: boolean;
-}
+/** Ids, each of a tenant. */
+export type TenantIds = readonly { readonly tenant: TenantId; readonly id: string }[];
 
-const ROLE_CODES: Readonly<Record<Role, string>> = { host: 'h', audience: 'a', broadcast_audience: 'b' };
-const TIER_CODES: Readonly<Record<Tier, string>> = {
-  audio: 'a',
-  hd: 'h',
-  full_hd: 'f',
-  '2k': '2',
-  '2k_plus': 'k',
-};
-
-/** Whether any of these ids was accepted before, as far as can be seen without the lock: a hint. */
-export async function anyKnown(db: Db, tenant: TenantId, ids: readonly string[]): Promise<boolean> {
-  const { rows } = await db.query({
+/** Whether any of these ids was accepted before. */
+export async function anyKnown(tx: Tx, ids: TenantIds): Promise<boolean> {
+  const { rows } = await tx.query({
     name: 'any-known',
-    text: 'select 1 from usage_records where tenant_id = $1 and id = any($2) limit 1',
-    values: [tenant, ids],
+    text: `select 1 from unnest($1::bigint[], $2::text[]) as asked (tenant_id, id)
+             join usage_records using (tenant_id, id) limit 1`,
+    values: columns(ids),
   });
   return rows.length > 0;
+}
+
+function columns(ids: TenantIds): [TenantId[], string[]] {
+  return [ids.map(({ tenant }) => tenant), ids.map(({ id }) => id)];
 }
 
 /** What was stored for an id, as far as a later report of it can differ. */
@@ -43,20 +36,22 @@ export interface StoredRecord {
   readonly participant: string | null;
 }
 
-/** Those of the ids that were accepted before. Certain only while the account is locked. */
-export async function findKnown(
-  tx: Tx,
-  tenant: TenantId,
-  ids: readonly string[],
-): Promise<Map<string, StoredRecord>> {
-  const { rows } = await tx.query<StoredRecord>({
+/** Those of the ids that were accepted before, by tenant. Certain only while the accounts are locked. */
+export async function findKnown(tx: Tx, ids: TenantIds): Promise<Map<TenantId, Map<string, StoredRecord>>> {
+  const { rows } = await tx.query<StoredRecord & { tenant: TenantId }>({
     name: 'find-known',
-    text: `select id, role, tier, seconds, egress_bytes as "egressBytes", ingress_bytes as "ingressBytes",
-                  room, participant
-             from usage_records where tenant_id = $1 and id = any($2)`,
-    values: [tenant, ids],
+    text: `select tenant_id as tenant, id, role, tier, seconds, egress_bytes as "egressBytes",
+                  ingress_bytes as "ingressBytes", room, participant
+             from unnest($1::bigint[], $2::text[]) as asked (tenant_id, id)
+             join usage_records using (tenant_id, id)`,
+    values: columns(ids),
   });
-  return new Map(rows.map((row) => [row.id, row]));
+  const known = new Map<TenantId, Map<string, StoredRecord>>();
+  for (const row of rows) {
+    const ofTenant = known.get(row.tenant) ?? new Map<string, StoredRecord>();
+    known.set(row.tenant, ofTenant.set(row.id, row));
+  }
+  return known;
 }
 
 /** Whether a report repeats what was stored for its id, in every field. */
@@ -84,78 +79,39 @@ export function stored(record: UsageRecord): StoredRecord {
 }
 
 /**
- * Store the records of one posting, by COPY: PostgreSQL's fastest way in.
+ * Store the records of postings, by COPY: PostgreSQL's fastest way in.
  *
  * An id that is there already fails the whole COPY with a unique violation of `usage_records_pkey`.
  */
-export async function copyRecords(
-  tx: Tx,
-  tenant: TenantId,
-  postingSeq: bigint,
-  records: readonly PricedRecord[],
-): Promise<void> {
-  const sink = tx.query(
-    copyFrom(`copy usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line,
-                                  role, tier, capped, id, room, participant) from stdin`),
-  );
-  await pipeline(copyText(tenant, postingSeq, records), sink);
-}
-
-/** PostgreSQL stores one piece while the next is being written. */
-const ROWS_PER_PIECE = 500;
-
-/**
- * The rows in COPY's text format, in pieces.
- *
- * They go in the order of their ids, which takes a quarter off the time: neighbours in the index
- * are then inserted one after the other, into pages that are at hand.
- */
-function* copyText(
-  tenant: TenantId,
-  postingSeq: bigint,
-  records: readonly PricedRecord[],
-): Generator<string> {
-  const rows = records.map((record, line) => ({ record, line }));
-  rows.sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
-  const head = `${tenant}\t${postingSeq}\t`;
-  for (let start = 0; start < rows.length; start += ROWS_PER_PIECE) {
-    let text = '';
-    for (const { record, line } of rows.slice(start, start + ROWS_PER_PIECE)) {
-      text +=
-        `${head}${record.egressBytes}\t${record.ingressBytes}\t${record.amount}\t${record.seconds}\t${line}\t` +
-        `${ROLE_CODES[record.role]}\t${TIER_CODES[record.tier]}\t${record.capped ? 't' : 'f'}\t` +
-        `${copyField(record.id)}\t${copyField(record.room)}\t${copyField(record.participant)}\n`;
-    }
-    yield text;
-  }
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-
-function copyField(text: string | undefined): string {
-  if (text === undefined) return '\\N';
-  return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character]!) : text;
+export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): Promise<void> {
+  const sink = tx.query(copyFrom(`copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`));
+  await pipeline(copyRows(postings), sink);
 }
 
 /** Keep reports that gave an accepted id other values: counted, with the newest such values. */
 export async function recordConflicts(
   tx: Tx,
-  tenant: TenantId,
-  records: readonly UsageRecord[],
+  conflicts: readonly { readonly tenant: TenantId; readonly record: UsageRecord }[],
 ): Promise<void> {
-  if (records.length === 0) return;
-  const reported = new Map<string, { times: number; values: string }>();
-  for (const record of records) {
-    const times = (reported.get(record.id)?.times ?? 0) + 1;
-    reported.set(record.id, { times, values: renderReported(record) });
+  if (conflicts.length === 0) return;
+  const reported = new Map<string, { tenant: TenantId; id: string; times: number; values: string }>();
+  for (const { tenant, record } of conflicts) {
+    const key = `${tenant} ${record.id}`;
+    const times = (reported.get(key)?.times ?? 0) + 1;
+    reported.set(key, { tenant, id: record.id, times, values: renderReported(record) });
   }
   const rows = [...reported.values()];
   await tx.query(
     `insert into usage_conflicts (tenant_id, id, times, reported)
-     select $1, id, times, reported from unnest($2::text[], $3::integer[], $4::jsonb[]) as r (id, times, reported)
+     select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::jsonb[])
      on conflict (tenant_id, id) do update
         set times = usage_conflicts.times + excluded.times, last_at = now(), reported = excluded.reported`,
-    [tenant, [...reported.keys()], rows.map((row) => row.times), rows.map((row) => row.values)],
+    [
+      rows.map((row) => row.tenant),
+      rows.map((row) => row.id),
+      rows.map((row) => row.times),
+      rows.map((row) => row.values),
+    ],
   );
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseTenantId } from '../../src/tenants/tenant.ts';
-import { chargeUsage } from '../../src/usage/charge-usage.ts';
+import { chargeTenant } from '../../src/usage/charge-batches.ts';
+import { UsageRecords } from '../../src/usage/usage-records.ts';
 import { type TestTenant, usageRecord, useService } from '../support/service.ts';
 import { type Outcome, runAdmin } from './support.ts';
 
@@ -177,9 +178,11 @@ async function chargeOddly(tenant: TestTenant): Promise<void> {
   });
   for (const billingRounding of roundings) {
     const changed = { ...deps, config: { ...deps.config, billingRounding } };
-    await chargeUsage(changed, id, Array.from({ length: 60 }, odd));
+    await chargeTenant(changed, id, [
+      { tenant: id, records: UsageRecords.from(Array.from({ length: 60 }, odd)) },
+    ]);
     await db().query('update tenants set exempt = not exempt where id = $1', [id]);
-    await chargeUsage(changed, id, [odd(), odd()]);
+    await chargeTenant(changed, id, [{ tenant: id, records: UsageRecords.from([odd(), odd()]) }]);
     await db().query('update tenants set exempt = not exempt where id = $1', [id]);
   }
 }

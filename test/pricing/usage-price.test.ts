@@ -8,8 +8,9 @@ import {
   settlePrice,
   type Usage,
 } from '../../src/pricing/usage-price.ts';
-import { settleRecords } from '../../src/usage/charge-usage.ts';
+import { settleRows } from '../../src/usage/bill.ts';
 import type { UsageRecord } from '../../src/usage/usage-record.ts';
+import { UsageRecords } from '../../src/usage/usage-records.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../support/check-ledger.ts';
 
 const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };
@@ -18,6 +19,11 @@ const BYTES_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
 function usage(fields: Partial<Usage> = {}): Usage {
   return { role: 'host', tier: 'hd', seconds: 3600, egressBytes: GIB, ...fields };
+}
+
+function settle(records: readonly UsageRecord[], startCarry: bigint) {
+  const columns = UsageRecords.from(records);
+  return settleRows(columns, columns.keys(), RATES, startCarry, 'carry');
 }
 
 function record(fields: Partial<UsageRecord> = {}): UsageRecord {
@@ -145,7 +151,7 @@ describe('settlePrice with a carry', () => {
     fc.assert(
       fc.property(fc.array(anyUsage, { maxLength: 60 }), fc.array(fc.nat(60)), (usages, cuts) => {
         const records = usages.map((one, index) => record({ ...one, id: `${index}` }));
-        const whole = settleRecords(records, RATES, INITIAL_CARRY, 'carry');
+        const whole = settle(records, INITIAL_CARRY);
 
         let carry = INITIAL_CARRY;
         const amounts: bigint[] = [];
@@ -153,11 +159,11 @@ describe('settlePrice with a carry', () => {
           (a, b) => a - b,
         );
         for (const [index, from] of places.slice(0, -1).entries()) {
-          const part = settleRecords(records.slice(from, places[index + 1]), RATES, carry, 'carry');
+          const part = settle(records.slice(from, places[index + 1]), carry);
           carry = part.carry;
-          amounts.push(...part.priced.map((priced) => priced.amount));
+          amounts.push(...part.amounts);
         }
-        expect(amounts).toEqual(whole.priced.map((priced) => priced.amount));
+        expect(amounts).toEqual(whole.amounts);
         expect(carry).toBe(whole.carry);
 
         let sum = ZERO;
@@ -184,19 +190,16 @@ describe('settlePrice with a carry', () => {
           ),
         ([usages, order]) => {
           const records = usages.map((one, index) => record({ ...one, id: `${index}` }));
-          const inOrder = settleRecords(records, RATES, INITIAL_CARRY, 'carry');
-          const shuffled = settleRecords(
+          const inOrder = settle(records, INITIAL_CARRY);
+          const shuffled = settle(
             order.map((index) => records[index]!),
-            RATES,
             INITIAL_CARRY,
-            'carry',
           );
           expect(shuffled.total).toBe(inOrder.total);
           expect(shuffled.carry).toBe(inOrder.carry);
 
-          const amounts = new Map(inOrder.priced.map(({ id, amount }) => [id, amount]));
-          for (const { id, amount } of shuffled.priced) {
-            const difference = amount - amounts.get(id)!;
+          for (const [place, index] of order.entries()) {
+            const difference = shuffled.amounts[place]! - inOrder.amounts[index]!;
             expect(difference >= -1n && difference <= 1n).toBe(true);
           }
         },

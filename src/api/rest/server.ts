@@ -2,12 +2,11 @@
  * The REST door: what all its routes have in common. Source: specification 4 and 7.1.
  */
 import http from 'node:http';
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
   type RawReplyDefaultExpression,
@@ -21,7 +20,6 @@ import { newId } from '../../lib/ids.ts';
 import { billingRoutes } from './billing.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
-import { openApi } from './openapi.ts';
 import { ratesRoute } from './rates.ts';
 import { reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -73,7 +71,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
     // Fastify's own settings delete unknown fields and turn "5" into 5. Both are mistakes to report.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => {
-      stampHeaders(request, (name, value) => reply.header(name, value));
+      stampHeaders(request, reply);
       sendError(error, request as FastifyRequest, reply);
     },
     clientErrorHandler: (error, socket) => {
@@ -94,15 +92,12 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   const refuseMethods = collectMethods(app);
   observe(app, deps);
 
-  await app.register(swagger, openApi(deps.config.publicUrl));
-  await app.register(swaggerUi, reference());
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-
+  reference(app, deps.config.publicUrl);
   ratesRoute(app, deps);
   signupRoute(app, deps);
   billingRoutes(app, deps);
   keyRoutes(app, deps);
-  usageRoute(app, deps);
+  await app.register((scope: Rest) => usageRoute(scope, { deps }));
   returnPages(app, deps);
   await app.register(webhookRoute, { deps });
   refuseMethods();
@@ -111,17 +106,16 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
 
 /** Before anything is said about the body of a request for what is not there. */
 function refuseUnknownPaths(app: Rest): void {
-  app.addHook('onRequest', async (request) => {
-    if (request.is404) throw new Failure('not_found');
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? new Failure('not_found') : undefined);
   });
 }
 
 /** HTTP/1.1 has it that a request without a Host is answered with 400. */
 function requireHost(app: Rest): void {
-  app.addHook('onRequest', async (request) => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw invalidRequest('the Host header is required');
-    }
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
+    done(isMissing ? invalidRequest('the Host header is required') : undefined);
   });
 }
 
@@ -130,26 +124,24 @@ function ignoreExpectations(app: Rest): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 }
 
-function stampHeaders(request: { id: string }, set: (name: string, value: string) => void): void {
-  set('cache-control', 'no-store');
-  set('x-request-id', request.id);
+function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header'>): void {
+  reply.header('cache-control', 'no-store');
+  reply.header('x-request-id', request.id);
 }
 
 /** JSON and nothing else, not compressed, and strictly read. */
 function parseBodies(app: Rest): void {
-  app.addHook('preParsing', async (request, _reply, payload) => {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity')
-      throw invalidRequest('the body may not be compressed');
-    return payload;
+    const isPlain = encoding === undefined || encoding === 'identity';
+    done(isPlain ? null : invalidRequest('the body may not be compressed'), payload);
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
-      const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-      if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
+      requireUtf8(request);
       const { emptyBody, optionalBody } = request.routeOptions.config;
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
@@ -160,10 +152,17 @@ function parseBodies(app: Rest): void {
   );
 }
 
+/** What a Content-Type says of the characters of a body. */
+export function requireUtf8(request: FastifyRequest): void {
+  const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+  if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
+}
+
 /** A body that may be left out is an empty one when it is. */
 function fillOptionalBody(app: Rest): void {
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.optionalBody && request.body === undefined) request.body = {};
+    done();
   });
 }
 
@@ -210,10 +209,11 @@ function refuseOtherMethods(app: Rest, url: string, methods: ReadonlySet<string>
 
 /** Headers, one log line and the metrics of every request. Routes are named by their pattern, never by a URL. */
 function observe(app: Rest, deps: Deps): void {
-  app.addHook('onSend', async (request, reply) => {
-    stampHeaders(request, (name, value) => reply.header(name, value));
+  app.addHook('onSend', (request, reply, payload, done) => {
+    stampHeaders(request, reply);
+    done(null, payload);
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const labels = { method: request.method, route };
     deps.metrics.requests.inc({ ...labels, status: reply.statusCode });
@@ -227,5 +227,6 @@ function observe(app: Rest, deps: Deps): void {
       },
       'request',
     );
+    done();
   });
 }

@@ -1,0 +1,137 @@
+/**
+ * What batches of usage records come to, for the account that pays for them. Pure.
+ *
+ * Source: specification 4.12, charging rules 1 and 2.
+ */
+import type { Account } from '../ledger/ledger.sql.ts';
+import type { RateCard } from '../pricing/rate-card.ts';
+import { INITIAL_CARRY, priceUsage, type Rounding, settlePrice } from '../pricing/usage-price.ts';
+import { admits, type TenantId } from '../tenants/tenant.ts';
+import type { ChargedRows } from './copy-rows.ts';
+import { repeats, type StoredRecord, stored } from './usage.sql.ts';
+import type { UsageRecord } from './usage-record.ts';
+import type { UsageRecords } from './usage-records.ts';
+
+/** What one request reports. */
+export interface Batch {
+  readonly tenant: TenantId;
+  readonly records: UsageRecords;
+}
+
+/** `total` is in micros, never negative. `charged`, `duplicates` and `unbilled` add up to the records. */
+export interface ChargeOutcome {
+  readonly charged: number;
+  readonly duplicates: number;
+  readonly unbilled: number;
+  readonly total: bigint;
+  readonly admitted: boolean;
+  /** Duplicates that came with other values than the record they repeat. */
+  readonly conflicts: number;
+}
+
+export interface Bill {
+  /** As it was before. */
+  readonly account: Account;
+  /** What is new of each batch, in order. */
+  readonly charged: readonly ChargedRows[];
+  /** Micros: the sum of the amounts. Of an exempt account, what it would have been charged. */
+  readonly total: bigint;
+  readonly carry: bigint;
+  readonly rateVersion: number;
+  readonly conflicts: readonly UsageRecord[];
+  readonly outcomes: ReadonlyMap<Batch, ChargeOutcome>;
+}
+
+/** What was accepted before, by id; `undefined` takes every record of the batches for new. */
+export type Known = ReadonlyMap<string, StoredRecord> | undefined;
+
+/**
+ * Bill batches of one account, one after the other.
+ *
+ * The records of an exempt account are priced for a shadow bill that moves neither balance nor carry.
+ */
+export function billBatches(
+  account: Account,
+  batches: readonly Batch[],
+  known: Known,
+  rates: RateCard,
+  rounding: Rounding,
+): Bill {
+  const accepted = new Map(known);
+  const outcomes = new Map<Batch, ChargeOutcome>();
+  const charged: ChargedRows[] = [];
+  const conflicts: UsageRecord[] = [];
+  let carry = account.exempt ? INITIAL_CARRY : account.carry;
+  let total = 0n;
+
+  for (const batch of batches) {
+    const { records } = batch;
+    const sorted = known ? sortRows(records, accepted) : { rows: records.keys(), conflicts: [] };
+    const settled = settleRows(records, sorted.rows, rates, carry, rounding);
+    const count = sorted.rows.length;
+    carry = settled.carry;
+    total += settled.total;
+    charged.push({ records, rows: sorted.rows, ...settled });
+    conflicts.push(...sorted.conflicts);
+    outcomes.set(batch, {
+      charged: account.exempt ? 0 : count,
+      duplicates: records.length - count,
+      unbilled: account.exempt ? count : 0,
+      total: account.exempt ? 0n : settled.total,
+      admitted: admits(account, account.exempt ? account.balance : account.balance - total),
+      conflicts: sorted.conflicts.length,
+    });
+  }
+  return { account, charged, total, carry, rateVersion: rates.version, conflicts, outcomes };
+}
+
+/** Tell new records from those whose id was accepted before, by an earlier charge or by this one. */
+function sortRows(
+  records: UsageRecords,
+  accepted: Map<string, StoredRecord>,
+): { rows: number[]; conflicts: UsageRecord[] } {
+  const rows: number[] = [];
+  const conflicts: UsageRecord[] = [];
+  for (const row of records.keys()) {
+    const record = records.record(row);
+    const earlier = accepted.get(record.id);
+    if (earlier === undefined) {
+      accepted.set(record.id, stored(record));
+      rows.push(row);
+    } else if (!repeats(earlier, record)) {
+      conflicts.push(record);
+    }
+  }
+  return { rows, conflicts };
+}
+
+/** What each row costs, in micros, and what they cost together. */
+export interface Settled {
+  readonly amounts: readonly bigint[];
+  readonly capped: readonly boolean[];
+  readonly total: bigint;
+  readonly carry: bigint;
+}
+
+/** Exact prices first, then whole micros in the order of the rows. */
+export function settleRows(
+  records: UsageRecords,
+  rows: readonly number[],
+  rates: RateCard,
+  startCarry: bigint,
+  rounding: Rounding,
+): Settled {
+  const amounts: bigint[] = [];
+  const capped: boolean[] = [];
+  let carry = startCarry;
+  let total = 0n;
+  for (const row of rows) {
+    const price = priceUsage(records.usage(row), rates);
+    const settled = settlePrice(price.numerator, carry, rounding);
+    carry = settled.carry;
+    total += settled.amount;
+    amounts.push(settled.amount);
+    capped.push(price.capped);
+  }
+  return { amounts, capped, total, carry };
+}
