@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Pool } from './db/pool.ts';
 import type { FailedKeys } from './keys/failed-keys.ts';
+import type { KeyLookups } from './keys/key-lookups.ts';
 import type { Metrics } from './ops/metrics.ts';
 import type { Provider } from './payments/provider.ts';
 import type { RateCards } from './pricing/rate-cards.ts';
@@ -17,6 +18,7 @@ export interface Deps {
   readonly charges: ChargeQueue;
   /** `undefined`: payments are not configured on this deployment. */
   readonly provider: Provider | undefined;
+  readonly keyLookups: KeyLookups;
   readonly failedKeys: FailedKeys;
   readonly signupLimit: SignupLimit;
   /** Tells the worker of this process that an automatic top-up may be due. Losing it loses nothing. */

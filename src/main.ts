@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { DataDirInUse, startEmbedded } from './db/embedded.ts';
+import { shrinkHeap } from './lib/shrink-heap.ts';
 import { StartError } from './lib/start-error.ts';
 import { makeLog } from './ops/log.ts';
 import { renderTour } from './ops/tour.ts';
@@ -60,6 +61,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   };
   log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded' }, 'started');
   process.stderr.write(renderTour(config, addresses));
+  shrinkHeap();
 }
 
 async function openEmbedded(config: Config, log: Logger, opened: Opened): Promise<string> {

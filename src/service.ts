@@ -10,6 +10,7 @@ import { migrate } from './db/migrate.ts';
 import { openPool, type Pool } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { FailedKeys } from './keys/failed-keys.ts';
+import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
 import { StartError } from './lib/start-error.ts';
 import { Metrics } from './ops/metrics.ts';
@@ -139,6 +140,7 @@ export function makeDeps(
       free: (batches) => chargeFreeBatches(deps, batches),
       tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
     }),
+    keyLookups: new KeyLookups(db),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
     config: {

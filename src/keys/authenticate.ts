@@ -10,7 +10,6 @@ import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
 import type { TenantStatus } from '../tenants/tenant.ts';
 import { type Caller, type KeyKind, keyIdOf, secretMatches } from './api-key.ts';
-import { findWorkingKey } from './keys.sql.ts';
 
 export interface AuthenticatedCaller extends Caller {
   readonly tenantStatus: TenantStatus;
@@ -35,7 +34,7 @@ export async function authenticate(
   const known = deps.failedKeys.isKnown(id);
   if (!known) deps.failedKeys.refuseIfBlocked(address);
 
-  const key = await findWorkingKey(deps.db, id);
+  const key = await deps.keyLookups.find(id);
   if (!secretMatches(plaintext, key?.hash)) {
     await deps.failedKeys.count(address);
     throw new Failure('invalid_api_key');

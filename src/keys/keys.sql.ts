@@ -9,22 +9,26 @@ const COLUMNS = `id, name, kind, created_at as "createdAt",
   least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;
 
 export interface KeyInUse {
+  readonly id: string;
   readonly tenant: TenantId;
   readonly kind: KeyKind;
   readonly hash: Buffer;
   readonly status: TenantStatus;
 }
 
-/** The key with this id, if it works now. */
-export async function findWorkingKey(db: Db, id: string): Promise<KeyInUse | undefined> {
+/** Those of the keys with these ids that work now, by id. */
+export async function findWorkingKeys(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeyInUse>> {
   const { rows } = await db.query<KeyInUse>({
-    name: 'find-working-key',
-    text: `select k.tenant_id as tenant, k.kind, k.hash, t.status
+    name: 'find-working-keys',
+    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status
              from api_keys k join tenants t on t.id = k.tenant_id
-            where k.id = $1 and k.revoked_at is null and (k.retires_at is null or k.retires_at > now())`,
-    values: [id],
+            where k.id = any($1) and k.revoked_at is null and (k.retires_at is null or k.retires_at > now())`,
+    values: [ids],
   });
-  return rows[0];
+  return new Map(rows.map((key) => [key.id, key]));
 }
 
 export async function insertKey(

@@ -45,6 +45,8 @@ export const TIER_CODES: Readonly<Record<Tier, string>> = {
 /** PostgreSQL stores one piece while the next is being written. */
 const PIECE_BYTES = 64 * 1024;
 
+const SPARE_BUFFERS_MAX = 48;
+
 /** Signature, no flags, no extension. */
 const HEAD = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const TAIL = Buffer.from([0xff, 0xff]);
@@ -55,9 +57,9 @@ const TAIL = Buffer.from([0xff, 0xff]);
  * Those of a batch go in the order of their ids, which takes a quarter off PostgreSQL's time:
  * neighbours in the index are then inserted one after the other, into pages that are at hand.
  */
-export function* copyRows(postings: readonly PostedRecords[]): Generator<Buffer> {
+export function* copyRows(postings: readonly PostedRecords[], buffers: Buffers): Generator<Buffer> {
   yield HEAD;
-  let piece = new Piece(PIECE_BYTES);
+  let piece = new Piece(buffers.take(PIECE_BYTES));
   for (const { tenant, seq, charged } of postings) {
     let line = 0;
     for (const batch of charged) {
@@ -65,7 +67,7 @@ export function* copyRows(postings: readonly PostedRecords[]): Generator<Buffer>
         const size = sizeMax(batch, place);
         if (!piece.hasRoom(size)) {
           yield piece.bytes();
-          piece = new Piece(Math.max(PIECE_BYTES, size));
+          piece = new Piece(buffers.take(size));
         }
         writeRow(piece, tenant, seq, line + place, batch, place);
       }
@@ -142,13 +144,38 @@ function commonBytes(records: UsageRecords, rows: readonly number[]): number {
   return common;
 }
 
+/**
+ * The buffers of one COPY. They are used again by the next: as garbage, they would be most of what
+ * a busy service leaves behind.
+ */
+export class Buffers {
+  static readonly #spare: Buffer[] = [];
+  readonly #taken: Buffer[] = [];
+
+  /** Of PIECE_BYTES, or larger where `size` is. */
+  take(size: number): Buffer {
+    const spare = size <= PIECE_BYTES ? Buffers.#spare.pop() : undefined;
+    const buffer = spare ?? Buffer.allocUnsafeSlow(Math.max(size, PIECE_BYTES));
+    this.#taken.push(buffer);
+    return buffer;
+  }
+
+  /** Once they are sent. */
+  giveBack(): void {
+    for (const buffer of this.#taken) {
+      const isWanted = buffer.length === PIECE_BYTES && Buffers.#spare.length < SPARE_BUFFERS_MAX;
+      if (isWanted) Buffers.#spare.push(buffer);
+    }
+  }
+}
+
 class Piece {
   readonly #buffer: Buffer;
   readonly #view: DataView;
   #at = 0;
 
-  constructor(size: number) {
-    this.#buffer = Buffer.allocUnsafeSlow(size);
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer;
     this.#view = new DataView(this.#buffer.buffer);
   }
 

@@ -3,7 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Tx } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import { COPIED_COLUMNS, copyRows, type PostedRecords, ROLE_CODES, TIER_CODES } from './copy-rows.ts';
+import {
+  Buffers,
+  COPIED_COLUMNS,
+  copyRows,
+  type PostedRecords,
+  ROLE_CODES,
+  TIER_CODES,
+} from './copy-rows.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** Ids, each of a tenant. */
@@ -85,7 +92,9 @@ export function stored(record: UsageRecord): StoredRecord {
  */
 export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): Promise<void> {
   const sink = tx.query(copyFrom(`copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`));
-  await pipeline(copyRows(postings), sink);
+  const buffers = new Buffers();
+  await pipeline(copyRows(postings, buffers), sink);
+  buffers.giveBack();
 }
 
 /** Keep reports that gave an accepted id other values: counted, with the newest such values. */
