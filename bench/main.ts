@@ -1,21 +1,158 @@
-/** `npm run bench [-- --json]`: runs the benchmarks and prints a table, or JSON. */
-import { benchUsage } from './usage.ts';
+/** `npm run bench`: runs benchmarks, prints what they came to, and writes it as JSON if asked. */
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import type { Benchmark, Peer, Result } from './benchmark.ts';
+import { keysGarbage } from './keys-garbage.ts';
+import { keysRoute } from './keys-route.ts';
+import { keysVerify } from './keys-verify.ts';
+import { describeMachine, renderReport } from './report.ts';
+import { runBenchmark } from './run.ts';
+import { start } from './start.ts';
+import { usage } from './usage.ts';
 
-const progress = (text: string) => process.stderr.write(`\r${text.padEnd(60)}`);
-const results = [await benchUsage(progress)];
-process.stderr.write(`\r${' '.repeat(60)}\r`);
+const BENCHMARKS: readonly Benchmark[] = [usage, keysRoute, keysGarbage, keysVerify, start];
 
-if (process.argv.includes('--json')) {
-  process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
-} else {
-  for (const { name, ours, floor, ratio, spread, memoryMb } of results) {
-    const range = ([low, high]: readonly [number, number]) => `${Math.round(low)}-${Math.round(high)}`;
-    process.stdout.write(
-      `${name}\n` +
-        `  ours   ${Math.round(ours)} records/s (${range(spread.ours)})\n` +
-        `  floor  ${Math.round(floor)} records/s (${range(spread.floor)}), raw COPY\n` +
-        `  ratio  ${ratio.toFixed(2)}\n` +
-        `  memory ${Math.round(memoryMb)} MB\n`,
-    );
+const ROUNDS_DEFAULT = 7;
+const ROUNDS_MIN = 5;
+const STANDARD_OUTPUT = '-';
+
+/** A mistake on the command line, told in one line. */
+class UsageError extends Error {}
+class Interrupted extends Error {}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const options = readArguments(argv);
+  if (options.help) {
+    process.stdout.write(renderHelp());
+    return;
+  }
+  const results: Result[] = [];
+  for (const benchmark of options.benchmarks) {
+    results.push(await runBenchmark(benchmark, { ...options, progress, interrupted }));
+  }
+  clearProgress();
+  const machine = describeMachine();
+  const json = `${JSON.stringify({ machine, results }, null, 2)}\n`;
+  process.stdout.write(options.json === STANDARD_OUTPUT ? json : renderReport(machine, results));
+  if (options.json !== undefined && options.json !== STANDARD_OUTPUT) await writeFile(options.json, json);
+}
+
+function readArguments(argv: readonly string[]) {
+  const { values, positionals } = parse(withJsonTarget(argv));
+  const rounds = Number(values.rounds ?? ROUNDS_DEFAULT);
+  if (!Number.isInteger(rounds) || rounds < ROUNDS_MIN) {
+    throw new UsageError(`--rounds must be a whole number from ${ROUNDS_MIN}, not ${values.rounds}`);
+  }
+  return {
+    help: values.help ?? false,
+    json: values.json,
+    rounds,
+    peers: (values.peer ?? []).map(parsePeer),
+    benchmarks: choose(positionals),
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        json: { type: 'string' },
+        rounds: { type: 'string' },
+        peer: { type: 'string', multiple: true },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
   }
 }
+
+/** `--json` with nothing that could be a file after it means standard output. */
+function withJsonTarget(argv: readonly string[]): string[] {
+  return argv.map((argument, at) => {
+    const next = argv[at + 1];
+    const isAlone = next === undefined || next.startsWith('-') || isKnown(next);
+    return argument === '--json' && isAlone ? `--json=${STANDARD_OUTPUT}` : argument;
+  });
+}
+
+function choose(names: readonly string[]): readonly Benchmark[] {
+  if (names.length === 0) return BENCHMARKS;
+  const unknown = names.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw new UsageError(`there is no benchmark ${unknown}`);
+  return BENCHMARKS.filter((benchmark) => names.some((name) => isCalled(benchmark, name)));
+}
+
+function isKnown(name: string): boolean {
+  return BENCHMARKS.some((benchmark) => isCalled(benchmark, name));
+}
+
+function isCalled({ name }: Benchmark, asked: string): boolean {
+  return name === asked || name.startsWith(`${asked}-`);
+}
+
+function parsePeer(text: string): Peer {
+  const [, name, address] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const url = URL.parse(address ?? '');
+  if (name === undefined || url?.protocol !== 'http:') {
+    throw new UsageError(`--peer must be name=http://host:port, not ${text}`);
+  }
+  return { name, url: url.origin, token: process.env.BENCH_PEER_TOKEN };
+}
+
+function renderHelp(): string {
+  const width = Math.max(...BENCHMARKS.map(({ name }) => name.length));
+  const lines = BENCHMARKS.map(({ name, summary, takesPeers }) => {
+    return `  ${name.padEnd(width)}  ${summary}${takesPeers ? ' (takes peers)' : ''}`;
+  });
+  return `npm run bench [-- [name ...] [options]]
+
+Benchmarks; without a name, all of them:
+${lines.join('\n')}
+
+Options:
+  --rounds n        counted rounds of each, default ${ROUNDS_DEFAULT}, at least ${ROUNDS_MIN}
+  --json [file]     write the results as JSON, to standard output without a file
+  --peer name=url   another server to compare with, where a benchmark takes peers; repeat for more.
+                    The bearer token it wants: BENCH_PEER_TOKEN
+  --help            this text
+`;
+}
+
+const isTerminal = process.stderr.isTTY;
+let told = '';
+
+/** One line that changes on a terminal; elsewhere a line for each new thing, without its rounds. */
+function progress(text: string): void {
+  const line = isTerminal ? text : text.replace(/: round .*/, '');
+  if (line === told) return;
+  told = line;
+  process.stderr.write(
+    isTerminal ? `\r\x1b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${line}\n`,
+  );
+}
+
+function clearProgress(): void {
+  if (isTerminal) process.stderr.write('\r\x1b[K');
+}
+
+/** The first interrupt closes what is open; the second ends at once. */
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => reject(new Interrupted()));
+  }
+});
+interrupted.catch(() => {});
+
+main(process.argv.slice(2)).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    clearProgress();
+    if (error instanceof Interrupted) process.exit(130);
+    const text = error instanceof UsageError ? `${error.message}; see --help` : (error as Error).stack;
+    process.stderr.write(`${text}\n`);
+    process.exit(1);
+  },
+);

@@ -1,70 +1,145 @@
-/** What every benchmark stands on: a durable database of its own, and the service as its own process. */
-import { spawn } from 'node:child_process';
+/** What benchmarks stand on: a durable database of their own, and processes that use it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { startEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { openPool, type Pool } from '../src/db/pool.ts';
+import type { KeyKind } from '../src/keys/api-key.ts';
+import { newKey } from '../src/keys/api-key.ts';
+import { newTenantId, type TenantId } from '../src/tenants/tenant.ts';
+import type { Bench } from './benchmark.ts';
 
 export interface Stand {
-  readonly url: string;
   readonly databaseUrl: string;
-  readonly db: pg.Pool;
-  /** Resident memory of the service in MB. */
-  memory(): Promise<number>;
-  close(): Promise<void>;
+  /** For preparing and counting, not for what is measured. */
+  readonly db: Pool;
 }
 
-/** fsync and synchronous_commit are on, as they are for everybody who starts the service. */
-export async function openStand(): Promise<Stand> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-bench-'));
-  const embedded = await startEmbedded({ dataDir, log: { info: () => {}, warn: () => {} } });
-  const db = new pg.Pool({ connectionString: embedded.url, max: 10 });
-  const service = spawn(process.execPath, [new URL('./service.ts', import.meta.url).pathname], {
+/** Of the database: what its speed depends on. */
+export interface Facts {
+  readonly postgres: string;
+  readonly fsync: string;
+  readonly synchronousCommit: string;
+}
+
+/** A migrated database. fsync and synchronous_commit are on, as they are for everybody who starts the service. */
+export async function openStand(bench: Bench): Promise<Stand> {
+  bench.progress('starting a database');
+  const dataDir = await bench.use(makeFolder(), (path) => rm(path, { recursive: true, force: true }));
+  const log = { info: () => {}, warn: () => {} };
+  const embedded = await bench.use(startEmbedded({ dataDir, log }), (opened) => opened.stop());
+  const db = openPool(embedded.url, { max: 4, applicationName: 'bench' });
+  await bench.use(Promise.resolve(db), () => db.end());
+  await migrate(db);
+  bench.measuredOn(await factsOf(db));
+  return { databaseUrl: embedded.url, db };
+}
+
+/** A folder for one run. */
+export function makeFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'boxoffice-bench-'));
+}
+
+async function factsOf(db: Pool): Promise<Facts> {
+  const { rows } = await db.query<Facts>(
+    `select current_setting('server_version') as postgres, current_setting('fsync') as fsync,
+            current_setting('synchronous_commit') as "synchronousCommit"`,
+  );
+  return rows[0]!;
+}
+
+export interface Service {
+  /** Of each process. */
+  readonly urls: readonly string[];
+  /** Resident memory of each process, in MB. */
+  memoryMb(): Promise<number[]>;
+}
+
+/** The service on the database of `stand`, in one process or in several. */
+export async function openService(
+  bench: Bench,
+  stand: Stand,
+  { processes = 1 }: { readonly processes?: number } = {},
+): Promise<Service> {
+  bench.progress('starting the service');
+  const opened: BenchProcess[] = [];
+  for (let count = 0; count < processes; count += 1) {
+    opened.push(await openProcess(bench, stand, './service.ts'));
+  }
+  return {
+    urls: opened.map(({ url }) => url),
+    memoryMb: () => Promise.all(opened.map((each) => each.memoryMb())),
+  };
+}
+
+/** A process that calls `announce()` of `process.ts`. */
+export interface BenchProcess {
+  readonly url: string;
+  readonly pid: number;
+  memoryMb(): Promise<number>;
+  /** Ends it before the benchmark does. */
+  stop(): Promise<void>;
+}
+
+/** Run the program `file`, named from this folder, with DATABASE_URL set. */
+export async function openProcess(bench: Bench, stand: Stand, file: string): Promise<BenchProcess> {
+  const child = spawn(process.execPath, [new URL(file, import.meta.url).pathname], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, DATABASE_URL: embedded.url },
+    env: { ...process.env, DATABASE_URL: stand.databaseUrl },
   });
-  const url = await new Promise<string>((resolve, reject) => {
-    service.once('message', (message) => resolve((message as { url: string }).url));
-    service.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
-  });
+  const stop = async () => {
+    if (hasEnded(child)) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  const { url } = await bench.use(nextMessage<{ url: string }>(child, file), stop);
   return {
     url,
-    databaseUrl: embedded.url,
-    db,
-    memory: () =>
-      new Promise((resolve) => {
-        service.once('message', (message) => resolve((message as { rss: number }).rss / 1024 / 1024));
-        service.send('memory');
-      }),
-    close: async () => {
-      const exited = new Promise((resolve) => service.once('exit', resolve));
-      service.kill('SIGTERM');
-      await exited;
-      await db.end();
-      await embedded.stop();
-      await rm(dataDir, { recursive: true, force: true });
+    pid: child.pid!,
+    stop,
+    memoryMb: async () => {
+      const answer = nextMessage<{ rss: number }>(child, file);
+      child.send('memory');
+      return (await answer).rss / 1024 / 1024;
     },
   };
 }
 
-/** A tenant with a relay key, made straight in the database: its key is known to be `key`. */
-export async function relayTenant(stand: Stand): Promise<{ key: string; tenant: bigint }> {
-  const { newKey } = await import('../src/keys/api-key.ts');
-  const { newTenantId } = await import('../src/tenants/tenant.ts');
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function nextMessage<T>(child: ChildProcess, file: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error(`${file} ended too early`));
+    child.once('exit', ended);
+    child.once('message', (message) => {
+      child.off('exit', ended);
+      resolve(message as T);
+    });
+  });
+}
+
+export interface BenchTenant {
+  readonly tenant: TenantId;
+  readonly keyId: string;
+  /** The plaintext. */
+  readonly key: string;
+}
+
+/** An active tenant with one key, made straight in the database. */
+export async function makeTenant(stand: Stand, kind: KeyKind): Promise<BenchTenant> {
   const tenant = newTenantId();
   const key = newKey('svc');
   await stand.db.query(
     `with t as (insert into tenants (id, name, email, status) values ($1, 'bench', 'bench@example.com', 'active') returning id),
           a as (insert into accounts (tenant_id) select id from t),
           p as (insert into payment_settings (tenant_id) select id from t)
-     insert into api_keys (id, tenant_id, name, kind, hash) select $2, id, 'relay', 'relay', $3 from t`,
-    [tenant, key.id, key.hash],
+     insert into api_keys (id, tenant_id, name, kind, hash) select $2, id, $4, $4, $3 from t`,
+    [tenant, key.id, key.hash, kind],
   );
-  return { key: key.plaintext, tenant };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
+  return { tenant, keyId: key.id, key: key.plaintext };
 }

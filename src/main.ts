@@ -13,6 +13,9 @@ import { ListenError, startService } from './service.ts';
 /** What is finished within this time is finished; then the process ends anyway. */
 const STOP_WITHIN_MS = 10_000;
 
+/** Nobody's first answer waits for it, and the first turns of the background work are over. */
+const SHRINK_AFTER_MS = 1_000;
+
 /** What was opened, to be closed in the opposite order. */
 class Opened {
   readonly #closers: (() => Promise<void>)[] = [];
@@ -61,7 +64,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   };
   log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded' }, 'started');
   process.stderr.write(renderTour(config, addresses));
-  shrinkHeap();
+  setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref();
 }
 
 async function openEmbedded(config: Config, log: Logger, opened: Opened): Promise<string> {

@@ -7,7 +7,7 @@ import type { Account } from '../ledger/ledger.sql.ts';
 import type { RateCard } from '../pricing/rate-card.ts';
 import { INITIAL_CARRY, priceUsage, type Rounding, settlePrice } from '../pricing/usage-price.ts';
 import { admits, type TenantId } from '../tenants/tenant.ts';
-import type { ChargedRows } from './copy-rows.ts';
+import type { ChargedRecords } from './copy-rows.ts';
 import { repeats, type StoredRecord, stored } from './usage.sql.ts';
 import type { UsageRecord } from './usage-record.ts';
 import type { UsageRecords } from './usage-records.ts';
@@ -33,7 +33,9 @@ export interface Bill {
   /** As it was before. */
   readonly account: Account;
   /** What is new of each batch, in order. */
-  readonly charged: readonly ChargedRows[];
+  readonly charged: readonly ChargedRecords[];
+  /** How many records are new. */
+  readonly count: number;
   /** Micros: the sum of the amounts. Of an exempt account, what it would have been charged. */
   readonly total: bigint;
   readonly carry: bigint;
@@ -59,53 +61,63 @@ export function billBatches(
 ): Bill {
   const accepted = new Map(known);
   const outcomes = new Map<Batch, ChargeOutcome>();
-  const charged: ChargedRows[] = [];
+  const charged: ChargedRecords[] = [];
   const conflicts: UsageRecord[] = [];
   let carry = account.exempt ? INITIAL_CARRY : account.carry;
   let total = 0n;
+  let count = 0;
 
   for (const batch of batches) {
     const { records } = batch;
-    const sorted = known ? sortRows(records, accepted) : { rows: records.keys(), conflicts: [] };
-    const settled = settleRows(records, sorted.rows, rates, carry, rounding);
-    const count = sorted.rows.length;
+    const sorted = known ? sortRecords(records, accepted) : allNew(records);
+    const settled = settleRecords(records, sorted.lines, rates, carry, rounding);
     carry = settled.carry;
     total += settled.total;
-    charged.push({ records, rows: sorted.rows, ...settled });
+    count += sorted.count;
+    charged.push({ records, lines: sorted.lines, count: sorted.count, ...settled });
     conflicts.push(...sorted.conflicts);
     outcomes.set(batch, {
-      charged: account.exempt ? 0 : count,
-      duplicates: records.length - count,
-      unbilled: account.exempt ? count : 0,
+      charged: account.exempt ? 0 : sorted.count,
+      duplicates: records.length - sorted.count,
+      unbilled: account.exempt ? sorted.count : 0,
       total: account.exempt ? 0n : settled.total,
       admitted: admits(account, account.exempt ? account.balance : account.balance - total),
       conflicts: sorted.conflicts.length,
     });
   }
-  return { account, charged, total, carry, rateVersion: rates.version, conflicts, outcomes };
+  return { account, charged, count, total, carry, rateVersion: rates.version, conflicts, outcomes };
+}
+
+interface Sorted {
+  readonly lines: readonly number[];
+  readonly count: number;
+  readonly conflicts: readonly UsageRecord[];
+}
+
+function allNew(records: UsageRecords): Sorted {
+  return { lines: records.rows(), count: records.length, conflicts: [] };
 }
 
 /** Tell new records from those whose id was accepted before, by an earlier charge or by this one. */
-function sortRows(
-  records: UsageRecords,
-  accepted: Map<string, StoredRecord>,
-): { rows: number[]; conflicts: UsageRecord[] } {
-  const rows: number[] = [];
+function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>): Sorted {
+  const lines: number[] = [];
   const conflicts: UsageRecord[] = [];
-  for (const row of records.keys()) {
+  let count = 0;
+  for (let row = 0; row < records.length; row += 1) {
     const record = records.record(row);
     const earlier = accepted.get(record.id);
+    lines.push(earlier === undefined ? count : -1);
     if (earlier === undefined) {
       accepted.set(record.id, stored(record));
-      rows.push(row);
+      count += 1;
     } else if (!repeats(earlier, record)) {
       conflicts.push(record);
     }
   }
-  return { rows, conflicts };
+  return { lines, count, conflicts };
 }
 
-/** What each row costs, in micros, and what they cost together. */
+/** What each new record costs, by row, in micros, and what they cost together. */
 export interface Settled {
   readonly amounts: readonly bigint[];
   readonly capped: readonly boolean[];
@@ -113,10 +125,10 @@ export interface Settled {
   readonly carry: bigint;
 }
 
-/** Exact prices first, then whole micros in the order of the rows. */
-export function settleRows(
+/** Exact prices first, then whole micros in the order of the records. */
+export function settleRecords(
   records: UsageRecords,
-  rows: readonly number[],
+  lines: readonly number[],
   rates: RateCard,
   startCarry: bigint,
   rounding: Rounding,
@@ -125,9 +137,9 @@ export function settleRows(
   const capped: boolean[] = [];
   let carry = startCarry;
   let total = 0n;
-  for (const row of rows) {
+  for (let row = 0; row < records.length; row += 1) {
     const price = priceUsage(records.usage(row), rates);
-    const settled = settlePrice(price.numerator, carry, rounding);
+    const settled = lines[row] !== -1 ? settlePrice(price.numerator, carry, rounding) : { amount: 0n, carry };
     carry = settled.carry;
     total += settled.amount;
     amounts.push(settled.amount);

@@ -41,7 +41,10 @@ async function charge(
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: (tx: Tx) => Promise<boolean>): Promise<Outcomes> => {
     const { bills, topUpRequested } = await inTransaction(deps.db, async (tx) => {
-      const accounts = await lock(tx);
+      const locking = lock(tx);
+      // While the database is at it.
+      for (const { records } of batches) records.rowsById;
+      const accounts = await locking;
       const known = (await mustLookUp(tx)) ? await findKnown(tx, idsOf(batches)) : undefined;
       const bills = await makeBills(deps, tx, accounts, batches, known);
       return { bills, topUpRequested: await storeBills(tx, bills) };
@@ -59,7 +62,7 @@ async function charge(
 
 function idsOf(batches: readonly Batch[]): TenantIds {
   return batches.flatMap(({ tenant, records }) =>
-    records.keys().map((row) => ({ tenant, id: records.id(row) })),
+    records.rowsById.map((row) => ({ tenant, id: records.id(row) })),
   );
 }
 
@@ -98,7 +101,7 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<boolean> {
       conflicts.map((record) => ({ tenant: account.tenant, record })),
     ),
   );
-  const posted = bills.filter((bill) => countOf(bill) > 0);
+  const posted = bills.filter(({ count }) => count > 0);
   if (posted.length === 0) return false;
 
   await copyRecords(
@@ -119,18 +122,17 @@ function postingOf(bill: Bill) {
     posting: {
       kind: account.exempt ? 'unbilled' : 'usage',
       amount: account.exempt ? 0n : -total,
-      batch: { rateVersion, carry, records: countOf(bill), newestIds: newestIds(bill) },
+      batch: { rateVersion, carry, records: bill.count, newestIds: newestIds(bill) },
     },
   } as const;
 }
 
-function countOf({ charged }: Bill): number {
-  return charged.reduce((sum, { rows }) => sum + rows.length, 0);
-}
-
 function newestIds({ charged }: Bill): string[] {
-  return charged
-    .flatMap(({ records, rows }) => rows.slice(-RECENT_ENTRIES_MAX).map((row) => records.id(row)))
-    .slice(-RECENT_ENTRIES_MAX)
-    .reverse();
+  const ids: string[] = [];
+  for (const { records, lines } of charged.toReversed()) {
+    for (let row = records.length - 1; row >= 0 && ids.length < RECENT_ENTRIES_MAX; row -= 1) {
+      if (lines[row] !== -1) ids.push(records.id(row));
+    }
+  }
+  return ids;
 }

@@ -8,10 +8,14 @@ import type { Role, Tier } from '../pricing/rate-card.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords } from './usage-records.ts';
 
-/** What a posting holds of one batch: the rows that are new, and for each of them what it costs, in micros. */
-export interface ChargedRows {
+/** What a posting holds of one batch. */
+export interface ChargedRecords {
   readonly records: UsageRecords;
-  readonly rows: readonly number[];
+  /** By row: its place among the new ones of the batch; -1 when it repeats what was charged before. */
+  readonly lines: readonly number[];
+  /** How many are new. */
+  readonly count: number;
+  /** By row: micros, and whether the ceiling lowered them. */
   readonly amounts: readonly bigint[];
   readonly capped: readonly boolean[];
 }
@@ -20,7 +24,7 @@ export interface ChargedRows {
 export interface PostedRecords {
   readonly tenant: TenantId;
   readonly seq: bigint;
-  readonly charged: readonly ChargedRows[];
+  readonly charged: readonly ChargedRecords[];
 }
 
 /** The columns, in the order in which `copyRows` writes them. */
@@ -61,87 +65,50 @@ export function* copyRows(postings: readonly PostedRecords[], buffers: Buffers):
   yield HEAD;
   let piece = new Piece(buffers.take(PIECE_BYTES));
   for (const { tenant, seq, charged } of postings) {
-    let line = 0;
+    let firstLine = 0;
     for (const batch of charged) {
-      for (const place of orderOfIds(batch)) {
-        const size = sizeMax(batch, place);
+      const { records, lines } = batch;
+      for (const row of records.rowsById) {
+        if (lines[row] === -1) continue;
+        const size = ROW_BYTES + records.textBytes(row);
         if (!piece.hasRoom(size)) {
           yield piece.bytes();
           piece = new Piece(buffers.take(size));
         }
-        writeRow(piece, tenant, seq, line + place, batch, place);
+        writeRow(piece, tenant, seq, firstLine + lines[row]!, batch, row);
       }
-      line += batch.rows.length;
+      firstLine += batch.count;
     }
   }
   yield piece.bytes();
   yield TAIL;
 }
 
+/** Without its texts: two bytes for the row, four for each column, 49 for those of fixed size. */
+const ROW_BYTES = 2 + 4 * COLUMNS + 49;
+
 function writeRow(
   piece: Piece,
   tenant: TenantId,
   seq: bigint,
   line: number,
-  { records, rows, amounts, capped }: ChargedRows,
-  place: number,
+  { records, amounts, capped }: ChargedRecords,
+  row: number,
 ): void {
-  const row = rows[place]!;
   piece.columns(COLUMNS);
   piece.bigint(tenant);
   piece.bigint(seq);
   piece.quantity(records.egressBytes[row]!);
   piece.quantity(records.ingressBytes[row]!);
-  piece.bigint(amounts[place]!);
+  piece.bigint(amounts[row]!);
   piece.integer(records.seconds[row]!);
   piece.smallint(line);
   piece.char(ROLE_CODES[records.role(row)]);
   piece.char(TIER_CODES[records.tier(row)]);
-  piece.boolean(capped[place]!);
+  piece.boolean(capped[row]!);
   piece.text(records, row, ID);
   piece.text(records, row, ROOM);
   piece.text(records, row, PARTICIPANT);
-}
-
-/** Two bytes for the row, four for each column, 49 for those of fixed size, and the texts. */
-function sizeMax({ records, rows }: ChargedRows, place: number): number {
-  return 2 + 4 * COLUMNS + 49 + records.textBytes(rows[place]!);
-}
-
-/** Of an id, as many bytes as fit a double beside a place. */
-const KEY_BYTES = 5;
-const PLACES = 2 ** 13;
-
-/**
- * The places of the rows, roughly in the order of their ids: by what follows their common beginning.
- *
- * Only PostgreSQL's speed depends on it, so a few bytes will do; as numbers they are sorted ten times
- * as fast as texts are compared.
- */
-function orderOfIds({ records, rows }: ChargedRows): number[] {
-  const { bytes } = records;
-  const skipped = commonBytes(records, rows);
-  const keys = Float64Array.from(rows, (row, place) => {
-    const start = records.textStart(row, ID) + skipped;
-    const end = Math.min(records.textEnd(row, ID), start + KEY_BYTES);
-    let key = 0;
-    for (let at = start; at < end; at += 1) key = key * 256 + bytes[at]!;
-    return key * 256 ** (KEY_BYTES - (end - start)) * PLACES + place;
-  });
-  return Array.from(keys.sort(), (key) => key % PLACES);
-}
-
-/** How many bytes all ids begin with in common. */
-function commonBytes(records: UsageRecords, rows: readonly number[]): number {
-  const { bytes } = records;
-  const first = records.textStart(rows[0]!, ID);
-  let common = records.textEnd(rows[0]!, ID) - first;
-  for (const row of rows) {
-    const start = records.textStart(row, ID);
-    common = Math.min(common, records.textEnd(row, ID) - start);
-    for (let at = 0; at < common; at += 1) if (bytes[start + at] !== bytes[first + at]) common = at;
-  }
-  return common;
 }
 
 /**

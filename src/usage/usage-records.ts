@@ -28,6 +28,7 @@ export class UsageRecords {
   readonly ingressBytes: Float64Array;
   length = 0;
   readonly #texts: Int32Array;
+  #rowsById: readonly number[] | undefined;
 
   /** Room for `capacity` records, whose texts lie in `bytes`. */
   constructor(bytes: Buffer, capacity: number) {
@@ -61,8 +62,7 @@ export class UsageRecords {
     return columns;
   }
 
-  /** The number of each record, from 0. */
-  keys(): number[] {
+  rows(): number[] {
     return Array.from({ length: this.length }, (_, row) => row);
   }
 
@@ -126,4 +126,46 @@ export class UsageRecords {
       ingressBytes: BigInt(this.ingressBytes[row]!),
     };
   }
+
+  /** All rows, roughly in the order of their ids. Once it is known it is kept. */
+  get rowsById(): readonly number[] {
+    this.#rowsById ??= sortRows(this);
+    return this.#rowsById;
+  }
+}
+
+/** Of an id, as many bytes as fit a double beside a row. */
+const KEY_BYTES = 5;
+const ROWS = 2 ** 13;
+
+/**
+ * By what follows the common beginning of the ids. Only PostgreSQL's speed depends on it, so a few
+ * bytes will do; as numbers they are sorted several times as fast as texts.
+ */
+function sortRows(records: UsageRecords): number[] {
+  const { bytes, length } = records;
+  const skipped = commonBytes(records);
+  const keys = new Float64Array(length);
+  for (let row = 0; row < length; row += 1) {
+    const start = records.textStart(row, ID) + skipped;
+    const end = records.textEnd(row, ID);
+    let key = 0;
+    for (let at = start; at < start + KEY_BYTES; at += 1) key = key * 256 + (at < end ? bytes[at]! : 0);
+    keys[row] = key * ROWS + row;
+  }
+  return Array.from(keys.sort(), (key) => key % ROWS);
+}
+
+/** How many bytes all ids begin with in common. */
+function commonBytes(records: UsageRecords): number {
+  const { bytes, length } = records;
+  if (length === 0) return 0;
+  const first = records.textStart(0, ID);
+  let common = records.textEnd(0, ID) - first;
+  for (let row = 1; row < length; row += 1) {
+    const start = records.textStart(row, ID);
+    common = Math.min(common, records.textEnd(row, ID) - start);
+    for (let at = 0; at < common; at += 1) if (bytes[start + at] !== bytes[first + at]) common = at;
+  }
+  return common;
 }

@@ -8,7 +8,7 @@ import {
   settlePrice,
   type Usage,
 } from '../../src/pricing/usage-price.ts';
-import { settleRows } from '../../src/usage/bill.ts';
+import { settleRecords } from '../../src/usage/bill.ts';
 import type { UsageRecord } from '../../src/usage/usage-record.ts';
 import { UsageRecords } from '../../src/usage/usage-records.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../support/check-ledger.ts';
@@ -23,7 +23,7 @@ function usage(fields: Partial<Usage> = {}): Usage {
 
 function settle(records: readonly UsageRecord[], startCarry: bigint) {
   const columns = UsageRecords.from(records);
-  return settleRows(columns, columns.keys(), RATES, startCarry, 'carry');
+  return settleRecords(columns, columns.rows(), RATES, startCarry, 'carry');
 }
 
 function record(fields: Partial<UsageRecord> = {}): UsageRecord {

@@ -1,0 +1,111 @@
+/** What a benchmark is, and what it comes to. */
+
+import type { Facts } from './stand.ts';
+import type { Range } from './statistics.ts';
+
+export interface Benchmark {
+  /** As it is chosen on the command line: `keys-route`, or `keys` for all that begin with it. */
+  readonly name: string;
+  /** One line, for `--help`. */
+  readonly summary: string;
+  /** A paragraph: what is sent, by how many clients, what the floor is, and what is counted. */
+  readonly protocol: string;
+  /** Whether `--peer` has a place in it. */
+  readonly takesPeers?: boolean;
+  run(bench: Bench): Promise<void>;
+}
+
+/** What a benchmark is given. Everything it opens is closed when it ends, also when it is interrupted. */
+export interface Bench {
+  /** Counted rounds, at least 5. */
+  readonly rounds: number;
+  /** Servers named by `--peer`. */
+  readonly peers: readonly Peer[];
+  /** Say on standard error what is being done. */
+  progress(text: string): void;
+  /** Wait for `opening`; `close` is called in the end, the last opened first. */
+  use<T>(opening: Promise<T>, close: (opened: T) => Promise<unknown>): Promise<T>;
+  /** Run the contestants in turns and report how they compare. */
+  compare(comparison: Comparison): Promise<ComparisonResult>;
+  /** Report a number that is no comparison. */
+  note(name: string, value: number, unit: string, goal?: Limit): void;
+  /** Report what the numbers were measured on. */
+  measuredOn(facts: Facts): void;
+}
+
+export interface Peer {
+  readonly name: string;
+  readonly url: string;
+  /** Sent as a bearer token; from BENCH_PEER_TOKEN. */
+  readonly token: string | undefined;
+}
+
+export interface Comparison {
+  /** What sets it apart from the benchmark's other comparisons: `32 connections`. */
+  readonly title: string;
+  /** Of the values: `requests/s`. */
+  readonly unit: string;
+  readonly contestants: readonly Contestant[];
+  /** Rounds that are run and not counted; default 1. */
+  readonly warmUpRounds?: number;
+  readonly goals?: readonly Goal[];
+}
+
+export interface Contestant {
+  readonly name: string;
+  /** The floor is the least work that could do; others are compared with it. At most one is the floor. */
+  readonly role: 'floor' | 'ours' | 'peer';
+  /** One round. Rounds are numbered from 0, those of the warm-up included. */
+  round(round: number): Promise<Sample>;
+}
+
+export interface Sample {
+  readonly value: number;
+  /** Of each request, in ms. */
+  readonly latencies?: readonly number[];
+}
+
+/** The value of `of`, in each round, as a multiple of that of `to`; or the median value itself. */
+export type Goal = { readonly of: string; readonly to: string; readonly atLeast: number } | ValueGoal;
+export type ValueGoal = { readonly of: string } & Limit;
+export type Limit = { readonly atMost: number };
+
+export interface Result {
+  readonly name: string;
+  readonly protocol: string;
+  readonly database: Facts | undefined;
+  readonly comparisons: readonly ComparisonResult[];
+  readonly notes: readonly Note[];
+}
+
+export interface ComparisonResult {
+  readonly title: string;
+  readonly unit: string;
+  readonly contestants: readonly ContestantResult[];
+  readonly goals: readonly GoalResult[];
+}
+
+export interface ContestantResult {
+  readonly name: string;
+  readonly role: Contestant['role'];
+  readonly median: number;
+  readonly range: Range;
+  readonly values: readonly number[];
+  /** Ratios to the floor, taken round by round. */
+  readonly ratio?: { readonly median: number; readonly range: Range };
+  /** Over all counted rounds, in ms. */
+  readonly latency?: { readonly p50: number; readonly p99: number };
+}
+
+export interface GoalResult {
+  readonly text: string;
+  readonly reached: number;
+  readonly met: boolean;
+}
+
+export interface Note {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly goal?: GoalResult;
+}

@@ -1,0 +1,83 @@
+/** One benchmark, run: what it opened is closed again, what it found is collected. */
+import type {
+  Bench,
+  Benchmark,
+  Comparison,
+  ComparisonResult,
+  Limit,
+  Note,
+  Peer,
+  Result,
+} from './benchmark.ts';
+import { compare, judgeLimit } from './compare.ts';
+import type { Facts } from './stand.ts';
+
+export interface Settings {
+  readonly rounds: number;
+  readonly peers: readonly Peer[];
+  readonly progress: (text: string) => void;
+  /** Rejects when the run is to end early. */
+  readonly interrupted: Promise<never>;
+}
+
+export async function runBenchmark(benchmark: Benchmark, settings: Settings): Promise<Result> {
+  const run = new Run(benchmark.name, settings);
+  try {
+    await Promise.race([benchmark.run(run), settings.interrupted]);
+  } finally {
+    await run.closeAll();
+  }
+  return {
+    name: benchmark.name,
+    protocol: benchmark.protocol.replace(/\s+/g, ' '),
+    database: run.database,
+    comparisons: run.comparisons,
+    notes: run.notes,
+  };
+}
+
+class Run implements Bench {
+  readonly rounds: number;
+  readonly peers: readonly Peer[];
+  readonly comparisons: ComparisonResult[] = [];
+  readonly notes: Note[] = [];
+  database: Facts | undefined;
+  readonly #name: string;
+  readonly #progress: (text: string) => void;
+  readonly #closers: (() => Promise<unknown>)[] = [];
+
+  constructor(name: string, { rounds, peers, progress }: Settings) {
+    this.#name = name;
+    this.rounds = rounds;
+    this.peers = peers;
+    this.#progress = progress;
+  }
+
+  progress(text: string): void {
+    this.#progress(`${this.#name}: ${text}`);
+  }
+
+  /** What is still being opened when the run is interrupted is closed as soon as it is open. */
+  use<T>(opening: Promise<T>, close: (opened: T) => Promise<unknown>): Promise<T> {
+    this.#closers.push(() => opening.then(close, () => {}));
+    return opening;
+  }
+
+  async compare(comparison: Comparison): Promise<ComparisonResult> {
+    const result = await compare(comparison, this.rounds, (text) => this.progress(text));
+    this.comparisons.push(result);
+    return result;
+  }
+
+  note(name: string, value: number, unit: string, goal?: Limit): void {
+    this.notes.push({ name, value, unit, ...(goal && { goal: judgeLimit(name, value, unit, goal) }) });
+  }
+
+  measuredOn(facts: Facts): void {
+    this.database = facts;
+  }
+
+  async closeAll(): Promise<void> {
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close();
+  }
+}

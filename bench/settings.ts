@@ -1,0 +1,30 @@
+/** How the service runs in benchmarks: without payments and without request logs. */
+import pino from 'pino';
+import type { Pool } from '../src/db/pool.ts';
+import type { Deps } from '../src/deps.ts';
+import { makeDeps, type ServiceConfig } from '../src/service.ts';
+
+export const log = pino({ level: 'warn' });
+
+export function serviceConfig(databaseUrl: string): ServiceConfig {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    opsPort: 0,
+    databaseUrl,
+    publicUrl: 'http://127.0.0.1',
+    stripeSecretKey: undefined,
+    stripeWebhookSecrets: [],
+    stripeApiBase: undefined,
+    keyPrefix: 'svc',
+    ratesFile: undefined,
+    trustProxy: [],
+    signupCheckoutCents: 2000,
+    billingRounding: 'carry',
+  };
+}
+
+/** For a part of the service that is measured by itself, on a pool of its own. */
+export function depsOn(db: Pool): Deps {
+  return makeDeps(serviceConfig(''), db, log, undefined, () => {});
+}
