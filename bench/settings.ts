@@ -21,6 +21,11 @@ export function serviceConfig(databaseUrl: string): ServiceConfig {
     trustProxy: [],
     signupCheckoutCents: 2000,
     billingRounding: 'carry',
+    joinAddress: undefined,
+    joinOrigins: [],
+    joinCreatesRooms: true,
+    confusableUsernames: 'allow',
+    secretsKey: Buffer.alloc(32),
   };
 }
 

@@ -1,11 +1,12 @@
 /**
  * The main job once, from outside, over HTTP: sign up, pay on the sandbox's page, create a relay key,
- * report usage, watch the automatic top-up, and read the ledger.
+ * report usage, watch the automatic top-up, join a room with a device credential, and read the ledger.
  *
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 says that everything went as it should.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -70,6 +71,8 @@ async function tellTheStory(api: Api): Promise<void> {
   const relayKey = await createRelayKey(api, tenant.key);
   await reportUsage(api, relayKey);
   await topUpByItself(api, tenant.key, relayKey);
+  const credential = await createDeviceCredential(api, tenant.key);
+  await joinRoom(api, credential);
   await showLedger(api, tenant.key);
   say('\nDone: every micro-dollar is accounted for.');
 }
@@ -204,6 +207,38 @@ async function showLedger(api: Api, key: string): Promise<void> {
     throw new Error(`the entries add up to ${sum}, not to ${balance.micros}`);
 }
 
+async function createDeviceCredential(api: Api, key: string): Promise<string> {
+  step('A device without a back end gets a credential: audio and video, in rooms called demo-...');
+  const { device_credential: created, credential } = await api.call('POST', '/v1/device-credentials', {
+    key,
+    body: { name: 'kiosk', publish: ['audio', 'video'], rooms: ['demo-*'], default_room: 'demo-room' },
+    expect: 201,
+  });
+  show('credential', `${created.id} may publish ${created.publish.join(', ')}`);
+  return credential;
+}
+
+/** What a device does: make a key that never leaves it, and join with its public half. */
+async function joinRoom(api: Api, credential: string): Promise<void> {
+  step('The device makes a key of its own and joins; the token works with that key alone');
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const answer = await api.call('POST', '/join', {
+    key: credential,
+    body: { username: 'Ann', key: publicKey.export({ format: 'jwk' }) },
+  });
+  const [header, claims] = answer.token
+    .split('.', 2)
+    .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  show('joined', `${answer.room} as ${answer.username}, until ${answer.expiresAt}`);
+  show('signed by', `${answer.keyId} (${header.alg}, ${header.typ})`);
+  for (const [name, value] of Object.entries(claims)) show(name, JSON.stringify(value));
+
+  const { keys } = await api.call('GET', '/.well-known/jwks.json');
+  if (!keys.some((each: { kid: string }) => each.kid === answer.keyId)) {
+    throw new Error('the key that signed the token is not published');
+  }
+}
+
 async function waitForCredit(api: Api, key: string, micros: number): Promise<void> {
   for (const until = Date.now() + CREDIT_WITHIN_MS; Date.now() < until; ) {
     const { balance, tenant } = await api.call('GET', '/v1/billing', { key });
@@ -236,6 +271,8 @@ async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
       HOST: '127.0.0.1',
       PORT: String(port),
       OPS_PORT: String(opsPort),
+      JOIN_HOST: '',
+      JOIN_PORT: '',
       SANDBOX_PORT: String(sandboxPort),
       PAYMENTS: 'sandbox',
       PUBLIC_URL: '',

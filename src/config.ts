@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { SECRETS_KEY_BYTES } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
 import type { Rounding } from './pricing/usage-price.ts';
 
@@ -16,10 +17,21 @@ export class ConfigError extends StartError {
 
 export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
 
+/** What becomes of a username that looks like that of somebody who is in the room. */
+export type ConfusableUsernames = 'allow' | 'refuse';
+
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly opsPort: number;
+  /** Where `/join` listens by itself; `undefined`: beside the REST interface. */
+  readonly joinAddress: { readonly host: string; readonly port: number } | undefined;
+  /** Origins of the web pages that may join; `*` stands for every one. */
+  readonly joinOrigins: readonly string[];
+  readonly joinCreatesRooms: boolean;
+  readonly confusableUsernames: ConfusableUsernames;
+  /** Encrypts signing keys at rest. `undefined`: kept in `dataDir`, with the embedded PostgreSQL only. */
+  readonly secretsKey: Buffer | undefined;
   /** `undefined`: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
@@ -48,9 +60,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Read and check the whole environment. Throws `ConfigError` at the first wrong value. */
 export function readConfig(env: Env): Config {
-  const host = env.HOST || '127.0.0.1';
-  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))
-    throw wrong('HOST', 'an address or a host name', host);
+  const host = readHost(env, 'HOST', '127.0.0.1');
   const port = readPort(env, 'PORT', 8080);
   const production = env.NODE_ENV === 'production';
   const payments = readPayments(env, production);
@@ -59,6 +69,11 @@ export function readConfig(env: Env): Config {
     host,
     port,
     opsPort: readPort(env, 'OPS_PORT', 8083),
+    joinAddress: readJoinAddress(env, host),
+    joinOrigins: readOrigins(env),
+    joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',
+    confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
+    secretsKey: readSecretsKey(env),
     databaseUrl: readDatabaseUrl(env),
     dataDir: resolve(env.DATA_DIR || './data'),
     publicUrl: readUrl(env, 'PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -92,6 +107,13 @@ function readInteger(env: Env, name: string, fallback: number, min: number, max:
   return value;
 }
 
+function readHost(env: Env, name: string, fallback: string): string {
+  const host = env[name] || fallback;
+  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))
+    throw wrong(name, 'an address or a host name', host);
+  return host;
+}
+
 /** 0 asks the operating system for a free port. */
 function readPort(env: Env, name: string, fallback: number): number {
   return readInteger(env, name, fallback, 0, 65_535);
@@ -103,6 +125,45 @@ function readChoice<T extends string>(env: Env, name: string, choices: readonly 
   const choice = choices.find((each) => each === text);
   if (choice === undefined) throw wrong(name, `one of ${choices.join(', ')}`, text);
   return choice;
+}
+
+/** Either variable asks for an address of its own; the other one then has a default. */
+function readJoinAddress(env: Env, host: string): Config['joinAddress'] {
+  if (!env.JOIN_HOST && !env.JOIN_PORT) return undefined;
+  return { host: readHost(env, 'JOIN_HOST', host), port: readPort(env, 'JOIN_PORT', 8084) };
+}
+
+function readOrigins(env: Env): readonly string[] {
+  const origins = readList(env, 'JOIN_ORIGINS');
+  for (const each of origins) {
+    const isOrigin = /^https?:[^*]+$/.test(each) && URL.parse(each)?.origin === each;
+    if (!isOrigin && (each !== '*' || origins.length > 1)) {
+      throw wrong('JOIN_ORIGINS', 'a list of origins, such as https://example.com, or *', each);
+    }
+  }
+  return origins;
+}
+
+/** The key of 32 bytes that `text` is in base64; `undefined` for anything else. */
+export function parseSecretsKey(text: string): Buffer | undefined {
+  const key = Buffer.from(text, 'base64');
+  return key.length === SECRETS_KEY_BYTES && key.toString('base64') === text ? key : undefined;
+}
+
+function readSecretsKey(env: Env): Buffer | undefined {
+  if (!env.SECRETS_KEY) return undefined;
+  const key = parseSecretsKey(env.SECRETS_KEY);
+  // The value is a secret, so it is not repeated.
+  if (!key)
+    throw new ConfigError('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints');
+  return key;
+}
+
+function readList(env: Env, name: string): readonly string[] {
+  return (env[name] ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
 }
 
 function readUrl(env: Env, name: string): string | undefined {
@@ -146,10 +207,7 @@ function readStripeKey(env: Env, payments: PaymentsMode): string | undefined {
 
 function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[] {
   if (payments !== 'stripe') return [];
-  const secrets = (env.STRIPE_WEBHOOK_SECRET ?? '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
+  const secrets = readList(env, 'STRIPE_WEBHOOK_SECRET');
   if (secrets.length === 0) {
     throw new ConfigError(
       'STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook',
@@ -168,10 +226,7 @@ function readKeyPrefix(env: Env): string {
 }
 
 function readTrustProxy(env: Env): readonly string[] {
-  const list = (env.TRUST_PROXY ?? '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
+  const list = readList(env, 'TRUST_PROXY');
   for (const each of list) {
     const [address = '', bits, ...rest] = each.split('/');
     const size = isIP(address) === 4 ? 32 : 128;

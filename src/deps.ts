@@ -1,5 +1,6 @@
 /** What operations need from outside; the first argument of each of them. */
 import type { Logger } from 'pino';
+import type { ConfusableUsernames } from './config.ts';
 import type { Pool } from './db/pool.ts';
 import type { FailedKeys } from './keys/failed-keys.ts';
 import type { KeyLookups } from './keys/key-lookups.ts';
@@ -7,7 +8,9 @@ import type { Metrics } from './ops/metrics.ts';
 import type { Provider } from './payments/provider.ts';
 import type { RateCards } from './pricing/rate-cards.ts';
 import type { Rounding } from './pricing/usage-price.ts';
+import type { JoinLimit } from './rooms/join-limit.ts';
 import type { SignupLimit } from './tenants/signup-limit.ts';
+import type { Signer } from './tokens/signer.ts';
 import type { ChargeQueue } from './usage/charge-queue.ts';
 
 export interface Deps {
@@ -21,6 +24,8 @@ export interface Deps {
   readonly keyLookups: KeyLookups;
   readonly failedKeys: FailedKeys;
   readonly signupLimit: SignupLimit;
+  readonly joinLimit: JoinLimit;
+  readonly signer: Signer;
   /** Tells the worker of this process that an automatic top-up may be due. Losing it loses nothing. */
   readonly wakeTopUps: () => void;
   readonly config: {
@@ -28,5 +33,7 @@ export interface Deps {
     readonly publicUrl: string;
     readonly signupCheckoutCents: number;
     readonly billingRounding: Rounding;
+    readonly joinCreatesRooms: boolean;
+    readonly confusableUsernames: ConfusableUsernames;
   };
 }

@@ -9,6 +9,7 @@ import { makeLog } from './ops/log.ts';
 import { renderTour } from './ops/tour.ts';
 import { startSandboxPayments } from './payments/start-sandbox.ts';
 import { ListenError, startService } from './service.ts';
+import { findSecretsKey } from './tokens/secrets-key.ts';
 
 /** What is finished within this time is finished; then the process ends anyway. */
 const STOP_WITHIN_MS = 10_000;
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
 }
 
 async function open(config: Config, log: Logger, opened: Opened): Promise<void> {
+  const secretsKey = await findSecretsKey(config);
   if (config.tracing) {
     const { startTracing } = await import('./ops/tracing.ts');
     const tracing = await startTracing();
@@ -52,7 +54,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
   const service = await startService(
-    { ...config, ...payments?.settings, port, publicUrl: publicUrlOf(config, port), databaseUrl },
+    { ...config, ...payments?.settings, port, publicUrl: publicUrlOf(config, port), databaseUrl, secretsKey },
     log,
   );
   opened.add(() => service.stop());
@@ -60,6 +62,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   const addresses = {
     service: publicUrlOf(config, port),
     ops: `http://${config.host}:${service.opsPort}`,
+    join: config.joinAddress && `http://${config.joinAddress.host}:${service.joinPort}`,
     sandbox: payments?.sandbox.url,
   };
   log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded' }, 'started');

@@ -3,7 +3,9 @@
  * background work. `main.ts` runs it for the environment, tests for their own databases.
  */
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { buildJoin, joinDoor } from './api/join/server.ts';
 import { buildRest } from './api/rest/server.ts';
 import type { Config } from './config.ts';
 import { migrate } from './db/migrate.ts';
@@ -12,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { FailedKeys } from './keys/failed-keys.ts';
 import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
+import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps } from './ops/server.ts';
@@ -19,7 +22,11 @@ import { openProvider, type Provider } from './payments/provider.ts';
 import { type PaymentsWorker, startPaymentsWorker } from './payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from './pricing/rate-cards.ts';
 import { watchRatesFile } from './pricing/watch-rates-file.ts';
+import { JoinLimit } from './rooms/join-limit.ts';
+import { startAdmissionsSweep } from './rooms/sweep-admissions.ts';
 import { SignupLimit } from './tenants/signup-limit.ts';
+import { DatabaseSigner } from './tokens/signer.ts';
+import { startSigningKeys, turnSigningKeys } from './tokens/turn-signing-keys.ts';
 import { chargeFreeBatches, chargeTenant } from './usage/charge-batches.ts';
 import { ChargeQueue } from './usage/charge-queue.ts';
 
@@ -37,11 +44,17 @@ export type ServiceConfig = Pick<
   | 'trustProxy'
   | 'signupCheckoutCents'
   | 'billingRounding'
-> & { readonly databaseUrl: string };
+  | 'joinAddress'
+  | 'joinOrigins'
+  | 'joinCreatesRooms'
+  | 'confusableUsernames'
+> & { readonly databaseUrl: string; readonly secretsKey: Buffer };
 
 export interface Service {
   readonly port: number;
   readonly opsPort: number;
+  /** The same as `port`, unless joins have an address of their own. */
+  readonly joinPort: number;
   readonly deps: Deps;
   /** Answer what was accepted, finish what is under way, and close. */
   stop(): Promise<void>;
@@ -63,7 +76,9 @@ export async function startService(config: ServiceConfig, log: Logger): Promise<
       ? await expect(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
       : undefined;
     await loadRates(db, card);
-    return await open(config, db, log);
+    const box = new SecretBox(config.secretsKey);
+    await turnSigningKeys(db, box);
+    return await open(config, db, box, log);
   } catch (error) {
     await db.end();
     throw error;
@@ -81,7 +96,7 @@ async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
   }
 }
 
-async function open(config: ServiceConfig, db: Pool, log: Logger): Promise<Service> {
+async function open(config: ServiceConfig, db: Pool, box: SecretBox, log: Logger): Promise<Service> {
   const provider = config.stripeSecretKey
     ? openProvider({
         secretKey: config.stripeSecretKey,
@@ -94,31 +109,49 @@ async function open(config: ServiceConfig, db: Pool, log: Logger): Promise<Servi
   const deps = makeDeps(config, db, log, provider, () => worker?.wakeTopUps());
   deps.metrics.watchPool(db);
   const state = { stopping: false };
-  const rest = await buildRest(deps, { trustProxy: config.trustProxy });
+  const { trustProxy, joinAddress } = config;
+  const rest = await buildRest(deps, { trustProxy });
+  const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
+  if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
   const ops = buildOps(deps, state);
   try {
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
     await listen(() => ops.listen({ host: config.host, port: config.opsPort }), 'OPS_PORT', config.opsPort);
+    if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
   } catch (error) {
-    await Promise.all([rest.close(), ops.close()]);
+    await Promise.all([rest.close(), join?.close(), ops.close()]);
     throw error;
   }
   if (provider) worker = startPaymentsWorker(deps, provider);
   const ledgerWatch = startLedgerWatch(deps);
+  const signingKeys = startSigningKeys(deps, box);
+  const admissionsSweep = startAdmissionsSweep(deps);
   const ratesWatch = config.ratesFile ? watchRatesFile(deps, config.ratesFile) : undefined;
 
   return {
-    port: (rest.server.address() as AddressInfo).port,
-    opsPort: (ops.server.address() as AddressInfo).port,
+    port: portOf(rest),
+    opsPort: portOf(ops),
+    joinPort: portOf(join ?? rest),
     deps,
     stop: async () => {
       state.stopping = true;
       ratesWatch?.stop();
-      await Promise.all([rest.close(), worker?.stop(), ledgerWatch.stop()]);
+      await Promise.all([
+        rest.close(),
+        join?.close(),
+        worker?.stop(),
+        ledgerWatch.stop(),
+        signingKeys.stop(),
+        admissionsSweep.stop(),
+      ]);
       await ops.close();
       await db.end();
     },
   };
+}
+
+function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
+  return (server.address() as AddressInfo).port;
 }
 
 /** Everything operations need, on one pool. `startService()` does this; benchmarks run parts by themselves. */
@@ -143,11 +176,15 @@ export function makeDeps(
     keyLookups: new KeyLookups(db),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
+    joinLimit: new JoinLimit(db),
+    signer: new DatabaseSigner(db, new SecretBox(config.secretsKey)),
     config: {
       keyPrefix: config.keyPrefix,
       publicUrl: config.publicUrl,
       signupCheckoutCents: config.signupCheckoutCents,
       billingRounding: config.billingRounding,
+      joinCreatesRooms: config.joinCreatesRooms,
+      confusableUsernames: config.confusableUsernames,
     },
   };
   return deps;

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/db/transaction.ts';
 import { newKey } from '../src/keys/api-key.ts';
 import { insertKey } from '../src/keys/keys.sql.ts';
+import { StartError } from '../src/lib/start-error.ts';
 import { ListenError, type Service, type ServiceConfig, startService } from '../src/service.ts';
 import { newTenantId } from '../src/tenants/tenant.ts';
 import { insertTenant } from '../src/tenants/tenants.sql.ts';
@@ -32,6 +33,11 @@ function start(changes: Partial<ServiceConfig> = {}): Promise<Service> {
     trustProxy: [],
     signupCheckoutCents: 2000,
     billingRounding: 'carry',
+    joinAddress: undefined,
+    joinOrigins: [],
+    joinCreatesRooms: true,
+    confusableUsernames: 'allow',
+    secretsKey: Buffer.alloc(32),
   };
   return startService({ ...config, ...changes }, pino({ level: 'silent' }));
 }
@@ -129,6 +135,7 @@ describe('a port that is taken', () => {
   it.each([
     ['PORT', () => ({ port: taken })],
     ['OPS_PORT', () => ({ opsPort: taken })],
+    ['JOIN_PORT', () => ({ joinAddress: { host: '127.0.0.1', port: taken } })],
   ])('stops the start and names %s', async (variable, changes) => {
     const before = await connectionsOfServices();
     const error = await start(changes()).catch((thrown: unknown) => thrown);
@@ -146,6 +153,18 @@ describe('a port that is taken', () => {
 });
 
 describe('a second service on the same database', () => {
+  it('does not start with another SECRETS_KEY', async () => {
+    const service = await start();
+    const before = await connectionsOfServices();
+    const error = await start({ secretsKey: Buffer.alloc(32, 1) }).catch((thrown: unknown) => thrown);
+    await service.stop();
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as Error).message).toMatch(
+      /^SECRETS_KEY is not the one that the signing key [\w-]{43} was encrypted with$/,
+    );
+    await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
+  });
+
   it('starts at the same time and serves the same', async () => {
     const services = await Promise.all([start(), start()]);
     const [one, two] = await Promise.all(services.map((each) => ask(urlOf(each.port, '/v1/rates'), 'GET')));

@@ -12,6 +12,7 @@ import { hideSecrets } from '../ops/log.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
 import { ratesCommands } from './rates.ts';
+import { signingKeysCommands } from './signing-keys.ts';
 import { tenantsCommands } from './tenants.ts';
 import { topUpsCommands } from './top-ups.ts';
 import { usageCommands } from './usage.ts';
@@ -30,6 +31,7 @@ const GROUPS = [
   usageCommands,
   ratesCommands,
   eventsCommands,
+  signingKeysCommands,
   verifyCommand,
 ];
 

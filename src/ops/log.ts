@@ -14,8 +14,14 @@ const SECRET_FIELDS = [
   'portal_url',
 ];
 
-/** Keys of ours and of the provider, and the pages of checkouts, wherever they stand in a text. */
-const SECRET_TEXT = /((?:sk|rk|cs)_(?:test|live)_|whsec_|[A-Za-z0-9]{1,20}_[0-9a-f]{16}_)[A-Za-z0-9_-]{8,}/g;
+/** Of a token the header that every one of ours begins with, and its claims. */
+const TOKEN_START = 'eyJhbGciOiJFUzI1NiIs[\\w-]{1,400}\\.[\\w-]{1,4000}\\.';
+
+/** Keys of ours and of the provider, pages of checkouts and signatures of tokens, wherever they stand in a text. */
+const SECRET_TEXT = new RegExp(
+  `((?:sk|rk|cs)_(?:test|live)_|whsec_|[A-Za-z0-9]{1,20}_[0-9a-f]{16}_|${TOKEN_START})[A-Za-z0-9_-]{8,}`,
+  'g',
+);
 
 /** Lines go to stdout unless `destination` takes them. */
 export function makeLog(level: string, destination?: DestinationStream): Logger {

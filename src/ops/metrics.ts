@@ -33,6 +33,12 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.registry],
   });
+  readonly joins = new Counter({
+    name: 'boxoffice_joins_total',
+    help: 'Joins, by what became of them: joined, or why not.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   readonly topUps = new Counter({
     name: 'boxoffice_top_ups_total',
     help: 'Payments that were settled, and automatic top-ups that were not, by outcome.',

@@ -4,10 +4,12 @@ import type { Config } from '../config.ts';
 export interface Addresses {
   readonly service: string;
   readonly ops: string;
+  /** `undefined`: joins come to the service's own address. */
+  readonly join: string | undefined;
   readonly sandbox: string | undefined;
 }
 
-export function renderTour(config: Config, { service, ops, sandbox }: Addresses): string {
+export function renderTour(config: Config, { service, ops, join, sandbox }: Addresses): string {
   const database = config.databaseUrl
     ? 'the PostgreSQL of DATABASE_URL'
     : `an embedded PostgreSQL in ${config.dataDir} (set DATABASE_URL to use your own)`;
@@ -21,6 +23,7 @@ export function renderTour(config: Config, { service, ops, sandbox }: Addresses)
 Boxoffice is running.
 
   REST API    ${service}        reference: ${service}/docs
+  Joining     ${join ?? service}/join
   Operations  ${ops}        /healthz /readyz /metrics
   Payments    ${payments}
   Database    ${database}

@@ -15,7 +15,7 @@ describe('a command line', () => {
   it.each([
     [
       ['--help'],
-      /Commands:[\s\S]+tenants[\s\S]+credit[\s\S]+top-ups[\s\S]+usage[\s\S]+rates[\s\S]+events[\s\S]+verify/,
+      /Commands:[\s\S]+tenants[\s\S]+credit[\s\S]+top-ups[\s\S]+usage[\s\S]+rates[\s\S]+events[\s\S]+signing-keys[\s\S]+verify/,
     ],
     [['credit', 'adjust', '--help'], /<amount>[\s\S]+--json[\s\S]+--reason <text>/],
   ])('%s explains itself', async (args, text) => {

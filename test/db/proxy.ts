@@ -11,6 +11,8 @@ export interface DatabaseProxy {
   cutAfter(text: string | undefined): void;
   /** Cut every connection and refuse new ones, or let them through again. */
   setOpen(open: boolean): void;
+  /** Keep every connection and let nothing through, as a host that has lost its power does; or go on. */
+  setSilent(silent: boolean): void;
   close(): Promise<void>;
 }
 
@@ -19,6 +21,7 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   const sockets = new Set<Socket>();
   const cut: { before?: string | undefined; after?: string | undefined } = {};
   let open = true;
+  let silent = false;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname);
@@ -37,11 +40,13 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
 
     let answerIsLast = false;
     client.on('data', (bytes) => {
+      if (silent) return;
       if (cut.before !== undefined && bytes.includes(cut.before)) return end();
       if (cut.after !== undefined && bytes.includes(cut.after)) answerIsLast = true;
       upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
+      if (silent) return;
       if (answerIsLast) end();
       else client.write(bytes);
     });
@@ -66,6 +71,11 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     setOpen: (value) => {
       open = value;
       if (!open) cutAll();
+    },
+    setSilent: (value) => {
+      silent = value;
+      // What was swallowed is gone, so those connections are of no use any more.
+      if (!silent) cutAll();
     },
     close: async () => {
       server.close();

@@ -54,6 +54,12 @@ describe('makeLog', () => {
       'https://pay.test/c/pay/cs_test_abcdefghijkl#x',
       'https://pay.test/c/pay/cs_test_[redacted]#x',
     ],
+    ['a device credential', `dev_${'0'.repeat(16)}_abcdefghijkl`, `dev_${'0'.repeat(16)}_[redacted]`],
+    [
+      'the signature of a token',
+      'token=eyJhbGciOiJFUzI1NiIsImtpZCI6Ii0ifQ.eyJpc3MiOiIifQ.abcdefghijkl',
+      'token=eyJhbGciOiJFUzI1NiIsImtpZCI6Ii0ifQ.eyJpc3MiOiIifQ.[redacted]',
+    ],
   ])('cuts %s out of any text', (_what, text, shown) => {
     const line = logged((log) => log.info({ deep: { er: { still: [text] } } }, `it was ${text}`));
     expect(JSON.parse(line)).toMatchObject({ deep: { er: { still: [shown] } }, msg: `it was ${shown}` });
@@ -99,6 +105,7 @@ describe('makeLog', () => {
   it('stays quick on long text that nearly looks like a key', () => {
     const started = performance.now();
     hideSecrets('a'.repeat(1_000_000));
+    hideSecrets('eyJhbGciOiJFUzI1NiIs'.repeat(50_000));
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 });
@@ -119,6 +126,7 @@ describe('the log of a service at its most talkative', () => {
     expect(app.log).toContain('"msg":"payment provider error"');
     expect(app.log).toContain('"msg":"internal error"');
     expect(app.log).toContain('"route":"/v1/usage"');
+    expect(app.log).toMatch(/"jti":"[0-9a-f]{32}".*"msg":"joined"/);
     const metrics = await app.metrics();
     expect(metrics).toContain('boxoffice_http_requests_total');
     for (const secret of secretsOf(traffic)) {
@@ -127,9 +135,13 @@ describe('the log of a service at its most talkative', () => {
     }
   });
 
-  function secretsOf({ keys, checkoutUrls, portalUrl }: Traffic): string[] {
+  function secretsOf({ keys, checkoutUrls, portalUrl, token }: Traffic): string[] {
     const secretParts = keys.map((key) => key.slice(-43));
     const sessions = checkoutUrls.map((url) => /cs_test_\w+/.exec(url)![0]);
-    return [...keys, ...secretParts, ...checkoutUrls, ...sessions, portalUrl, STRIPE_KEY, app.webhookSecret];
+    const signature = token.split('.')[2]!;
+    return [
+      ...[...keys, ...secretParts, ...checkoutUrls, ...sessions],
+      ...[portalUrl, STRIPE_KEY, app.webhookSecret, token, signature],
+    ];
   }
 });

@@ -62,6 +62,27 @@ describe('metrics', () => {
     expect([...metrics.keys()].join('\n')).not.toContain('nowhere');
   });
 
+  it('count joins by what became of them', async () => {
+    const before = await read();
+    const tenant = await app.signUp();
+    const body = { name: 'kiosk', publish: ['audio'] };
+    const { credential } = (await app.request('POST', '/v1/device-credentials', { key: tenant.key, body }))
+      .json;
+    const join = (key?: string) =>
+      app.request('POST', '/join', { key, body: { username: 'ann', device: 'A'.repeat(43) } });
+    await join();
+    await join(credential);
+    await app.service.deps.db.query(`update tenants set status = 'active', exempt = true`);
+    await join(credential);
+
+    const outcome = (name: string) => `boxoffice_joins_total{outcome="${name}"}`;
+    await expect.poll(async () => (await read()).get(outcome('joined')), { timeout: 10_000 }).toBe(1);
+    const after = await read();
+    for (const name of ['joined', 'invalid_api_key', 'payment_required']) {
+      expect([name, after.get(outcome(name))! - (before.get(outcome(name)) ?? 0)]).toEqual([name, 1]);
+    }
+  });
+
   function requests(method: string, route: string, status: number): string {
     return `boxoffice_http_requests_total{method="${method}",route="${route}",status="${status}"}`;
   }

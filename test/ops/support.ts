@@ -1,4 +1,5 @@
 /** A service whose log is read, with the sandbox as the payment provider. */
+import { generateKeyPairSync } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
@@ -51,6 +52,11 @@ export function useLoggedService(level: string): LoggedService {
         trustProxy: [],
         signupCheckoutCents: 2000,
         billingRounding: 'carry',
+        joinAddress: undefined,
+        joinOrigins: [],
+        joinCreatesRooms: true,
+        confusableUsernames: 'allow',
+        secretsKey: Buffer.alloc(32),
       },
       makeLog(level, { write: (line) => void lines.push(line) }),
     );
@@ -93,6 +99,7 @@ export interface Traffic {
   readonly keys: readonly string[];
   readonly checkoutUrls: readonly string[];
   readonly portalUrl: string;
+  readonly token: string;
 }
 
 /** What tenants do in a day, with the mistakes that they make. */
@@ -119,6 +126,14 @@ export async function makeTraffic(app: LoggedService): Promise<Traffic> {
   await app.request('GET', `/v1/rates?key=${key}`);
   await app.request('POST', '/v1/keys', { key, body: { name: 'relay', kind: key } });
   await app.request('GET', `/checkout/${key}`);
+  // A device that joins, and one that puts its credential into the wrong place.
+  const device = { name: 'kiosk', publish: ['audio'] };
+  const { credential } = (await app.request('POST', '/v1/device-credentials', { key, body: device })).json;
+  const publicKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  const join = { key: credential, body: { username: 'ann', key: publicKey } };
+  const { token } = (await app.request('POST', '/join', join)).json;
+  await app.request('POST', '/join', { key: credential, body: { username: credential, device: credential } });
+  await app.request('GET', `/v1/${token}`, { key: token });
   // Notifications with a signature that somebody invented, and a provider that fails.
   await app.request('POST', '/v1/stripe/webhook', {
     body: { id: 'evt_1', secret: app.webhookSecret },
@@ -127,8 +142,9 @@ export async function makeTraffic(app: LoggedService): Promise<Traffic> {
   app.sandbox.control.fault({ effect: 'fail_500', path: '/v1/checkout/sessions', count: 4 });
   await app.request('POST', '/v1/billing/checkout', { key, body: { amount_cents: 5000 } });
   return {
-    keys: [key, relay.api_key, rotated.api_key],
+    keys: [key, relay.api_key, rotated.api_key, credential],
     checkoutUrls: [tenant.checkout_url, checkout.checkout_url],
     portalUrl: portal.portal_url,
+    token,
   };
 }

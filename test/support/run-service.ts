@@ -17,6 +17,11 @@ const service = await startService(
     trustProxy: [],
     signupCheckoutCents: 2000,
     billingRounding: 'carry',
+    joinAddress: undefined,
+    joinOrigins: [],
+    joinCreatesRooms: true,
+    confusableUsernames: 'allow',
+    secretsKey: Buffer.alloc(32),
   },
   pino({ level: 'silent' }),
 );

@@ -32,6 +32,8 @@ export interface TestService {
   readonly sandbox: Sandbox;
   readonly stripe: Stripe;
   readonly url: string;
+  /** What every service of `another` is started with. */
+  readonly config: ServiceConfig;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** A new tenant, made without counting against the signups of this address. */
   signUp(options?: { name?: string; email?: string }): Promise<TestTenant>;
@@ -64,26 +66,29 @@ export function useService(
   let stripe: Stripe;
   let service: Service;
 
+  const settings = (): ServiceConfig => ({
+    host: '127.0.0.1',
+    port: 0,
+    opsPort: 0,
+    databaseUrl: database.url,
+    publicUrl: 'http://service.test',
+    stripeSecretKey: payments ? SECRET_KEY : undefined,
+    stripeWebhookSecrets: secrets,
+    stripeApiBase: sandbox.url,
+    keyPrefix: 'svc',
+    ratesFile: undefined,
+    trustProxy: ['127.0.0.1'],
+    signupCheckoutCents: 2000,
+    billingRounding: 'carry',
+    joinAddress: undefined,
+    joinOrigins: [],
+    joinCreatesRooms: true,
+    confusableUsernames: 'allow',
+    secretsKey: Buffer.alloc(32),
+    ...config,
+  });
   const start = async () => {
-    const started = await startService(
-      {
-        host: '127.0.0.1',
-        port: 0,
-        opsPort: 0,
-        databaseUrl: database.url,
-        publicUrl: 'http://service.test',
-        stripeSecretKey: payments ? SECRET_KEY : undefined,
-        stripeWebhookSecrets: secrets,
-        stripeApiBase: sandbox.url,
-        keyPrefix: 'svc',
-        ratesFile: undefined,
-        trustProxy: ['127.0.0.1'],
-        signupCheckoutCents: 2000,
-        billingRounding: 'carry',
-        ...config,
-      },
-      pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
-    );
+    const started = await startService(settings(), pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
     open.push(started);
     return started;
   };
@@ -148,6 +153,9 @@ export function useService(
     },
     get url() {
       return `http://127.0.0.1:${service.port}`;
+    },
+    get config() {
+      return settings();
     },
     request,
     signUp,

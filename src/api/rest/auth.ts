@@ -5,6 +5,7 @@ import { Failure } from '../../failure.ts';
 import type { KeyKind } from '../../keys/api-key.ts';
 import { type AuthenticatedCaller, authenticate } from '../../keys/authenticate.ts';
 import type { TenantStatus } from '../../tenants/tenant.ts';
+import { authorizationOf } from '../http.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,19 +16,9 @@ declare module 'fastify' {
 /** Runs before a byte of the body is read: a stranger is told 401 and nothing else. */
 export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler {
   return async (request) => {
-    if (countHeader(request.raw.rawHeaders, 'authorization') > 1) throw new Failure('invalid_api_key');
-    request.caller = await authenticate(deps, request.headers.authorization, kind, request.ip);
+    request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
+    request.keyId = request.caller.keyId;
   };
-}
-
-/** Node keeps the first of two Authorization headers; a proxy may have judged the other. */
-function countHeader(rawHeaders: readonly string[], lowerName: string): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!;
-    if (name.length === lowerName.length && name.toLowerCase() === lowerName) count += 1;
-  }
-  return count;
 }
 
 /** Who is calling, on a route that requires a key. */

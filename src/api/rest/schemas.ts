@@ -5,6 +5,7 @@
  * does not name cannot leave), and make the OpenAPI description.
  */
 import Type, { type Static, type TSchema } from 'typebox';
+import { type DeviceCredential, PUBLISH_RIGHTS } from '../../devices/device-credential.ts';
 import { type ApiKey, KEY_KINDS } from '../../keys/api-key.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../ledger/posting.ts';
 import { renderAmount } from '../../money/amount.ts';
@@ -94,6 +95,32 @@ export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
     created_at: key.createdAt.toISOString(),
     ...(key.retiresAt ? { retires_at: key.retiresAt.toISOString() } : {}),
     ...(key.revokedAt ? { revoked_at: key.revokedAt.toISOString() } : {}),
+  };
+}
+
+export const DeviceCredentialSchema = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
+  name: Type.String(),
+  publish: Type.Array(words(PUBLISH_RIGHTS)),
+  rooms: Type.Optional(Type.Array(Type.String(), { description: 'Absent: every room' })),
+  default_room: Type.Optional(Type.String()),
+  expires_at: Type.Optional(Timestamp),
+  created_at: Timestamp,
+  retires_at: Type.Optional(Timestamp),
+  revoked_at: Type.Optional(Timestamp),
+});
+
+export function renderDeviceCredential(credential: DeviceCredential): Static<typeof DeviceCredentialSchema> {
+  return {
+    id: credential.id,
+    name: credential.name,
+    publish: [...credential.publish],
+    ...(credential.rooms ? { rooms: [...credential.rooms] } : {}),
+    ...(credential.defaultRoom === null ? {} : { default_room: credential.defaultRoom }),
+    ...(credential.expiresAt ? { expires_at: credential.expiresAt.toISOString() } : {}),
+    created_at: credential.createdAt.toISOString(),
+    ...(credential.retiresAt ? { retires_at: credential.retiresAt.toISOString() } : {}),
+    ...(credential.revokedAt ? { revoked_at: credential.revokedAt.toISOString() } : {}),
   };
 }
 

@@ -3,16 +3,17 @@ import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import type { Deps } from '../../deps.ts';
 import { invalidRequest } from '../../failure.ts';
+import { parseStrictJson } from '../../lib/strict-json.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../pricing/rate-card.ts';
 import { renderTenantId, type TenantId } from '../../tenants/tenant.ts';
 import { chargeUsage } from '../../usage/charge-usage.ts';
 import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX, type UsageRecord } from '../../usage/usage-record.ts';
 import { UsageRecords } from '../../usage/usage-records.ts';
+import { requireUtf8 } from '../http.ts';
 import { callerOf, requireKey } from './auth.ts';
 import { AmountSchema, answers, body, words } from './schemas.ts';
-import { type Rest, requireUtf8 } from './server.ts';
-import { parseStrictJson } from './strict-json.ts';
+import type { Rest } from './server.ts';
 import { readPlainUsage } from './usage-body.ts';
 
 const RecordSchema = body({

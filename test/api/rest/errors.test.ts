@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { renderClientError, sendError } from '../../../src/api/rest/errors.ts';
 import { FAILURES, Failure, type FailureKind, invalidRequest } from '../../../src/failure.ts';
+import { rawRequest, sendBytes } from './support.ts';
 
 /** What a route answers that throws this. */
 async function answerTo(error: unknown) {
@@ -19,14 +20,20 @@ describe('a failure', () => {
   const STATUS: Partial<Record<FailureKind, number>> = {
     invalid_request: 400,
     invalid_api_key: 401,
+    payment_required: 402,
+    credit_spent: 402,
+    permission_denied: 403,
     tenant_not_active: 403,
     not_found: 404,
     method_not_allowed: 405,
     already_rotated: 409,
     already_revoked: 409,
+    already_expired: 409,
+    room_ended: 409,
     status_change_refused: 409,
     would_stop_service: 409,
     too_many_signups: 429,
+    too_many_joins: 429,
     too_many_failed_keys: 429,
     provider_error: 502,
     payments_not_configured: 503,
@@ -43,6 +50,8 @@ describe('a failure', () => {
 
   test.each([
     ['too_many_signups', 'too many signups from this address'],
+    ['payment_required', 'payment required: add credit to activate this tenant'],
+    ['credit_spent', 'insufficient credit: top up to admit new sessions'],
     ['tenant_not_active', 'tenant is not active'],
     ['not_found', 'not found'],
     ['invalid_api_key', 'invalid api key'],
@@ -102,6 +111,32 @@ describe('renderClientError', () => {
       'connection: close',
     ]);
     expect(JSON.parse(body)).toStrictEqual({ error: `invalid request: ${what}` });
+  });
+});
+
+describe('what went wrong before the request was complete', () => {
+  /** What is answered to the head of a request whose body never comes. */
+  async function answerToHead(error: Error & { code: string }): Promise<string> {
+    const app = Fastify();
+    app.setErrorHandler((thrown, request, reply) => sendError(thrown, request, reply));
+    app.post('/', { onRequest: () => Promise.reject(error) }, async () => undefined);
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const head = { 'content-type': 'application/json', 'content-length': '10' };
+    const answer = await sendBytes(url, rawRequest('POST / HTTP/1.1', head, '{'));
+    await app.close();
+    return `${answer.status} ${answer.json.error}`;
+  }
+  const errorOf = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+  test.each([
+    ['ECONNRESET', 'aborted', '400 invalid request: the body ended early'],
+    ['ERR_STREAM_PREMATURE_CLOSE', 'premature close', '400 invalid request: the body ended early'],
+    ['FST_ERR_HANDLER_TIMEOUT', 'timeout', '400 invalid request: the request was not complete in time'],
+    // The database was lost meanwhile: the sender has done nothing wrong, and may try again.
+    ['ECONNRESET', 'read ECONNRESET', '500 internal error'],
+    ['EPIPE', 'write EPIPE', '500 internal error'],
+  ])('%s, %s', async (code, message, expected) => {
+    expect(await answerToHead(errorOf(code, message))).toBe(expected);
   });
 });
 

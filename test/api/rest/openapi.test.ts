@@ -55,6 +55,10 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/keys': 'backend_key',
   'delete /v1/keys/{id}': 'backend_key',
   'post /v1/keys/{id}/rotate': 'backend_key',
+  'get /v1/device-credentials': 'backend_key',
+  'post /v1/device-credentials': 'backend_key',
+  'delete /v1/device-credentials/{id}': 'backend_key',
+  'post /v1/device-credentials/{id}/rotate': 'backend_key',
   'post /v1/usage': 'relay_key',
 };
 
@@ -175,9 +179,30 @@ describe('real answers are as documented', () => {
     await note(call('delete /v1/keys/{id}', `/v1/keys/${await newKey()}`, { key }));
     await note(call('delete /v1/keys/{id}', `/v1/keys/${relayKeyId}`, { key }));
     await note(call('delete /v1/keys/{id}', '/v1/keys/x', { key }));
+
+    const devices = '/v1/device-credentials';
+    const grant = {
+      name: 'x',
+      publish: ['audio'],
+      rooms: ['*'],
+      default_room: 'x',
+      expires_at: '2999-01-01T00:00:00Z',
+    };
+    const newDevice = async () =>
+      (await app.request('POST', devices, { key, body: grant })).json.device_credential.id;
+    await note(call(`post ${devices}`, devices, { key, body: grant }));
+    await note(call(`post ${devices}`, devices, { key, body: {} }));
+    const device = await newDevice();
+    await note(call(`post ${devices}/{id}/rotate`, `${devices}/${device}/rotate`, { key }));
+    await note(call(`post ${devices}/{id}/rotate`, `${devices}/${device}/rotate`, { key }));
+    await note(call(`post ${devices}/{id}/rotate`, `${devices}/x/rotate`, { key }));
+    await note(call(`get ${devices}`, devices, { key }));
+    await note(call(`delete ${devices}/{id}`, `${devices}/${await newDevice()}`, { key }));
+    await note(call(`delete ${devices}/{id}`, `${devices}/x`, { key }));
     expect(statuses).toStrictEqual([
       ...[200, 201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],
+      ...[201, 400, 201, 409, 404, 200, 204, 404],
     ]);
   });
 });
@@ -237,6 +262,20 @@ describe('made-up requests', () => {
     'post /v1/keys': fields({ name: text, kind: fc.constantFrom('backend', 'relay') }),
     'delete /v1/keys/{id}': junk,
     'post /v1/keys/{id}/rotate': fields({ overlap_seconds: fc.integer({ min: 0, max: 700_000 }) }),
+    'post /v1/device-credentials': fields({
+      name: text,
+      publish: fc.array(fc.constantFrom('audio', 'video', 'screen', 'data')),
+      rooms: fc.array(fc.oneof(text, fc.constantFrom('*', 'demo-*')), { maxLength: 3 }),
+      default_room: fc.oneof(text, fc.constant('lobby')),
+      expires_at: fc.oneof(
+        text,
+        fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      ),
+    }),
+    'delete /v1/device-credentials/{id}': junk,
+    'post /v1/device-credentials/{id}/rotate': fields({
+      overlap_seconds: fc.integer({ min: 0, max: 700_000 }),
+    }),
     'post /v1/usage': fields({
       records: fc.array(fc.oneof({ weight: 9, arbitrary: record }, { weight: 1, arbitrary: junk }), {
         maxLength: 4,

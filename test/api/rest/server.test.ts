@@ -32,6 +32,15 @@ const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/keys', auth: 'backend', body: { name: 'x' } },
   { method: 'DELETE', path: '/v1/keys/0123456789abcdef', auth: 'backend' },
   { method: 'POST', path: '/v1/keys/0123456789abcdef/rotate', auth: 'backend' },
+  { method: 'GET', path: '/v1/device-credentials', auth: 'backend' },
+  {
+    method: 'POST',
+    path: '/v1/device-credentials',
+    auth: 'backend',
+    body: { name: 'x', publish: ['audio'] },
+  },
+  { method: 'DELETE', path: '/v1/device-credentials/0123456789abcdef', auth: 'backend' },
+  { method: 'POST', path: '/v1/device-credentials/0123456789abcdef/rotate', auth: 'backend' },
   { method: 'POST', path: '/v1/usage', auth: 'relay', body: { records: [] } },
   { method: 'POST', path: '/v1/stripe/webhook', auth: 'signature', body: {} },
 ];
@@ -251,7 +260,11 @@ describe('405', () => {
     '/v1/keys': 'GET, HEAD, POST',
     '/v1/keys/0123456789abcdef': 'DELETE',
     '/v1/keys/0123456789abcdef/rotate': 'POST',
+    '/v1/device-credentials': 'GET, HEAD, POST',
+    '/v1/device-credentials/0123456789abcdef': 'DELETE',
+    '/v1/device-credentials/0123456789abcdef/rotate': 'POST',
     '/v1/usage': 'POST',
+    '/.well-known/jwks.json': 'GET, HEAD',
     '/v1/stripe/webhook': 'POST',
     '/openapi.json': 'GET, HEAD',
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonError, parseStrictJson } from '../../../src/api/rest/strict-json.ts';
+import { JsonError, parseStrictJson } from '../../src/lib/strict-json.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string) => parseStrictJson(bytes(text));

@@ -1,0 +1,75 @@
+-- Device credentials, rooms, admissions and the keys that sign participant tokens.
+
+create table device_credentials (
+  tenant_id    bigint not null references tenants,
+  id           text not null check (id ~ '^[0-9a-f]{16}$'),
+  name         text not null check (char_length(name) between 1 and 100),
+  hash         bytea not null check (octet_length(hash) = 32),
+  publish      text[] not null check (publish <@ array['audio', 'video', 'screen', 'data']),
+  -- Names and patterns of the rooms that may be joined; null: every room.
+  rooms        text[] check (cardinality(rooms) > 0),
+  default_room text,
+  expires_at   timestamptz,
+  created_at   timestamptz not null default now(),
+  retires_at   timestamptz,
+  revoked_at   timestamptz,
+  primary key (tenant_id, id)
+);
+-- A device shows its credential before anybody knows its tenant.
+create unique index device_credentials_by_id on device_credentials (id);
+
+-- One row for each incarnation of a room. A name that ended may be opened again as the next
+-- incarnation; joining only ever makes the first one, so it cannot bring an ended room back to life
+-- (rooms_incarnation), and no two rooms of a name are live (rooms_live).
+create table rooms (
+  tenant_id   bigint not null references tenants,
+  uid         text not null,
+  name        text not null check (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
+  incarnation integer not null check (incarnation > 0),
+  state       text not null default 'LIVE' check (state in ('LIVE', 'ENDED')),
+  policy      jsonb not null,
+  created_at  timestamptz not null default clock_timestamp(),
+  ended_at    timestamptz,
+  primary key (tenant_id, uid),
+  constraint rooms_incarnation unique (tenant_id, name, incarnation),
+  check ((state = 'ENDED') = (ended_at is not null))
+);
+create unique index rooms_live on rooms (tenant_id, name) where state = 'LIVE';
+
+-- Who was let into a room: a user on a device, until the newest token of the two expires.
+create table admissions (
+  tenant_id   bigint not null,
+  room_uid    text not null,
+  username    text not null,
+  device      text not null,
+  -- What the name looks like (UTS #39): equal for names that may be taken for one another.
+  skeleton    text not null,
+  key_id      text not null,
+  admitted_at timestamptz not null default now(),
+  expires_at  timestamptz not null,
+  primary key (tenant_id, room_uid, username, device),
+  foreign key (tenant_id, room_uid) references rooms
+);
+create index admissions_by_skeleton on admissions (tenant_id, room_uid, skeleton);
+create index admissions_by_expiry on admissions (expires_at);
+
+-- The keys of the whole deployment. Public parts are published from `pending` to `retiring`; the
+-- private part is encrypted with SECRETS_KEY and erased when the key is removed.
+create table signing_keys (
+  kid          text primary key check (kid ~ '^[A-Za-z0-9_-]{43}$'),
+  alg          text not null check (alg = 'ES256'),
+  public_key   jsonb not null check (not public_key ? 'd'),
+  private_key  bytea,
+  state        text not null check (state in ('pending', 'active', 'retiring', 'removed')),
+  published_at timestamptz not null default now(),
+  activated_at timestamptz,
+  -- From this time on no token that the key signed is accepted any more, and no cache needs it.
+  remove_at    timestamptz,
+  removed_at   timestamptz,
+  check ((state = 'removed') = (private_key is null)),
+  check ((state = 'removed') = (removed_at is not null)),
+  check (state <> 'retiring' or remove_at is not null),
+  check (state <> 'active' or activated_at is not null)
+);
+create unique index signing_keys_pending on signing_keys (state) where state = 'pending';
+create unique index signing_keys_active on signing_keys (state) where state = 'active';

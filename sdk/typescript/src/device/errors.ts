@@ -1,0 +1,75 @@
+/** What can go wrong for a device, as types. */
+
+/** Source: specification 7.2. Only what may pass by itself is tried again. */
+const BY_STATUS = {
+  400: { code: 'INVALID', retryable: false },
+  401: { code: 'UNAUTHENTICATED', retryable: false },
+  402: { code: 'NO_CREDIT', retryable: false },
+  403: { code: 'DENIED', retryable: false },
+  404: { code: 'NOT_FOUND', retryable: false },
+  405: { code: 'METHOD_NOT_ALLOWED', retryable: false },
+  409: { code: 'PRECONDITION_FAILED', retryable: false },
+  429: { code: 'RATE_LIMITED', retryable: true },
+  500: { code: 'INTERNAL', retryable: false },
+  503: { code: 'UNAVAILABLE', retryable: true },
+  504: { code: 'DEADLINE_EXCEEDED', retryable: true },
+} as const;
+
+export type JoinErrorCode =
+  | (typeof BY_STATUS)[keyof typeof BY_STATUS]['code']
+  /** There was no answer. */
+  | 'NETWORK'
+  /** The answer is none that the join endpoint gives. */
+  | 'BAD_ANSWER';
+
+/** The join endpoint did not give a token. */
+export class JoinError extends Error {
+  override readonly name = 'JoinError';
+  readonly code: JoinErrorCode;
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** How long the server asks to wait. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: JoinErrorCode,
+    message: string,
+    options: {
+      status?: number;
+      retryable?: boolean;
+      retryAfterSeconds?: number | undefined;
+    } & ErrorOptions = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.status = options.status;
+    this.retryable = options.retryable ?? false;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** The error of an answer other than 200; its body is a line of plain text. */
+export function joinErrorOf(status: number, body: string, retryAfter: string | null): JoinError {
+  const known = BY_STATUS[status as keyof typeof BY_STATUS];
+  const retryAfterSeconds =
+    retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
+  const message = body.trim().slice(0, 500) || `the join endpoint answered ${status}`;
+  if (!known) return new JoinError('BAD_ANSWER', message, { status });
+  return new JoinError(known.code, message, { status, retryable: known.retryable, retryAfterSeconds });
+}
+
+/**
+ * The room requires end-to-end encryption, and no encryption key was set.
+ *
+ * Not the end of a session: set a key and try again (specification 6.4).
+ */
+export class EncryptionRequiredError extends Error {
+  override readonly name = 'EncryptionRequiredError';
+  readonly code = 'encryptionRequired';
+
+  constructor() {
+    super('this room requires end-to-end encryption: set an encryption key and try again');
+  }
+}

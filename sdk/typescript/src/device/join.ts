@@ -1,0 +1,96 @@
+/** `POST /join`: a device asks for a token by itself. Source: specification 4.11. */
+import type { PublicJwk } from './device-key.ts';
+import { JoinError, joinErrorOf } from './errors.ts';
+import type { Timers } from './timers.ts';
+
+const ANSWER_SECONDS_MAX = 20;
+
+export interface JoinRequest {
+  /** The deployment's join host; `/join` is added. */
+  readonly url: string;
+  /** A device credential: `dev_...`. */
+  readonly credential: string;
+  readonly username: string;
+  /** The credential's default room when left out. */
+  readonly room?: string;
+  /** The credential's tenant when left out. */
+  readonly tenant?: string;
+}
+
+/** A token and what is known about it, without a look into it. */
+export interface Grant {
+  readonly token: string;
+  /** When the token stops being accepted. */
+  readonly expiresAt: Date;
+  readonly room: string;
+  /** The name after normalisation. */
+  readonly username: string;
+  /** Id of the key that signed the token. */
+  readonly keyId: string;
+  /** Thumbprint of the device key that the token is bound to. */
+  readonly device: string;
+}
+
+/** One request, with the device's public key. Throws `JoinError`. */
+export async function requestGrant(
+  request: JoinRequest,
+  key: PublicJwk,
+  options: { fetch: typeof fetch; timers: Timers },
+): Promise<Grant> {
+  const { url, credential, username, room, tenant } = request;
+  const { status, body, retryAfter } = await post(`${url.replace(/\/+$/, '')}/join`, {
+    ...options,
+    credential,
+    body: JSON.stringify({ tenant, username, room, key }),
+  });
+  if (status !== 200) throw joinErrorOf(status, body, retryAfter);
+  const grant = parseGrant(body);
+  if (!grant) throw new JoinError('BAD_ANSWER', 'the join endpoint answered without a token', { status });
+  return grant;
+}
+
+async function post(
+  url: string,
+  options: { fetch: typeof fetch; timers: Timers; credential: string; body: string },
+): Promise<{ status: number; body: string; retryAfter: string | null }> {
+  const { timers } = options;
+  const timeout = new AbortController();
+  const timer = timers.setTimeout(() => timeout.abort(), ANSWER_SECONDS_MAX * 1000);
+  try {
+    const answer = await options.fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${options.credential}`, 'content-type': 'application/json' },
+      body: options.body,
+      // The credential goes to the host that was named, and nowhere else.
+      redirect: 'error',
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: timeout.signal,
+    });
+    return {
+      status: answer.status,
+      body: await answer.text(),
+      retryAfter: answer.headers.get('retry-after'),
+    };
+  } catch (cause) {
+    throw new JoinError('NETWORK', 'the join endpoint did not answer', { cause, retryable: true });
+  } finally {
+    timers.clearTimeout(timer);
+  }
+}
+
+function parseGrant(body: string): Grant | undefined {
+  const { token, expiresAt, room, username, keyId, device } = parseObject(body);
+  const texts = [token, expiresAt, room, username, keyId, device];
+  const expiry = new Date(String(expiresAt));
+  if (!texts.every((text) => typeof text === 'string') || Number.isNaN(expiry.getTime())) return undefined;
+  return { token, room, username, keyId, device, expiresAt: expiry } as Grant;
+}
+
+function parseObject(body: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}

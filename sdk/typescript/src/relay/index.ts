@@ -1,0 +1,14 @@
+/** For relays: who may come in, and what they used. */
+export { AdmissionRefused, REFUSALS, type RefusalCode } from './refusal.ts';
+export { checkRevocations, type Revocations, type Subject } from './revocations.ts';
+export type { Jwks } from './signing-keys.ts';
+export type { TokenClaims } from './token.ts';
+export {
+  type Admission,
+  type Attempt,
+  createTokenVerifier,
+  type Participant,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+} from './token-verifier.ts';
+export * from './usage/index.ts';

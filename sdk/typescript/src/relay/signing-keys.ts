@@ -1,0 +1,123 @@
+/**
+ * The keys that the service signs tokens with: given once, or fetched from its JWKS and cached.
+ *
+ * Rotation needs nothing from a relay. A new key is published an hour before it signs, so the cache
+ * has it in time; and a token with a key that the cache lacks asks for it, at most every 30 seconds.
+ */
+import { importJWK } from 'jose';
+import { isObject } from './jws.ts';
+import { AdmissionRefused } from './refusal.ts';
+import type { Clock } from './usage/clock.ts';
+
+/** After so long the keys are fetched again; this is how long a removed key may still be accepted. */
+export const KEYS_FRESH_SECONDS = 600;
+/** While the service is away, keys this old still serve. */
+export const KEYS_USABLE_SECONDS = 3600;
+/** At least so long between two fetches, whatever came of the first. */
+export const FETCH_COOLDOWN_SECONDS = 30;
+const FETCH_TIMEOUT_SECONDS = 5;
+
+/** A JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a `kid` are passed over. */
+export interface Jwks {
+  readonly keys: readonly object[];
+}
+
+export interface SigningKeys {
+  /** Throws `AdmissionRefused` when there is no such key, or no keys to look in. */
+  get(kid: unknown): Promise<CryptoKey>;
+}
+
+type KeysById = ReadonlyMap<unknown, CryptoKey>;
+
+export function fixedKeys(jwks: Jwks): SigningKeys {
+  let imported: Promise<KeysById> | undefined;
+  return {
+    async get(kid) {
+      imported ??= importKeys(jwks);
+      return find(await imported, kid);
+    },
+  };
+}
+
+export function fetchedKeys(
+  url: string | URL,
+  options: { fetch: typeof fetch; clock: Pick<Clock, 'now'> },
+): SigningKeys {
+  const { clock } = options;
+  let keys: KeysById = new Map();
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let failure: unknown;
+  let flight: Promise<void> | undefined;
+
+  /** One fetch at a time, which all callers wait for. A failed one leaves the keys as they were. */
+  async function refresh(): Promise<void> {
+    if (!flight && secondsSince(triedAt) < FETCH_COOLDOWN_SECONDS) return;
+    flight ??= load().finally(() => {
+      flight = undefined;
+    });
+    await flight;
+  }
+
+  async function load(): Promise<void> {
+    triedAt = clock.now();
+    try {
+      keys = await importKeys(await fetchJwks(url, options.fetch));
+      fetchedAt = triedAt;
+    } catch (error) {
+      failure = error;
+    }
+  }
+
+  function secondsSince(time: number): number {
+    return (clock.now() - time) / 1000;
+  }
+
+  return {
+    async get(kid) {
+      if (secondsSince(fetchedAt) >= KEYS_FRESH_SECONDS || !keys.has(kid)) await refresh();
+      if (secondsSince(fetchedAt) >= KEYS_USABLE_SECONDS) {
+        throw new AdmissionRefused('KEYS_UNAVAILABLE', { cause: failure });
+      }
+      return find(keys, kid);
+    },
+  };
+}
+
+function find(keys: KeysById, kid: unknown): CryptoKey {
+  const key = keys.get(kid);
+  if (!key) throw new AdmissionRefused('TOKEN_UNKNOWN_KEY');
+  return key;
+}
+
+async function fetchJwks(url: string | URL, fetchUrl: typeof fetch): Promise<Jwks> {
+  const answer = await fetchUrl(url, {
+    headers: { accept: 'application/json' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(FETCH_TIMEOUT_SECONDS * 1000),
+  });
+  if (answer.status !== 200) throw new Error(`the key set answers ${answer.status}`);
+  const jwks: unknown = await answer.json();
+  if (!isObject(jwks) || !Array.isArray(jwks.keys)) throw new Error('the answer is not a JSON Web Key Set');
+  return { keys: jwks.keys };
+}
+
+async function importKeys(jwks: Jwks): Promise<KeysById> {
+  const pairs = await Promise.all(jwks.keys.map(importKey));
+  return new Map(pairs.filter((pair) => pair !== undefined));
+}
+
+async function importKey(jwk: unknown): Promise<[string, CryptoKey] | undefined> {
+  if (!isObject(jwk) || typeof jwk.kid !== 'string' || 'd' in jwk) return undefined;
+  if ((jwk.alg ?? 'ES256') !== 'ES256' || (jwk.use ?? 'sig') !== 'sig') return undefined;
+  const key = await importPublicKey(jwk);
+  return key && [jwk.kid, key];
+}
+
+/** A public P-256 key from its coordinates; undefined where they are not a point of the curve. */
+export async function importPublicKey(jwk: Record<string, unknown>): Promise<CryptoKey | undefined> {
+  const { kty, crv, x, y } = jwk;
+  if (kty !== 'EC' || crv !== 'P-256' || typeof x !== 'string' || typeof y !== 'string') return undefined;
+  const key = await importJWK({ kty, crv, x, y }, 'ES256').catch(() => undefined);
+  return key instanceof Uint8Array ? undefined : key;
+}

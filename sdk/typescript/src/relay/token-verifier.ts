@@ -1,0 +1,134 @@
+/**
+ * The door of a relay: who may come in, decided without asking anybody.
+ *
+ * `docs/tokens.md` explains the twelve checks, their order and their codes.
+ */
+import { type Challenges, createChallenges } from './challenges.ts';
+import { verifyProof } from './proof.ts';
+import { AdmissionRefused } from './refusal.ts';
+import { checkRevocations, type Revocations } from './revocations.ts';
+import { fetchedKeys, fixedKeys, type Jwks } from './signing-keys.ts';
+import { type TokenClaims, verifyToken } from './token.ts';
+import { type Clock, systemClock } from './usage/clock.ts';
+
+export type TokenVerifierOptions = {
+  /** `iss` of the tokens: the base URL of the deployment. */
+  readonly issuer: string;
+  /** `aud` of the tokens: `relay:` and the host of the deployment. */
+  readonly audience: string;
+  /** Tenants that are served here; all when left out. The set may change while it is in use. */
+  readonly tenants?: ReadonlySet<string>;
+  /** Names of rooms that are served here; all when left out. The set may change while it is in use. */
+  readonly rooms?: ReadonlySet<string>;
+  /** The uid of the room that bears the name now, where the relay knows it. */
+  readonly currentRoomUid?: (tenant: string, room: string) => string | undefined;
+  /** The newest snapshot of the tenant; undefined while there is none, which refuses everybody. */
+  readonly revocations?: (tenant: string) => Revocations | undefined;
+  /** Whether the tenant has credit for new sessions. */
+  readonly admitted?: (tenant: string) => boolean;
+  /** For tests: time and the network. */
+  readonly clock?: Pick<Clock, 'now' | 'wallNow'>;
+  readonly fetch?: typeof fetch;
+} & (
+  | { readonly jwksUrl: string | URL; readonly jwks?: never }
+  | { readonly jwks: Jwks; readonly jwksUrl?: never }
+);
+
+/** What a device presents, and what the relay itself knows about the connection. */
+export interface Attempt {
+  readonly token: string;
+  readonly proof: string;
+  /** The challenge that was issued for this connection, from the relay's memory. */
+  readonly challenge: string;
+  /** Where devices reach this relay, from the relay's settings; never from a header of the request. */
+  readonly url: string;
+  readonly method: string;
+  /** SHA-256 of the device's DTLS certificate: 32 hex pairs with colons, from the DTLS connection. */
+  readonly dtlsFingerprint: string;
+  /** The device's IP address. Needed only where addresses are banned. */
+  readonly address?: string;
+}
+
+/** A participant who may be here, until `expiresAt`. */
+export interface Admission extends TokenClaims {
+  /** What a moderator has muted: any of `audio`, `video`, `screen`, `data`. */
+  readonly muted: readonly string[];
+}
+
+/** Who is in which room with which device; an `Admission` says so. */
+export type Participant = Pick<TokenClaims, 'tenant' | 'username' | 'roomUid' | 'deviceThumbprint'>;
+
+export interface TokenVerifier {
+  /** A new challenge, to be sent to one device and used once within 60 seconds. */
+  challenge(): string;
+  /** Admit somebody new, or throw `AdmissionRefused`. */
+  verify(attempt: Attempt): Promise<Admission>;
+  /**
+   * Let somebody stay who is here: same user, room and device, with a new token and a new challenge.
+   *
+   * Sessions that run go on without credit, so credit is not asked for.
+   */
+  renew(previous: Participant, attempt: Attempt): Promise<Admission>;
+}
+
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const clock = options.clock ?? systemClock;
+  const keys = options.jwks
+    ? fixedKeys(options.jwks)
+    : fetchedKeys(options.jwksUrl, { fetch: options.fetch ?? fetch, clock });
+  const expected = { issuer: options.issuer, audience: options.audience, keys, clock };
+  const challenges = createChallenges(clock);
+
+  /** Checks 1 to 11, which newcomers and renewals have in common. */
+  async function verifyPossession(attempt: Attempt): Promise<Admission> {
+    const claims = await verifyToken(attempt.token, expected);
+    checkServed(claims, options);
+    const muted = options.revocations
+      ? checkRevocations(options.revocations(claims.tenant), claims, {
+          nowMs: clock.wallNow(),
+          address: attempt.address,
+        })
+      : [];
+    await checkConnection(attempt, claims, challenges);
+    return { ...claims, muted };
+  }
+
+  return {
+    challenge: () => challenges.issue(),
+    async verify(attempt) {
+      const admission = await verifyPossession(attempt);
+      if (options.admitted?.(admission.tenant) === false) throw new AdmissionRefused('NOT_ADMITTED');
+      return admission;
+    },
+    async renew(previous, attempt) {
+      const admission = await verifyPossession(attempt);
+      if (!isSameParticipant(previous, admission)) throw new AdmissionRefused('RENEWAL_OTHER_PARTICIPANT');
+      return admission;
+    },
+  };
+}
+
+function checkServed(claims: TokenClaims, options: TokenVerifierOptions): void {
+  if (options.tenants?.has(claims.tenant) === false) throw new AdmissionRefused('TENANT_NOT_SERVED');
+  if (options.rooms?.has(claims.room) === false) throw new AdmissionRefused('ROOM_NOT_SERVED');
+  const currentUid = options.currentRoomUid?.(claims.tenant, claims.room) ?? claims.roomUid;
+  if (claims.roomUid !== currentUid) throw new AdmissionRefused('ROOM_NOT_CURRENT');
+}
+
+async function checkConnection(attempt: Attempt, claims: TokenClaims, challenges: Challenges): Promise<void> {
+  const { deviceThumbprint } = claims;
+  const provenFingerprint = await verifyProof(attempt.proof, { ...attempt, deviceThumbprint });
+  if (!challenges.use(attempt.challenge)) throw new AdmissionRefused('CHALLENGE_UNUSABLE');
+  if (provenFingerprint !== attempt.dtlsFingerprint.toLowerCase()) {
+    throw new AdmissionRefused('DTLS_OTHER_CERTIFICATE');
+  }
+}
+
+function isSameParticipant(one: Participant, other: Participant): boolean {
+  return (
+    one.tenant === other.tenant &&
+    one.username === other.username &&
+    one.roomUid === other.roomUid &&
+    one.deviceThumbprint === other.deviceThumbprint
+  );
+}

@@ -1,0 +1,113 @@
+/** The participant token: what it says, and whether the service said it. Checks 1 to 5 of docs/tokens.md. */
+import { hasExactly, isObject, type JsonObject, readHeader, readVerified } from './jws.ts';
+import { AdmissionRefused } from './refusal.ts';
+import type { SigningKeys } from './signing-keys.ts';
+import type { Clock } from './usage/clock.ts';
+import type { Role } from './usage/usage-record.ts';
+
+export const LIFETIME_SECONDS_MAX = 900;
+/** How far the clock of the service may be ahead of ours. Expiry has no such leeway. */
+export const SKEW_SECONDS_MAX = 60;
+
+const ROLES: readonly Role[] = ['host', 'audience', 'broadcast_audience'];
+
+/** What a token grants to whom. */
+export interface TokenClaims {
+  /** `t_` and 16 hex digits. */
+  readonly tenant: string;
+  /** As the service normalised it. */
+  readonly username: string;
+  readonly room: string;
+  /** Tells rooms apart that had the same name one after the other. */
+  readonly roomUid: string;
+  readonly role: Role;
+  /** What is not listed is denied. */
+  readonly capabilities: readonly string[];
+  /** 0 to 100; one may act only on somebody of a lower rank. */
+  readonly rank: number;
+  /** The revocation epoch of this user in this room when the token was minted. */
+  readonly epoch: number;
+  /** RFC 7638 thumbprint of the device's public key. */
+  readonly deviceThumbprint: string;
+  readonly issuedAt: Date;
+  /** From this instant the session is over, unless it is renewed before. */
+  readonly expiresAt: Date;
+  /** `jti`, for logs. */
+  readonly tokenId: string;
+  /** Id of the API key or device credential that the token was minted with, for logs. */
+  readonly mintedBy: string;
+}
+
+export interface Expected {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keys: SigningKeys;
+  readonly clock: Pick<Clock, 'wallNow'>;
+}
+
+/** Verify a token by itself, without a look at who presents it. */
+export async function verifyToken(token: string, expected: Expected): Promise<TokenClaims> {
+  const header = readHeader(token, 'TOKEN', { typ: 'participant+jwt', members: ['typ', 'alg', 'kid'] });
+  const key = await expected.keys.get(header.kid);
+  const claims = await readVerified(token, key, 'TOKEN');
+
+  if (claims.iss !== expected.issuer) throw new AdmissionRefused('TOKEN_WRONG_ISSUER');
+  if (claims.aud !== expected.audience) throw new AdmissionRefused('TOKEN_WRONG_AUDIENCE');
+  const { iat, exp } = checkTimes(claims, expected.clock.wallNow());
+  const deviceThumbprint = readThumbprint(claims.cnf);
+  return {
+    tenant: readText(claims.tid),
+    username: readText(claims.sub),
+    room: readText(claims.room),
+    roomUid: readText(claims.rid),
+    role: readRole(claims.role),
+    capabilities: readCapabilities(claims.cap),
+    rank: readInteger(claims.rank),
+    epoch: readInteger(claims.ep),
+    deviceThumbprint,
+    issuedAt: new Date(iat * 1000),
+    expiresAt: new Date(exp * 1000),
+    tokenId: readText(claims.jti),
+    mintedBy: readText(claims.key),
+  };
+}
+
+function checkTimes(claims: JsonObject, nowMs: number): { iat: number; exp: number } {
+  const [iat, nbf, exp] = [claims.iat, claims.nbf, claims.exp].map(readInteger) as [number, number, number];
+  if (nowMs >= exp * 1000) throw new AdmissionRefused('TOKEN_EXPIRED');
+  if (Math.max(iat, nbf) * 1000 > nowMs + SKEW_SECONDS_MAX * 1000) {
+    throw new AdmissionRefused('TOKEN_NOT_YET_VALID');
+  }
+  if (exp <= iat || exp - iat > LIFETIME_SECONDS_MAX) throw new AdmissionRefused('TOKEN_LIVES_TOO_LONG');
+  return { iat, exp };
+}
+
+/** A confirmation by anything beside `jkt` could be the weaker one, so there must be nothing beside it. */
+function readThumbprint(cnf: unknown): string {
+  const jkt = isObject(cnf) && hasExactly(cnf, ['jkt']) ? cnf.jkt : undefined;
+  if (typeof jkt !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(jkt))
+    throw new AdmissionRefused('TOKEN_NOT_BOUND');
+  return jkt;
+}
+
+function readRole(value: unknown): Role {
+  const role = ROLES.find((known) => known === value);
+  if (!role) throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
+  return role;
+}
+
+function readCapabilities(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
+  return value.map(readText);
+}
+
+function readText(value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
+  return value;
+}
+
+function readInteger(value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
+  return value as number;
+}

@@ -1,0 +1,28 @@
+/** How long to wait after a failure: exponential with full jitter, and without an end. */
+const FIRST_MS = 500;
+const LONGEST_MS = 60_000;
+
+export class Backoff {
+  readonly #random: () => number;
+  #failures = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Failures since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Count a failure; the result is in milliseconds, and never below `atLeastMs`. */
+  next(atLeastMs = 0): number {
+    const ceilingMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    return Math.max(atLeastMs, Math.round(this.#random() * ceilingMs));
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}

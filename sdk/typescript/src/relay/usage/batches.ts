@@ -1,0 +1,44 @@
+/** Batches: how many records, and how many bytes, go into one request. Source: specification 4.12. */
+export interface BatchLimits {
+  readonly records: number;
+  /** Of the whole body, in UTF-8. */
+  readonly bytes: number;
+}
+
+export const BATCH_RECORDS_MAX = 5_000;
+/** The service takes 1 MiB. */
+export const BATCH_BYTES_MAX = 1024 * 1024 - 1;
+
+const HEAD = '{"records":[';
+const TAIL = ']}';
+
+/** Bytes of an empty batch, to which each record adds its line and a comma. */
+export const ENVELOPE_BYTES = HEAD.length + TAIL.length;
+
+export function renderBatch(lines: readonly string[]): string {
+  return `${HEAD}${lines.join(',')}${TAIL}`;
+}
+
+/** What a line adds to a body; the comma that the last one lacks is counted too. */
+export function bytesOf(line: string): number {
+  return Buffer.byteLength(line) + 1;
+}
+
+/** Cut lines into batches within both limits, in order. A line too long for any batch makes one alone. */
+export function splitBatches(lines: readonly string[], limits: BatchLimits): string[][] {
+  const batches: string[][] = [];
+  let batch: string[] = [];
+  let bytes = ENVELOPE_BYTES;
+  for (const line of lines) {
+    const more = bytesOf(line);
+    if (batch.length > 0 && (batch.length >= limits.records || bytes + more > limits.bytes)) {
+      batches.push(batch);
+      batch = [];
+      bytes = ENVELOPE_BYTES;
+    }
+    batch.push(line);
+    bytes += more;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}

@@ -1,0 +1,201 @@
+/** The usage reporter of a relay: usage in, records on disk, batches out. */
+import { randomBytes } from 'node:crypto';
+import { Admission, type Admitted } from './admission.ts';
+import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX } from './batches.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { UsageError } from './errors.ts';
+import { type Emit, emitTo } from './events.ts';
+import type { KeySource } from './key.ts';
+import { Sender } from './sender.ts';
+import { type SessionStart, Sessions, type UsageSession } from './session.ts';
+import { Spool } from './spool.ts';
+import { checkUsage, isIdPart, type ParticipantUsage, renderRecord, splitByDay } from './usage-record.ts';
+
+export interface UsageReporterOptions {
+  /** Address of the service, as `https://billing.example.com`. */
+  readonly url: string;
+  /** The relay key, or where it is read from: at the start, and again after each 401. */
+  readonly key: KeySource;
+  /** A folder on a local disk that belongs to this reporter alone. It is made if need be. */
+  readonly spool: string;
+  /** Names the relay within its tenant: 1 to 64 of `A-Z a-z 0-9 _ -`. */
+  readonly relayId: string;
+  readonly onEvent?: Emit | undefined;
+  /** How often running sessions become records, in seconds. Default 30. */
+  readonly intervalSeconds?: number | undefined;
+  /** A batch is sent when it has so many records (default 1,000, at most 5,000), */
+  readonly batchRecords?: number | undefined;
+  /** or so many bytes (default 700,000, below 1 MiB), */
+  readonly batchBytes?: number | undefined;
+  /** or when its first record is so many seconds old (default 5). */
+  readonly batchSeconds?: number | undefined;
+  /** For tests: time, chance and the network. */
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface UsageReporter {
+  /** `false`: let nobody new in. It starts as `unknown`, and survives an unreachable service unchanged. */
+  readonly admitted: Admitted;
+  /** Records that are on disk and not yet settled, in so many segment files. */
+  readonly pending: { readonly segments: number; readonly records: number };
+  /**
+   * Store the usage of one participant in one interval; resolves with its ids once it is on disk.
+   *
+   * Rejects with `invalid_usage`, `spool_failed`, `spool_broken` or `closed`, and has then stored
+   * nothing: after `spool_failed` the same usage may be given again.
+   */
+  record(usage: ParticipantUsage): Promise<readonly string[]>;
+  /** Count the usage of a participant from now on, and record it in intervals. */
+  startSession(start: SessionStart): UsageSession;
+  /** Bring to disk now what `record` was given, rather than within 200 ms. */
+  sync(): Promise<void>;
+  /**
+   * End all sessions, bring everything to disk, and send until all is sent or the deadline has passed
+   * (default 5 seconds). What is left is sent at the next start; the result says how many records.
+   */
+  close(options?: { readonly deadlineSeconds?: number }): Promise<{ readonly left: number }>;
+}
+
+/** Throws `invalid_options` or `spool_in_use`, or what the file system says about the folder. */
+export async function openUsageReporter(options: UsageReporterOptions): Promise<UsageReporter> {
+  const { clock = systemClock, random = Math.random, fetch = globalThis.fetch } = options;
+  const limits = {
+    records: within('batchRecords', options.batchRecords ?? 1_000, 1, BATCH_RECORDS_MAX),
+    bytes: within('batchBytes', options.batchBytes ?? 700_000, 1, BATCH_BYTES_MAX),
+  };
+  const batchMs = 1000 * within('batchSeconds', options.batchSeconds ?? 5, 0, 3_600);
+  const intervalMs = 1000 * within('intervalSeconds', options.intervalSeconds ?? 30, 1, 3_600);
+  if (!isIdPart(options.relayId)) throw invalid('relayId must be 1 to 64 of A-Z a-z 0-9 _ -');
+  const url = usageUrl(options.url);
+
+  const emit = emitTo(options.onEvent);
+  const admission = new Admission(emit);
+  const spool = await Spool.open({
+    folder: options.spool,
+    limits,
+    clock,
+    emit,
+    onChange: () => sender.wake(),
+  });
+  const sender = new Sender({
+    url,
+    key: options.key,
+    limits,
+    batchMs,
+    fetch,
+    clock,
+    random,
+    spool,
+    admission,
+    emit,
+  });
+  const reporter = new Reporter({
+    relayId: options.relayId,
+    intervalMs,
+    clock,
+    emit,
+    spool,
+    sender,
+    admission,
+  });
+  sender.start();
+  return reporter;
+}
+
+function usageUrl(base: string): string {
+  const url = URL.canParse(base) ? new URL(base) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw invalid('url must be an address with http');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}/v1/usage`;
+}
+
+function within(name: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return value;
+  throw invalid(`${name} must be from ${least} to ${most}`);
+}
+
+function invalid(message: string): UsageError {
+  return new UsageError('invalid_options', message);
+}
+
+interface Parts {
+  readonly relayId: string;
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly spool: Spool;
+  readonly sender: Sender;
+  readonly admission: Admission;
+}
+
+class Reporter implements UsageReporter {
+  readonly #parts: Parts;
+  readonly #sessions: Sessions;
+  /** Of this start alone, so that a relay that forgot its counters uses no id twice. */
+  readonly #idPrefix: string;
+  #intervals = 0;
+  #closing: Promise<{ left: number }> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#idPrefix = `${parts.relayId}.${randomBytes(8).toString('hex')}`;
+    const { intervalMs, clock, emit } = parts;
+    this.#sessions = new Sessions({ intervalMs, clock, emit, record: (usage) => this.#store(usage) });
+  }
+
+  get admitted(): Admitted {
+    return this.#parts.admission.admitted;
+  }
+
+  get pending(): { segments: number; records: number } {
+    return this.#parts.spool.pending;
+  }
+
+  async record(usage: ParticipantUsage): Promise<readonly string[]> {
+    this.#refuseIfClosed();
+    return await this.#store(usage);
+  }
+
+  startSession(start: SessionStart): UsageSession {
+    this.#refuseIfClosed();
+    return this.#sessions.start(start);
+  }
+
+  sync(): Promise<void> {
+    return this.#parts.spool.sync();
+  }
+
+  close({ deadlineSeconds = 5 }: { deadlineSeconds?: number } = {}): Promise<{ left: number }> {
+    this.#closing ??= this.#close(deadlineSeconds * 1000);
+    return this.#closing;
+  }
+
+  async #close(deadlineMs: number): Promise<{ left: number }> {
+    const { spool, sender } = this.#parts;
+    const ended = this.#sessions.close();
+    await spool.seal();
+    await ended;
+    await sender.drain(deadlineMs);
+    const left = spool.pending.records;
+    await spool.close();
+    return { left };
+  }
+
+  /** The ids are made here, once, and are part of what is stored: every attempt to send repeats them. */
+  async #store(usage: ParticipantUsage): Promise<readonly string[]> {
+    checkUsage(usage);
+    const parts = splitByDay(usage).map((part) => {
+      const id = `${this.#idPrefix}.${part.sessionId ?? '0'}.${this.#intervals}`;
+      this.#intervals += 1;
+      return { id, line: renderRecord(id, part) };
+    });
+    await this.#parts.spool.append(parts.map((part) => part.line));
+    return parts.map((part) => part.id);
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closing) throw new UsageError('closed', 'the reporter is closed');
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * Records on disk, from the moment they are acknowledged until the service has them.
+ *
+ * A folder of numbered segment files (`segment.ts`). New records go to the end of the open segment, and
+ * many share one fsync. A sealed segment is never written again: it is what a batch is made of, and is
+ * deleted once the service has settled every record of it. Segments of an earlier start are sealed.
+ *
+ *     0000000042.segment   records to be sent
+ *     0000000007.kept      a segment put aside for a person to look at
+ *     quarantine.jsonl     records the service refused, with the reason
+ *     lock.*               the owner of the folder
+ */
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type BatchLimits, bytesOf, ENVELOPE_BYTES } from './batches.ts';
+import type { Clock } from './clock.ts';
+import { UsageError } from './errors.ts';
+import type { Emit } from './events.ts';
+import { type FolderLock, lockFolder } from './folder-lock.ts';
+import { encodeEntry, parseSegment } from './segment.ts';
+
+/** Whichever comes first: so many records wait for the disk, or one of them has waited so long. */
+const SYNC_RECORDS = 64;
+const SYNC_MS = 200;
+
+const SEGMENT_NAME = /^(\d{10})\.(segment|kept)$/;
+
+export interface SpoolOptions {
+  readonly folder: string;
+  /** A segment never outgrows a batch, so that each is sent, and deleted, by one request. */
+  readonly limits: BatchLimits;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  /** Told when there is something new to send, or soon will be. */
+  readonly onChange: () => void;
+}
+
+export interface Segment {
+  readonly path: string;
+  readonly records: number;
+  /** Bytes of the file that were acknowledged. */
+  readonly fileBytes: number;
+  /** Some bytes are no longer what was written. */
+  readonly corrupt: boolean;
+}
+
+interface OpenSegment {
+  readonly path: string;
+  readonly handle: FileHandle;
+  /** When its first record was stored, by the monotonic clock. */
+  readonly since: number;
+  records: number;
+  fileBytes: number;
+  bodyBytes: number;
+}
+
+/** The lines of one call, which become durable together or not at all. */
+interface Append {
+  readonly lines: readonly string[];
+  readonly bodyBytes: number;
+  readonly resolve: () => void;
+  readonly reject: (error: UsageError) => void;
+}
+
+export class Spool {
+  readonly #options: SpoolOptions;
+  readonly #directory: FileHandle;
+  readonly #lock: FolderLock;
+  readonly #sealed: Segment[] = [];
+  #open: OpenSegment | undefined;
+  #lastNumber = 0;
+  #waiting: Append[] = [];
+  #waitingRecords = 0;
+  #cancelSync: (() => void) | undefined;
+  /** Work on the open segment, one piece after the other. */
+  #work: Promise<void> = Promise.resolve();
+  /** Why nothing more is accepted. */
+  #refusal: UsageError | undefined;
+
+  private constructor(options: SpoolOptions, directory: FileHandle, lock: FolderLock) {
+    this.#options = options;
+    this.#directory = directory;
+    this.#lock = lock;
+  }
+
+  /** Take the folder, and find out what an earlier start left in it. Throws `spool_in_use`. */
+  static async open(given: SpoolOptions): Promise<Spool> {
+    const options = { ...given, folder: resolve(given.folder) };
+    await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    const directory = await open(options.folder);
+    try {
+      const lock = await lockFolder(options.folder, directory);
+      const spool = new Spool(options, directory, lock);
+      await spool.#recover().catch(async (error: unknown) => {
+        await lock.release();
+        throw error;
+      });
+      return spool;
+    } catch (error) {
+      await directory.close();
+      throw error;
+    }
+  }
+
+  async #recover(): Promise<void> {
+    let tornBytes = 0;
+    for (const name of (await readdir(this.#options.folder)).sort()) {
+      const match = SEGMENT_NAME.exec(name);
+      if (!match) continue;
+      this.#lastNumber = Math.max(this.#lastNumber, Number(match[1]));
+      if (match[2] === 'segment') tornBytes += await this.#recoverSegment(this.#pathOf(name));
+    }
+    if (this.#sealed.length === 0) return;
+    const { segments, records } = this.pending;
+    this.#options.emit({ type: 'spool_recovered', segments, records, tornBytes });
+  }
+
+  /** Returns the bytes of an entry that was being written when the earlier start ended. */
+  async #recoverSegment(path: string): Promise<number> {
+    let bytes: Buffer;
+    try {
+      bytes = await readFile(path);
+    } catch (cause) {
+      this.#options.emit({ type: 'segment_failed', file: path, cause });
+      return 0;
+    }
+    const { lines, corrupt, tornBytes } = parseSegment(bytes);
+    for (const stretch of corrupt) this.#options.emit({ type: 'segment_corrupt', file: path, ...stretch });
+    this.#sealed.push({
+      path,
+      records: lines.length,
+      fileBytes: bytes.length,
+      corrupt: corrupt.length > 0,
+    });
+    return tornBytes;
+  }
+
+  /** What is stored and not settled. */
+  get pending(): { segments: number; records: number } {
+    const all = this.#open ? [...this.#sealed, this.#open] : this.#sealed;
+    return { segments: all.length, records: all.reduce((sum, segment) => sum + segment.records, 0) };
+  }
+
+  /** When the first record of the open segment was stored; undefined while there is none. */
+  get openSince(): number | undefined {
+    return this.#open?.since;
+  }
+
+  /** The segment to be sent next. */
+  oldest(): Segment | undefined {
+    return this.#sealed[0];
+  }
+
+  /**
+   * Store lines, all of them or none; resolves once they are on the disk.
+   *
+   * After `spool_failed` nothing of this call is there, so it can be made again.
+   */
+  append(lines: readonly string[]): Promise<void> {
+    if (this.#refusal) return Promise.reject(this.#refusal);
+    const bodyBytes = lines.reduce((sum, line) => sum + bytesOf(line), 0);
+    const stored = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ lines, bodyBytes, resolve, reject });
+    });
+    this.#waitingRecords += lines.length;
+    if (this.#waitingRecords >= SYNC_RECORDS) void this.sync();
+    else this.#cancelSync ??= this.#options.clock.after(SYNC_MS, () => void this.sync());
+    return stored;
+  }
+
+  /** Store what waits now. Never fails: each `append` tells its own caller. */
+  sync(): Promise<void> {
+    this.#cancelSync?.();
+    this.#cancelSync = undefined;
+    return this.#next(() => this.#writeWaiting());
+  }
+
+  /** Store what waits, and end the open segment so that it can be sent. */
+  seal(): Promise<void> {
+    void this.sync();
+    return this.#next(() => this.#sealOpen());
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work);
+    return this.#work;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      if (group.length === 0) {
+        await this.#sealOpen();
+        continue;
+      }
+      try {
+        await this.#write(group);
+        for (const each of group) each.resolve();
+      } catch (cause) {
+        const error = this.#refusal ?? new UsageError('spool_failed', 'usage could not be stored', { cause });
+        for (const each of group) each.reject(error);
+      }
+    }
+  }
+
+  /** As many waiting calls as fit into the open segment; at least one if it has no records yet. */
+  #takeGroup(): Append[] {
+    const { limits } = this.#options;
+    let records = this.#open?.records ?? 0;
+    let bytes = this.#open?.bodyBytes ?? ENVELOPE_BYTES;
+    let count = 0;
+    for (const { lines, bodyBytes } of this.#waiting) {
+      const fits = records + lines.length <= limits.records && bytes + bodyBytes <= limits.bytes;
+      if (!fits && records > 0) break;
+      records += lines.length;
+      bytes += bodyBytes;
+      count += 1;
+    }
+    const group = this.#waiting.splice(0, count);
+    this.#waitingRecords -= group.reduce((sum, each) => sum + each.lines.length, 0);
+    return group;
+  }
+
+  async #write(group: readonly Append[]): Promise<void> {
+    if (this.#refusal) throw this.#refusal;
+    const lines = group.flatMap((each) => each.lines);
+    const bytes = Buffer.concat(lines.map(encodeEntry));
+    this.#open ??= await this.#createSegment();
+    const segment = this.#open;
+    try {
+      await segment.handle.appendFile(bytes);
+      await segment.handle.datasync();
+    } catch (error) {
+      await this.#undo(segment);
+      throw error;
+    }
+    segment.records += lines.length;
+    segment.fileBytes += bytes.length;
+    segment.bodyBytes += group.reduce((sum, each) => sum + each.bodyBytes, 0);
+    if (segment.records >= this.#options.limits.records) await this.#sealOpen();
+    else this.#options.onChange();
+  }
+
+  async #createSegment(): Promise<OpenSegment> {
+    this.#lastNumber += 1;
+    const path = this.#pathOf(`${String(this.#lastNumber).padStart(10, '0')}.segment`);
+    const handle = await open(path, 'ax', 0o600);
+    try {
+      // Without this the name of the file, and so all of it, could be lost with the power.
+      await this.#directory.sync();
+    } catch (error) {
+      await handle.close();
+      await rm(path, { force: true });
+      throw error;
+    }
+    const since = this.#options.clock.now();
+    return { path, handle, since, records: 0, fileBytes: 0, bodyBytes: ENVELOPE_BYTES };
+  }
+
+  /**
+   * Take back a write that failed, so that whoever is told so may report the same usage again without
+   * having it charged twice. A file that failed once gets nothing more.
+   */
+  async #undo(segment: OpenSegment): Promise<void> {
+    try {
+      await segment.handle.truncate(segment.fileBytes);
+      await segment.handle.datasync();
+      await this.#sealOpen();
+    } catch (cause) {
+      this.#refusal = new UsageError('spool_broken', 'a failed write could not be taken back', { cause });
+    }
+  }
+
+  async #sealOpen(): Promise<void> {
+    const segment = this.#open;
+    if (!segment) return;
+    this.#open = undefined;
+    // Everything acknowledged was synced before, so that closing has nothing left to lose.
+    await segment.handle.close().catch(() => undefined);
+    const { path, records, fileBytes } = segment;
+    if (records === 0) {
+      await rm(path, { force: true }).catch(() => undefined);
+      return;
+    }
+    this.#sealed.push({ path, records, fileBytes, corrupt: false });
+    this.#options.onChange();
+  }
+
+  /** The records of a segment, as they were stored. Undefined puts it aside until the next start. */
+  async read(segment: Segment): Promise<readonly string[] | undefined> {
+    try {
+      const bytes = await readFile(segment.path);
+      return parseSegment(bytes.subarray(0, segment.fileBytes)).lines;
+    } catch (cause) {
+      this.#forget(segment);
+      this.#options.emit({ type: 'segment_failed', file: segment.path, cause });
+      return undefined;
+    }
+  }
+
+  /** Where `settle` keeps a segment. */
+  keptPath(segment: Segment): string {
+    return segment.path.replace(/segment$/, 'kept');
+  }
+
+  /** Every record of the segment is settled: delete it, or keep it for a person to look at. */
+  async settle(segment: Segment, fate: 'delete' | 'keep'): Promise<void> {
+    try {
+      if (fate === 'keep' || segment.corrupt) await rename(segment.path, this.keptPath(segment));
+      else await rm(segment.path);
+    } catch (cause) {
+      this.#options.emit({ type: 'segment_failed', file: segment.path, cause });
+    }
+    this.#forget(segment);
+  }
+
+  #forget(segment: Segment): void {
+    const index = this.#sealed.indexOf(segment);
+    if (index >= 0) this.#sealed.splice(index, 1);
+  }
+
+  get quarantinePath(): string {
+    return this.#pathOf('quarantine.jsonl');
+  }
+
+  /** Keep a refused record with the reason. A crash before `settle` may put it there twice. */
+  async quarantine(line: string, message: string): Promise<void> {
+    const handle = await open(this.quarantinePath, 'a', 0o600);
+    try {
+      await handle.appendFile(`{"message":${JSON.stringify(message)},"record":${line}}\n`);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Store what waits and give the folder back. */
+  async close(): Promise<void> {
+    await this.seal();
+    this.#refusal ??= new UsageError('closed', 'the reporter is closed');
+    await this.#lock.release();
+    await this.#directory.close();
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#options.folder, name);
+  }
+}

@@ -1,0 +1,23 @@
+/** Errors that say nothing about a request, only that the database was away or too slow. */
+import { sqlState } from './transaction.ts';
+
+export type Outage = 'unavailable' | 'deadline_exceeded';
+
+/** Source: PostgreSQL, appendix A "Error Codes"; the names of system errors; the messages of `pg`. */
+const TOO_SLOW: ReadonlySet<string> = new Set(['57014', '55P03', '25P03']);
+const AWAY =
+  /^(08...|53...|57P0[1-5]|40001|40P01|25006|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+const TOO_SLOW_MESSAGE = /^Query read timeout$/;
+const AWAY_MESSAGE =
+  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end)/;
+
+/** `undefined` for anything else: that is a bug. */
+export function outageOf(error: unknown): Outage | undefined {
+  if (!(error instanceof Error)) return undefined;
+  // Connecting to several addresses of a host fails with all of their errors.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  const code = sqlState(first ?? error) ?? '';
+  if (TOO_SLOW.has(code) || TOO_SLOW_MESSAGE.test(error.message)) return 'deadline_exceeded';
+  if (AWAY.test(code) || AWAY_MESSAGE.test(error.message)) return 'unavailable';
+  return undefined;
+}

@@ -1,0 +1,97 @@
+/** SQL of `device_credentials`. A credential is judged by the clock of the database, as a key is. */
+import type { Db, Tx } from '../db/pool.ts';
+import { isKeyId, type NewKey } from '../keys/api-key.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import type { Device, DeviceCredential, DeviceGrant } from './device-credential.ts';
+
+/** One whose time to retire has passed is revoked from that instant, whether or not a row says so. */
+const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",
+  created_at as "createdAt",
+  case when revoked_at is null and retires_at > now() then retires_at end as "retiresAt",
+  least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;
+
+/** The device whose credential has this id, with the hash to check it by, if the credential works now. */
+export async function findWorkingCredential(
+  db: Db,
+  id: string,
+): Promise<(Device & { readonly hash: Buffer }) | undefined> {
+  const { rows } = await db.query<Device & { hash: Buffer }>({
+    name: 'find-working-credential',
+    text: `select d.tenant_id as tenant, t.status as "tenantStatus", d.id as "credentialId", d.hash,
+                  d.publish, d.rooms, d.default_room as "defaultRoom"
+             from device_credentials d join tenants t on t.id = d.tenant_id
+            where d.id = $1 and d.revoked_at is null and (d.retires_at is null or d.retires_at > now())
+              and (d.expires_at is null or d.expires_at > now())`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Nothing is inserted, and `undefined` returned, where the credential would have expired already. */
+export async function insertCredential(
+  db: Db,
+  tenant: TenantId,
+  credential: NewKey & DeviceGrant,
+): Promise<DeviceCredential | undefined> {
+  const { rows } = await db.query<DeviceCredential>(
+    `insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room, expires_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8 where $8::timestamptz is null or $8::timestamptz > now()
+     returning ${COLUMNS}`,
+    [
+      tenant,
+      credential.id,
+      credential.name,
+      credential.hash,
+      credential.publish,
+      credential.rooms,
+      credential.defaultRoom,
+      credential.expiresAt,
+    ],
+  );
+  return rows[0];
+}
+
+export async function selectCredentials(db: Db, tenant: TenantId): Promise<DeviceCredential[]> {
+  const { rows } = await db.query<DeviceCredential>(
+    `select ${COLUMNS} from device_credentials where tenant_id = $1 order by created_at, id`,
+    [tenant],
+  );
+  return rows;
+}
+
+/** Locks it, so that of two changes at once the second one sees what the first one did. */
+export async function lockCredential(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+): Promise<DeviceCredential | undefined> {
+  // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
+  if (!isKeyId(id)) return undefined;
+  const { rows } = await tx.query<DeviceCredential>(
+    `select ${COLUMNS} from device_credentials where tenant_id = $1 and id = $2 for no key update`,
+    [tenant, id],
+  );
+  return rows[0];
+}
+
+export async function markRevoked(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await tx.query(
+    'update device_credentials set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2',
+    [tenant, id],
+  );
+}
+
+/** Returns when the credential stops working. */
+export async function markRetiring(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  overlapSeconds: number,
+): Promise<Date> {
+  const { rows } = await tx.query<{ retiresAt: Date }>(
+    `update device_credentials set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
+      where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
+    [tenant, id, overlapSeconds],
+  );
+  return rows[0]!.retiresAt;
+}

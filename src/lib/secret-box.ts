@@ -1,0 +1,41 @@
+/**
+ * Secrets at rest: AES-256-GCM with a key that the database never sees.
+ *
+ * A sealed secret is nonce (12 bytes), ciphertext and tag (16 bytes). It opens only together with the
+ * context that it was sealed for, so that it cannot be put into the place of another.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export const SECRETS_KEY_BYTES = 32;
+
+export class SecretBox {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  seal(secret: Buffer, context: string): Buffer {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#key, nonce).setAAD(Buffer.from(context));
+    return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** Throws where the key, the context or a single bit is another than when it was sealed. */
+  open(sealed: Buffer, context: string): Buffer {
+    if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed secret');
+    const nonce = sealed.subarray(0, NONCE_BYTES);
+    const tag = sealed.subarray(sealed.length - TAG_BYTES);
+    const decipher = createDecipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(tag);
+    return Buffer.concat([
+      decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)),
+      decipher.final(),
+    ]);
+  }
+}

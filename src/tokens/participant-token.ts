@@ -1,0 +1,85 @@
+/**
+ * Participant tokens: what stands in them.
+ *
+ * Source: specification 5. A token is a JWS of one user, on one device, in one incarnation of one
+ * room; it lives for minutes and is bound to the device's key by `cnf.jkt` (RFC 7800, RFC 9449).
+ */
+import type { PublishRight } from '../devices/device-credential.ts';
+import { randomHex } from '../lib/ids.ts';
+import type { Role } from '../pricing/rate-card.ts';
+import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
+
+/** Explicit, so that a token of another kind is never taken for one (RFC 8725, 3.11). */
+export const TOKEN_TYPE = 'participant+jwt';
+
+export const TOKEN_SECONDS_DEFAULT = 600;
+export const TOKEN_SECONDS_MAX = 900;
+
+/** What whoever joins may do besides publishing. Nothing of it touches another participant or the room. */
+const JOIN_CAPABILITIES = ['chat.send', 'roster.view', 'self.update', 'subscribe.audio', 'subscribe.video'];
+
+/** Sorted, as tokens carry them. */
+export function joinCapabilities(publish: readonly PublishRight[]): readonly string[] {
+  return [...JOIN_CAPABILITIES, ...publish.map((right) => `publish.${right}`)].sort();
+}
+
+/** Everything that a token says, in our own words. */
+export interface Grant {
+  /** Seconds since 1970, by the clock of the database. */
+  readonly issuedAt: number;
+  readonly lifetimeSeconds: number;
+  readonly tenant: TenantId;
+  readonly username: string;
+  /** RFC 7638 thumbprint of the device's key. */
+  readonly thumbprint: string;
+  readonly room: string;
+  readonly roomUid: string;
+  readonly role: Role;
+  /** Standing, 0 to 100: one may act only on those of a lower one. */
+  readonly rank: number;
+  readonly capabilities: readonly string[];
+  /** The API key or device credential that asked for the token, for the record only. */
+  readonly keyId: string;
+}
+
+export interface Claims {
+  readonly iss: string;
+  readonly aud: string;
+  readonly sub: string;
+  readonly tid: string;
+  readonly iat: number;
+  readonly nbf: number;
+  readonly exp: number;
+  readonly jti: string;
+  readonly cnf: { readonly jkt: string };
+  readonly room: string;
+  readonly rid: string;
+  readonly role: Role;
+  readonly cap: readonly string[];
+  readonly rank: number;
+  /** Revocation epoch of the user in this room. */
+  readonly ep: number;
+  readonly key: string;
+}
+
+/** `publicUrl` is the address of the deployment: its issuer, and by its host the relays that may be used. */
+export function claimsOf(grant: Grant, publicUrl: string): Claims {
+  return {
+    iss: publicUrl,
+    aud: `relay:${new URL(publicUrl).host}`,
+    sub: grant.username,
+    tid: renderTenantId(grant.tenant),
+    iat: grant.issuedAt,
+    nbf: grant.issuedAt,
+    exp: grant.issuedAt + grant.lifetimeSeconds,
+    jti: randomHex(16),
+    cnf: { jkt: grant.thumbprint },
+    room: grant.room,
+    rid: grant.roomUid,
+    role: grant.role,
+    cap: grant.capabilities,
+    rank: grant.rank,
+    ep: 0,
+    key: grant.keyId,
+  };
+}

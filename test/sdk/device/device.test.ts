@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWK, jwtVerify } from 'jose';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  createDevice,
+  EncryptionRequiredError,
+  generateDeviceKey,
+  JoinError,
+  type KeyStore,
+} from '../../../sdk/typescript/src/device/index.ts';
+import { type Answer, type JoinCall, ManualTimers, startJoinEndpoint } from './support.ts';
+
+const NOW_MS = 1_800_000_000_000;
+const open: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function endpoint(answer: (call: JoinCall, count: number) => Answer | 'hang up') {
+  const started = await startJoinEndpoint(answer);
+  open.push(started.close);
+  return started;
+}
+
+function granted(device: string, changes: object = {}): Answer {
+  const answer = {
+    token: 'header.claims.signature',
+    expiresAt: '2027-01-15T08:10:00.000Z',
+    room: 'lobby',
+    username: 'ann',
+    keyId: 'kid',
+    device,
+  };
+  return { status: 200, body: JSON.stringify({ ...answer, ...changes }) };
+}
+
+const request = (url: string) => ({
+  url,
+  credential: 'dev_0123456789abcdef_secret',
+  username: 'Ann',
+  room: 'lobby',
+});
+
+describe('the key', () => {
+  test('is a P-256 key that cannot be exported, another for each device', async () => {
+    const key = await generateDeviceKey();
+    expect(key.privateKey.extractable).toBe(false);
+    expect(key.privateKey.algorithm).toMatchObject({ name: 'ECDSA', namedCurve: 'P-256' });
+    const [one, other] = [await createDevice(), await createDevice()];
+    expect(one.thumbprint).not.toBe(other.thumbprint);
+    expect(one.thumbprint).toBe(await calculateJwkThumbprint(one.publicJwk as JWK));
+  });
+
+  test('is the one that the caller hands in', async () => {
+    const key = await generateDeviceKey();
+    const [one, other] = [await createDevice({ key }), await createDevice({ key })];
+    expect(one.thumbprint).toBe(other.thumbprint);
+  });
+
+  test('is the one that the store kept before', async () => {
+    let kept: CryptoKeyPair | undefined;
+    const store: KeyStore = { keep: async (candidate) => (kept ??= candidate) };
+    const [one, other] = await Promise.all([createDevice({ store }), createDevice({ store })]);
+    expect(one.thumbprint).toBe(other.thumbprint);
+  });
+
+  test('of another curve is refused', async () => {
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-384' };
+    const key = await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']);
+    await expect(createDevice({ key })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('join', () => {
+  test('sends the public key and nothing of the private one, and returns what was answered', async () => {
+    const device = await createDevice();
+    const { url, calls } = await endpoint(() => granted(device.thumbprint));
+    expect(await device.join(request(`${url}/`))).toEqual({
+      token: 'header.claims.signature',
+      expiresAt: new Date('2027-01-15T08:10:00.000Z'),
+      room: 'lobby',
+      username: 'ann',
+      keyId: 'kid',
+      device: device.thumbprint,
+    });
+    expect(calls).toMatchObject([
+      {
+        path: '/join',
+        method: 'POST',
+        headers: { authorization: 'Bearer dev_0123456789abcdef_secret', 'content-type': 'application/json' },
+      },
+    ]);
+    expect(calls[0]?.body).toEqual({ username: 'Ann', room: 'lobby', key: device.publicJwk });
+    expect(Object.keys(device.publicJwk)).toEqual(['kty', 'crv', 'x', 'y']);
+  });
+
+  test.each([
+    [400, 'INVALID', 'invalid request: username must be 1 to 64 characters'],
+    [401, 'UNAUTHENTICATED', 'invalid device credential'],
+    [402, 'NO_CREDIT', 'insufficient credit: top up to admit new sessions'],
+    [403, 'DENIED', 'permission denied'],
+    [404, 'NOT_FOUND', 'not found'],
+    [405, 'METHOD_NOT_ALLOWED', 'method not allowed'],
+    [409, 'PRECONDITION_FAILED', 'room has ended'],
+    [418, 'BAD_ANSWER', 'teapot'],
+    [500, 'INTERNAL', 'internal error'],
+  ])('%i is %s, and is not tried again', async (status, code, body) => {
+    const device = await createDevice();
+    const { url, calls } = await endpoint(() => ({ status, body: `${body}\n` }));
+    const error = await device.join(request(url)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(JoinError);
+    expect(error).toMatchObject({ code, status, message: body, retryable: false });
+    expect(calls).toHaveLength(1);
+  });
+
+  test.each([
+    ['no JSON', { status: 200, body: '<html>' }],
+    ['null', { status: 200, body: 'null' }],
+    ['no token', granted('x', { token: undefined })],
+    ['no time', granted('x', { expiresAt: 'soon' })],
+    ['a token for another device', granted('x')],
+  ])('200 with %s is BAD_ANSWER', async (_, answer) => {
+    const device = await createDevice();
+    const { url } = await endpoint(() => answer);
+    await expect(device.join(request(url))).rejects.toMatchObject({ code: 'BAD_ANSWER' });
+  });
+
+  test('does not follow a redirection with its credential', async () => {
+    const timers = new ManualTimers(NOW_MS);
+    const device = await createDevice({ timers });
+    const moved = { status: 307, headers: { location: '/elsewhere' }, body: '' };
+    const { url, calls } = await endpoint((_, count) => (count === 1 ? moved : granted(device.thumbprint)));
+    const joining = device.join(request(url));
+    await vi.waitFor(() => expect(timers.waits[0]).toBeLessThanOrEqual(1_000));
+    await timers.advance(1_000);
+    await joining;
+    expect(calls.map(({ path }) => path)).toEqual(['/join', '/join']);
+  });
+});
+
+describe('join, when it may pass by itself', () => {
+  test.each<[string, Answer | 'hang up']>([
+    ['429', { status: 429, headers: { 'retry-after': '7' }, body: 'too many joins' }],
+    ['503', { status: 503, headers: { 'retry-after': '7' }, body: 'temporarily unavailable' }],
+    ['504', { status: 504, headers: { 'retry-after': '7' }, body: 'deadline exceeded' }],
+  ])('%s waits as long as it is told, and a random moment', async (_, answer) => {
+    const timers = new ManualTimers(NOW_MS);
+    const device = await createDevice({ timers });
+    const { url, calls } = await endpoint((_call, count) =>
+      count === 1 ? answer : granted(device.thumbprint),
+    );
+    const joining = device.join(request(url));
+    await vi.waitFor(() => expect(timers.waits[0]).toBeLessThanOrEqual(8_000));
+    await timers.advance(7_499);
+    expect(calls).toHaveLength(1);
+    await timers.advance(501);
+    expect((await joining).username).toBe('ann');
+    expect(timers.waits).toEqual([]);
+  });
+
+  test.each<[string, Answer | 'hang up']>([
+    ['503 without Retry-After', { status: 503, body: '' }],
+    [
+      '503 with a Retry-After that is no number',
+      { status: 503, headers: { 'retry-after': 'later' }, body: '' },
+    ],
+    ['no answer', 'hang up'],
+  ])('%s waits longer each time, at random', async (_, answer) => {
+    const timers = new ManualTimers(NOW_MS);
+    const device = await createDevice({ timers });
+    const { url } = await endpoint((_call, count) => (count <= 3 ? answer : granted(device.thumbprint)));
+    const joining = device.join(request(url));
+    for (const ceilingMs of [1_000, 2_000, 4_000]) {
+      await vi.waitFor(() => {
+        expect(timers.waits).toHaveLength(1);
+        expect(timers.waits[0]).toBeLessThanOrEqual(ceilingMs);
+        expect(timers.waits[0]).toBeGreaterThanOrEqual(ceilingMs / 2);
+      });
+      await timers.advance(timers.waits[0]!);
+    }
+    expect((await joining).username).toBe('ann');
+  });
+
+  test('gives up rather than wait beyond a minute', async () => {
+    const timers = new ManualTimers(NOW_MS);
+    const device = await createDevice({ timers });
+    const answer = { status: 429, headers: { 'retry-after': '60' }, body: 'too many joins' };
+    const { url, calls } = await endpoint(() => answer);
+    const error = { code: 'RATE_LIMITED', status: 429, retryable: true, retryAfterSeconds: 60 };
+    await expect(device.join(request(url))).rejects.toMatchObject(error);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('takes no answer for 20 seconds as none', async () => {
+    const timers = new ManualTimers(NOW_MS);
+    const device = await createDevice({
+      timers,
+      fetch: (_url, init) =>
+        new Promise((_resolve, reject) =>
+          init?.signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError'))),
+        ),
+    });
+    const outcome = expect(device.join(request('http://nowhere.example'))).rejects.toMatchObject({
+      code: 'NETWORK',
+    });
+    expect(timers.waits).toEqual([20_000]);
+    await untilSettled(outcome, timers);
+  });
+
+  test('stops when it is aborted', async () => {
+    const timers = new ManualTimers(NOW_MS);
+    const device = await createDevice({ timers });
+    const { url, calls } = await endpoint(() => ({ status: 503, body: 'temporarily unavailable' }));
+    const abort = new AbortController();
+    const outcome = expect(device.join(request(url), { signal: abort.signal })).rejects.toMatchObject({
+      status: 503,
+    });
+    await vi.waitFor(() => expect(timers.waits[0]).toBeLessThanOrEqual(1_000));
+    abort.abort();
+    await outcome;
+    expect(timers.waits).toEqual([]);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('proof', () => {
+  test('is a JWS of the device about token, relay, challenge and certificate', async () => {
+    const device = await createDevice({ timers: new ManualTimers(NOW_MS) });
+    const asked = {
+      token: 'header.claims.signature',
+      challenge: 'challenge',
+      url: 'https://relay.example/connect?token=secret#part',
+      method: 'CONNECT',
+      dtlsFingerprint: 'AB:CD',
+    };
+    const proof = await device.proof(asked);
+    const { payload } = await jwtVerify(proof, EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      currentDate: new Date(NOW_MS),
+    });
+    expect(decodeProtectedHeader(proof)).toEqual({ typ: 'dpop+jwt', alg: 'ES256', jwk: device.publicJwk });
+    expect(payload).toEqual({
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      htm: 'CONNECT',
+      htu: 'https://relay.example/connect',
+      iat: NOW_MS / 1000,
+      ath: createHash('sha256').update(asked.token).digest('base64url'),
+      nonce: 'challenge',
+      dtls_fp: 'ab:cd',
+    });
+  });
+});
+
+test('what encryption is missing has a type and a code', () => {
+  expect(new EncryptionRequiredError()).toMatchObject({
+    name: 'EncryptionRequiredError',
+    code: 'encryptionRequired',
+  });
+});
+
+test('the device part imports nothing but itself, and knows nothing of Node', () => {
+  const folder = new URL('../../../sdk/typescript/src/device/', import.meta.url);
+  const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
+  expect(sources.length).toBeGreaterThan(5);
+  for (const source of sources) {
+    for (const [, from] of source.matchAll(/\bfrom '([^']+)'/g)) expect(from).toMatch(/^\.\/[a-z0-9-]+\.ts$/);
+    expect(source).not.toMatch(/\b(Buffer|process|require|node:|import\()\b/);
+  }
+});
+
+/** Let time pass, timer by timer, until the promise is settled. */
+async function untilSettled(promise: Promise<unknown>, timers: ManualTimers): Promise<void> {
+  let settled = false;
+  const done = promise.finally(() => {
+    settled = true;
+  });
+  await vi.waitFor(async () => {
+    await timers.advance(timers.waits[0] ?? 0);
+    expect(settled).toBe(true);
+  }, 10_000);
+  await done;
+}

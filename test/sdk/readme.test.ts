@@ -1,0 +1,85 @@
+/** The examples of the SDK's README run as they stand: a device and a relay that meet. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import * as deviceSdk from '../../sdk/typescript/src/device/index.ts';
+import * as relaySdk from '../../sdk/typescript/src/relay/index.ts';
+import { startJoinEndpoint } from './device/support.ts';
+import { FINGERPRINT, jwks, mint, NOW_SECONDS } from './relay/support.ts';
+
+const README = readFileSync(new URL('../../sdk/typescript/README.md', import.meta.url), 'utf8');
+const [verifying, renewing, joining] = [...README.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
+
+/** Run an example with what surrounds it, and give back the names that it defines. */
+async function run(code: string | undefined, around: Record<string, unknown>, defines: string[]) {
+  const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
+  const body = code?.replace(/import (\{.*?\}) from '@boxoffice\/sdk\/(\w+)';/g, 'const $1 = $2Sdk;');
+  const scope: Record<string, unknown> = { relaySdk, deviceSdk, ...around };
+  const example = new AsyncFunction(...Object.keys(scope), `{ ${body}\nreturn { ${defines.join(', ')} }; }`);
+  return await example(...Object.values(scope));
+}
+
+test('a device joins, proves itself to a relay, and renews', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 });
+  const fetchOfThePlatform = fetch;
+  vi.stubGlobal('fetch', async (url: string, init?: RequestInit) => {
+    if (url !== 'https://boxoffice.example/.well-known/jwks.json') return await fetchOfThePlatform(url, init);
+    return Response.json(jwks);
+  });
+  let joinAnswer = '';
+  const endpoint = await startJoinEndpoint(() => ({ status: 200, body: joinAnswer }));
+  /** The endpoint answers the device that was made last with a token that is bound to it. */
+  const createDevice = async () => {
+    const device = await deviceSdk.createDevice();
+    const token = await mint({ cnf: { jkt: device.thumbprint } });
+    const expiresAt = new Date((NOW_SECONDS + 600) * 1000).toISOString();
+    const rest = { room: 'lobby', username: 'ann', keyId: 'kid', device: device.thumbprint };
+    joinAnswer = JSON.stringify({ token, expiresAt, ...rest });
+    return device;
+  };
+  const shown: string[] = [];
+
+  try {
+    const application = {
+      deviceSdk: { ...deviceSdk, createDevice },
+      joinUrl: endpoint.url,
+      dtlsFingerprint: FINGERPRINT,
+      show: (text: string) => shown.push(text),
+      askTheRelayForAChallenge: () => expect.fail('too early'),
+    };
+    const { answer, session } = await run(joining, application, ['answer', 'session']);
+    const connection = { ask: answer, dtlsFingerprint: FINGERPRINT, address: '192.0.2.7' };
+    const log: string[] = [];
+    const surroundings = { connection, reporter: { admitted: true }, log: (code: string) => log.push(code) };
+    const { admission, verifier, letIn } = await run(verifying, surroundings, [
+      'admission',
+      'verifier',
+      'letIn',
+    ]);
+    expect(admission).toMatchObject({ username: 'ann', room: 'lobby', role: 'host' });
+
+    const { renewed } = await run(renewing, { verifier, connection, admission }, ['renewed']);
+    expect(renewed).toMatchObject({ deviceThumbprint: admission.deviceThumbprint });
+
+    const otherCertificate = createHash('sha256')
+      .update('other')
+      .digest('hex')
+      .replace(/..(?!$)/g, '$&:');
+    expect(await letIn({ ...connection, dtlsFingerprint: otherCertificate })).toBeUndefined();
+    expect(log).toEqual(['DTLS_OTHER_CERTIFICATE']);
+
+    session.moderated('KICKED');
+    expect(shown).toEqual(['removed: KICKED']);
+  } finally {
+    await endpoint.close();
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  }
+});
+
+test('the README names every code of JoinError', () => {
+  const source = readFileSync(new URL('../../sdk/typescript/src/device/errors.ts', import.meta.url), 'utf8');
+  const codes = [...source.matchAll(/(?:code: |\| )'([A-Z_]+)'/g)].map(([, code]) => code!);
+  expect(codes).toHaveLength(13);
+  for (const code of codes) expect(README).toContain(`\`${code}\``);
+});

@@ -1,0 +1,112 @@
+import { isIPv4 } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  AdmissionRefused,
+  checkRevocations,
+  type Revocations,
+} from '../../../sdk/typescript/src/relay/index.ts';
+
+const NOW_SECONDS = 1_800_000_000;
+const ann = { username: 'ann', roomUid: 'room_1', epoch: 3, deviceThumbprint: 'd'.repeat(43) };
+
+function check(changes: Partial<Revocations>, address?: string): string[] | string {
+  const revocations = {
+    seq: 7,
+    exp: NOW_SECONDS + 60,
+    epochs: [],
+    bans: [],
+    mutes: [],
+    closed: [],
+    ...changes,
+  };
+  try {
+    return checkRevocations(revocations, ann, { nowMs: NOW_SECONDS * 1000, address });
+  } catch (error) {
+    if (error instanceof AdmissionRefused) return error.code;
+    throw error;
+  }
+}
+
+test.each<[string, Partial<Revocations>, string[] | string]>([
+  ['nothing', {}, []],
+  ['a snapshot that ends now', { exp: NOW_SECONDS }, 'REVOCATIONS_STALE'],
+  ['a closed room', { closed: ['room_0', 'room_1'] }, 'ROOM_CLOSED'],
+  ['another closed room', { closed: ['room_0'] }, []],
+  ['a kick', { epochs: [['room_1', 'ann', 4]] }, 'TOKEN_REVOKED'],
+  ['a kick before the token was minted', { epochs: [['room_1', 'ann', 3]] }, []],
+  ['a kick of somebody else', { epochs: [['room_1', 'bob', 4]] }, []],
+  ['a kick from another room', { epochs: [['room_2', 'ann', 4]] }, []],
+  ['a ban of the user', { bans: [['room_1', 'user', 'ann', null]] }, 'BANNED'],
+  ['a ban of the user by the tenant', { bans: [['*', 'user', 'ann', null]] }, 'BANNED'],
+  ['a ban from another room', { bans: [['room_2', 'user', 'ann', null]] }, []],
+  ['a ban of the device', { bans: [['*', 'device', 'd'.repeat(43), NOW_SECONDS + 1]] }, 'BANNED'],
+  ['a ban of another device', { bans: [['*', 'device', 'e'.repeat(43), null]] }, []],
+  ['a ban that has ended', { bans: [['*', 'user', 'ann', NOW_SECONDS]] }, []],
+  ['a device that is called like the user', { bans: [['*', 'device', 'ann', null]] }, []],
+  [
+    'a mute',
+    {
+      mutes: [
+        ['room_1', 'ann', 'audio'],
+        ['room_1', 'bob', 'video'],
+        ['room_2', 'ann', 'data'],
+      ],
+    },
+    ['audio'],
+  ],
+])('%s', (_, revocations, outcome) => {
+  expect(check(revocations)).toEqual(outcome);
+});
+
+test('no snapshot at all refuses everybody', () => {
+  const seen = { nowMs: NOW_SECONDS * 1000 };
+  expect(() => checkRevocations(undefined, ann, seen)).toThrow(
+    expect.objectContaining({ code: 'REVOCATIONS_STALE' }),
+  );
+});
+
+describe('banned addresses', () => {
+  test.each([
+    ['192.0.2.7', '192.0.2.0/24', 'BANNED'],
+    ['192.0.3.7', '192.0.2.0/24', []],
+    ['::ffff:192.0.2.7', '192.0.2.0/24', 'BANNED'],
+    ['192.0.2.7', '192.0.2.7/32', 'BANNED'],
+    ['192.0.2.8', '192.0.2.7/32', []],
+    ['2001:db8::1', '2001:db8::/32', 'BANNED'],
+    ['2001:db9::1', '2001:db8::/32', []],
+    ['2001:db8::1', '2001:db8::1/128', 'BANNED'],
+    ['192.0.2.7', '2001:db8::/32', []],
+    ['2001:db8::1', '192.0.2.0/24', []],
+    [undefined, '192.0.2.0/24', 'ADDRESS_UNKNOWN'],
+    ['', '192.0.2.0/24', 'ADDRESS_UNKNOWN'],
+    ['fe80::1%eth0', '192.0.2.0/24', []],
+  ])('%s in %s', (address, cidr, outcome) => {
+    expect(check({ bans: [['*', 'cidr', cidr, null]] }, address)).toEqual(outcome);
+  });
+
+  test('are those that share the first bits', () => {
+    const ipv4 = fc.ipV4();
+    fc.assert(
+      fc.property(ipv4, ipv4, fc.integer({ min: 1, max: 32 }), (address, network, bits) => {
+        const isShared = firstBits(address, bits) === firstBits(network, bits);
+        const outcome = check({ bans: [['*', 'cidr', `${network}/${bits}`, null]] }, address);
+        expect(outcome).toEqual(isShared ? 'BANNED' : []);
+      }),
+    );
+  });
+
+  test('include the network itself, whatever its length', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.integer({ min: 1, max: 128 }), (network, bits) => {
+        fc.pre(!isIPv4(network) || bits <= 32);
+        expect(check({ bans: [['*', 'cidr', `${network}/${bits}`, null]] }, network)).toBe('BANNED');
+      }),
+    );
+  });
+});
+
+function firstBits(address: string, bits: number): number {
+  const number = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
+  return Math.floor(number / 2 ** (32 - bits));
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, expect, it } from 'vitest';
+import { seeded } from './seeded.ts';
+import { type Fault, Ledger, listen } from './usage-server.ts';
+
+const ROUNDS = 30;
+
+interface Acknowledged {
+  readonly seconds: number;
+  readonly egressBytes: number;
+  readonly ingressBytes: number;
+}
+
+let folder: string | undefined;
+let relay: ChildProcess | undefined;
+let closeService: (() => Promise<void>) | undefined;
+
+afterEach(async () => {
+  relay?.kill('SIGKILL');
+  await closeService?.();
+  if (folder !== undefined) await rm(folder, { recursive: true });
+});
+
+/** Start a relay; resolves when it has ended, with what it printed. */
+async function run(args: string[], onLine: (count: number) => void): Promise<string[]> {
+  const script = join(import.meta.dirname, 'run-reporter.ts');
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  relay = child;
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(line);
+    onLine(lines.length);
+  });
+  await once(child, 'close');
+  return lines;
+}
+
+it('a relay that is killed at any moment loses nothing it was told is stored, and has nothing charged twice', {
+  timeout: 120_000,
+}, async () => {
+  folder = await mkdtemp(join(tmpdir(), 'usage-kill-'));
+  const random = seeded(20_260_301);
+  const kill = () => relay?.kill('SIGKILL');
+  const ledger = new Ledger();
+  let sent = 0;
+  /** Requests until the one in which the relay is killed. */
+  let killIn = Number.POSITIVE_INFINITY;
+  const service = await listen(ledger, (records) => {
+    sent += records.length;
+    killIn -= 1;
+    if (killIn === 0) kill();
+    const kinds: (Fault['kind'] | undefined)[] = ['refuse_connection', 'lose_answer', 'cut_answer', 'answer'];
+    return kinds[Math.floor(random() * 12)];
+  });
+  closeService = service.close;
+
+  /** Acknowledged records that were not charged when the relay died, over all rounds. */
+  let leftOver = 0;
+  const acknowledged = new Map<string, Acknowledged>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // By turns: after so many lines it printed, so many requests it sent, so much time.
+    const killAfterLines = round % 3 === 0 ? 1 + Math.floor(random() * 200) : Number.POSITIVE_INFINITY;
+    killIn = round % 3 === 1 ? 1 + Math.floor(random() * 10) : Number.POSITIVE_INFINITY;
+    const killAfterMs = round % 3 === 2 ? Math.floor(random() * 150) : undefined;
+    const lines = await run([folder, service.url, `r${round}`, `${round}`], (count) => {
+      if (count === killAfterLines) kill();
+      if (count === 1 && killAfterMs !== undefined) setTimeout(kill, killAfterMs);
+    });
+    expect(relay?.signalCode).toBe('SIGKILL');
+    for (const line of lines.slice(1)) {
+      const [id, seconds, egressBytes, ingressBytes] = line.split(' ');
+      expect(acknowledged.has(id!)).toBe(false);
+      acknowledged.set(id!, {
+        seconds: Number(seconds),
+        egressBytes: Number(egressBytes),
+        ingressBytes: Number(ingressBytes),
+      });
+    }
+    leftOver += [...acknowledged.keys()].filter((id) => !ledger.charged.has(id)).length;
+  }
+  killIn = Number.POSITIVE_INFINITY;
+  expect(await run([folder, service.url, 'drain', '0'], () => undefined)).toEqual(['open', '0']);
+
+  const lost = [...acknowledged.keys()].filter((id) => !ledger.charged.has(id));
+  expect(lost).toEqual([]);
+  expect(ledger.conflicts).toEqual([]);
+  for (const [id, { seconds, egressBytes, ingressBytes }] of acknowledged) {
+    const charged = { seconds, egress_bytes: egressBytes, ingress_bytes: ingressBytes };
+    expect(ledger.charged.get(id)).toMatchObject(charged);
+  }
+  // The relay names each of its intervals once: the same name under two ids would be charged twice.
+  const names = [...ledger.charged.values()].map((record) => record.participant);
+  expect(new Set(names).size).toBe(names.length);
+
+  // Had nothing been left over, or nothing sent twice, this test would have shown little.
+  expect(acknowledged.size).toBeGreaterThan(500);
+  expect(leftOver).toBeGreaterThan(ROUNDS);
+  expect(sent).toBeGreaterThan(ledger.charged.size);
+  // Whatever was charged beyond that was being stored when the relay died.
+  expect(ledger.charged.size - acknowledged.size).toBeLessThan(ROUNDS * 1_000);
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import type { UsageEvent } from '../../../../sdk/typescript/src/relay/usage/events.ts';
+import { Sessions } from '../../../../sdk/typescript/src/relay/usage/session.ts';
+import type { ParticipantUsage } from '../../../../sdk/typescript/src/relay/usage/usage-record.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** Sessions of their own, over a disk that works until it is told not to. */
+function open(): {
+  clock: FakeClock;
+  sessions: Sessions;
+  stored: ParticipantUsage[];
+  events: UsageEvent[];
+  disk: { works: boolean; answers: Promise<void> };
+} {
+  const clock = new FakeClock();
+  const stored: ParticipantUsage[] = [];
+  const events: UsageEvent[] = [];
+  const disk = { works: true, answers: Promise.resolve() };
+  const record = async (usage: ParticipantUsage) => {
+    await disk.answers;
+    if (!disk.works) throw new Error('no space');
+    stored.push(usage);
+  };
+  const sessions = new Sessions({ intervalMs: 30_000, clock, emit: (event) => events.push(event), record });
+  return { clock, sessions, stored, events, disk };
+}
+
+const WHO = { room: 'main', participant: 'Ada', role: 'audience', tier: 'hd' } as const;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a session', () => {
+  it('becomes a record every 30 seconds, and one when it ends', async () => {
+    const { clock, sessions, stored } = open();
+    const session = sessions.start(WHO);
+    session.add({ egressBytes: 100 });
+    session.add({ egressBytes: 20, ingressBytes: 3 });
+    clock.advance(30_000);
+    await turn();
+    session.add({ egressBytes: 7 });
+    clock.advance(12_000);
+    await session.end();
+    clock.advance(60_000);
+    await turn();
+    const base = { sessionId: 's1', ...WHO };
+    expect(stored).toEqual([
+      { ...base, seconds: 30, egressBytes: 120, ingressBytes: 3 },
+      { ...base, seconds: 12, egressBytes: 7, ingressBytes: 0 },
+    ]);
+  });
+
+  it('becomes a record for each role and tier it had', async () => {
+    const { clock, sessions, stored } = open();
+    const session = sessions.start({ ...WHO, sessionId: 'ada' });
+    session.add({ egressBytes: 1 });
+    clock.advance(5_000);
+    session.change({ tier: 'full_hd' });
+    session.add({ egressBytes: 10 });
+    clock.advance(5_000);
+    session.change({ role: 'host', tier: 'hd' });
+    clock.advance(5_000);
+    session.change({ role: 'audience' });
+    session.add({ egressBytes: 100 });
+    clock.advance(5_000);
+    await session.end();
+    expect(stored.map(({ role, tier, seconds, egressBytes }) => [role, tier, seconds, egressBytes])).toEqual([
+      ['audience', 'hd', 10, 101],
+      ['audience', 'full_hd', 5, 10],
+      ['host', 'hd', 5, 0],
+    ]);
+  });
+
+  it('loses no part of a second over many intervals', async () => {
+    const { clock, sessions, stored } = open();
+    const session = sessions.start(WHO);
+    for (let interval = 0; interval < 10; interval += 1) {
+      clock.advance(29_900);
+      session.change({ tier: 'hd' });
+      clock.advance(100);
+      await turn();
+    }
+    clock.advance(700);
+    await session.end();
+    expect(stored.reduce((sum, each) => sum + each.seconds, 0)).toBe(301);
+  });
+
+  it('does not report bytes of less than a second before there is a second', async () => {
+    const { clock, sessions, stored } = open();
+    clock.advance(29_500);
+    const session = sessions.start(WHO);
+    session.add({ egressBytes: 5 });
+    clock.advance(500);
+    await turn();
+    expect(stored).toEqual([]);
+    clock.advance(30_000);
+    await turn();
+    expect(stored).toMatchObject([{ seconds: 30, egressBytes: 5 }]);
+    await session.end();
+    expect(stored.reduce((sum, each) => sum + each.seconds, 0)).toBe(31);
+  });
+
+  it('reports nothing for a clock that goes back, and days for one that leaps', async () => {
+    const { clock, sessions, stored } = open();
+    const session = sessions.start(WHO);
+    clock.setWall(0);
+    clock.jump(-5_000);
+    await session.end();
+    expect(stored).toEqual([]);
+    const other = sessions.start(WHO);
+    clock.jump(200_000_000);
+    await other.end();
+    expect(stored).toMatchObject([{ seconds: 200_000 }]);
+  });
+
+  it('keeps what the disk refused for the next interval, and says so', async () => {
+    const { clock, sessions, stored, events, disk } = open();
+    const session = sessions.start(WHO);
+    session.add({ egressBytes: 100 });
+    disk.works = false;
+    clock.advance(30_000);
+    await turn();
+    expect(events).toEqual([{ type: 'interval_not_stored', sessionId: 's1', cause: new Error('no space') }]);
+    session.add({ egressBytes: 1 });
+    await expect(session.end()).rejects.toThrow('no space');
+    clock.advance(10_000);
+    disk.works = true;
+    await session.end();
+    expect(stored).toMatchObject([{ seconds: 30, egressBytes: 101 }]);
+    await session.end();
+    expect(stored).toHaveLength(1);
+  });
+
+  it('that ended on a full disk is stored when there is room again', async () => {
+    const { clock, sessions, stored, disk } = open();
+    const session = sessions.start(WHO);
+    clock.advance(10_000);
+    disk.works = false;
+    await expect(session.end()).rejects.toThrow('no space');
+    disk.works = true;
+    clock.advance(20_000);
+    await turn();
+    expect(stored).toMatchObject([{ seconds: 10 }]);
+  });
+
+  it('is not over while an earlier interval may still come back', async () => {
+    const { clock, sessions, stored, disk } = open();
+    const session = sessions.start(WHO);
+    session.add({ egressBytes: 9 });
+    let answer = () => {};
+    disk.answers = new Promise((resolve) => {
+      answer = resolve;
+    });
+    clock.advance(30_000);
+    const ending = session.end();
+    disk.works = false;
+    answer();
+    await expect(ending).rejects.toThrow('no space');
+    disk.works = true;
+    await session.end();
+    expect(stored).toMatchObject([{ seconds: 30, egressBytes: 9 }]);
+  });
+
+  it('refuses what is no count, and a role or tier there is not', () => {
+    const { sessions } = open();
+    const session = sessions.start(WHO);
+    expect(() => session.add({ egressBytes: -1 })).toThrow(/egressBytes/);
+    expect(() => session.add({ ingressBytes: 0.5 })).toThrow(/ingressBytes/);
+    expect(() => session.change({ tier: '4k' as never })).toThrow(/tier/);
+    expect(() => sessions.start({ ...WHO, role: 'guest' as never })).toThrow(/role/);
+  });
+});
+
+it('closing ends every session', async () => {
+  const { clock, sessions, stored } = open();
+  for (let index = 0; index < 3; index += 1) sessions.start(WHO);
+  clock.advance(4_000);
+  await sessions.close();
+  expect(stored.map((each) => [each.sessionId, each.seconds])).toEqual([
+    ['s1', 4],
+    ['s2', 4],
+    ['s3', 4],
+  ]);
+  expect(clock.timers).toEqual([]);
+});
