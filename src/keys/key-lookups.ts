@@ -1,5 +1,6 @@
 /**
- * Look-ups of keys, gathered: all that are asked for in one turn of the event loop are one statement.
+ * Look-ups of keys, gathered: while one is under way, all others that are asked for in one turn of
+ * the event loop are one statement. One that comes alone goes at once.
  *
  * Under load, most of what a look-up costs is its way to the database and back. Nothing is kept: the
  * statement is sent after the last of them was asked for, so none is answered from before a revocation.
@@ -16,6 +17,7 @@ interface Turn {
 export class KeyLookups {
   readonly #db: Pool;
   #turn: Turn | undefined;
+  #underWay = 0;
 
   constructor(db: Pool) {
     this.#db = db;
@@ -31,10 +33,17 @@ export class KeyLookups {
 
   #begin(): Turn {
     const ids = new Set<string>();
-    const found = endOfTurn().then(() => {
-      this.#turn = undefined;
-      return findWorkingKeys(this.#db, [...ids]);
-    });
-    return { ids, found };
+    const gathered = this.#underWay === 0 ? Promise.resolve() : endOfTurn();
+    return { ids, found: gathered.then(() => this.#look(ids)) };
+  }
+
+  async #look(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, KeyInUse>> {
+    this.#turn = undefined;
+    this.#underWay += 1;
+    try {
+      return await findWorkingKeys(this.#db, [...ids]);
+    } finally {
+      this.#underWay -= 1;
+    }
   }
 }
