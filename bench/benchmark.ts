@@ -12,6 +12,8 @@ export interface Benchmark {
   readonly protocol: string;
   /** Whether `--peer` has a place in it. */
   readonly takesPeers?: boolean;
+  /** Counted rounds where `--rounds` says nothing; default 7. */
+  readonly rounds?: number;
   run(bench: Bench): Promise<void>;
 }
 
@@ -66,7 +68,8 @@ export interface Sample {
 }
 
 /** The value of `of`, in each round, as a multiple of that of `to`; or the median value itself. */
-export type Goal = { readonly of: string; readonly to: string; readonly atLeast: number } | ValueGoal;
+export type Goal = RatioGoal | ValueGoal;
+export type RatioGoal = { readonly of: string; readonly to: string } & ({ readonly atLeast: number } | Limit);
 export type ValueGoal = { readonly of: string } & Limit;
 export type Limit = { readonly atMost: number };
 

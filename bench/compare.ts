@@ -63,8 +63,9 @@ function summarize(contestant: Contestant, samples: Samples): ContestantResult {
 
 function judgeGoal(goal: Goal, unit: string, samples: Samples): GoalResult {
   const values = valuesOf(find(goal.of, samples), samples);
-  if ('atMost' in goal) return judgeLimit(goal.of, median(values), unit, goal);
+  if (!('to' in goal)) return judgeLimit(goal.of, median(values), unit, goal);
   const reached = median(ratiosOf(values, valuesOf(find(goal.to, samples), samples)));
+  if ('atMost' in goal) return judgeLimit(goal.of, reached, `x ${goal.to}`, goal);
   return {
     text: `${goal.of} at least ${goal.atLeast} x ${goal.to}`,
     reached,

@@ -5,15 +5,25 @@
  * beforehand; of an answer only the status and the length are read, and every status is checked.
  */
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Load {
   /** Where to send to; the connections are spread over all of them. */
   readonly urls: readonly string[];
   readonly connections: number;
-  /** The bytes of the request with this number, counted from 0 over all connections. */
-  readonly request: (index: number) => Buffer;
-  /** Ends after so many requests, or so many seconds. */
-  readonly until: { readonly requests: number } | { readonly seconds: number };
+  /** The bytes of the request with this number, counted from 0 over all connections, as are these. */
+  readonly request: (index: number, connection: number) => Buffer;
+  /** Ends after so many requests, over all connections or on each of them, or after so many seconds. */
+  readonly until:
+    | { readonly requests: number }
+    | { readonly requestsEach: number }
+    | { readonly seconds: number };
+  /**
+   * Requests a second, at even intervals, whatever the answers. A latency then counts from when the
+   * request was due, also where no connection was free. Without it, each connection sends its next
+   * request as soon as its last answer is there.
+   */
+  readonly pace?: number;
   /** Any other status fails the benchmark. */
   readonly statuses: readonly number[];
   /** False for a body that is not the right answer: it fails the benchmark, too. */
@@ -30,7 +40,7 @@ export interface LoadResult {
   readonly statuses: ReadonlyMap<number, number>;
 }
 
-/** Send requests until the load has ended, each connection as soon as its last answer is there. */
+/** Send requests until the load has ended. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const sockets = await Promise.all(
     Array.from({ length: load.connections }, (_, index) =>
@@ -48,16 +58,18 @@ async function runOn(connections: readonly Connection[], load: Load): Promise<Lo
   const latencies: number[] = [];
   const statuses = new Map<number, number>();
   const start = performance.now();
-  const requestsMax = 'requests' in load.until ? load.until.requests : Number.POSITIVE_INFINITY;
+  const { requests = Number.POSITIVE_INFINITY, requestsEach = Number.POSITIVE_INFINITY } = limitsOf(load);
   const deadline = 'seconds' in load.until ? start + load.until.seconds * 1000 : Number.POSITIVE_INFINITY;
   let sent = 0;
 
-  const runOne = async (connection: Connection) => {
-    while (sent < requestsMax) {
-      const before = performance.now();
-      if (before >= deadline) return;
-      const { status, body } = await connection.send(load.request(sent++));
-      latencies.push(performance.now() - before);
+  const runOne = async (connection: Connection, place: number) => {
+    for (let own = 0; own < requestsEach && sent < requests; own += 1) {
+      const index = sent++;
+      const due = load.pace === undefined ? performance.now() : start + (index / load.pace) * 1000;
+      if (due >= deadline) return;
+      if (due > performance.now()) await sleep(due - performance.now());
+      const { status, body } = await connection.send(load.request(index, place));
+      latencies.push(performance.now() - due);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       const isRight = load.statuses.includes(status) && (load.isRight?.(body) ?? true);
       if (!isRight) throw new Error(`${connection.url} answered ${status}: ${body.slice(0, 500)}`);
@@ -66,6 +78,10 @@ async function runOn(connections: readonly Connection[], load: Load): Promise<Lo
   await Promise.all(connections.map(runOne));
   const seconds = (performance.now() - start) / 1000;
   return { requests: latencies.length, seconds, rate: latencies.length / seconds, latencies, statuses };
+}
+
+function limitsOf({ until }: Load): { readonly requests?: number; readonly requestsEach?: number } {
+  return 'seconds' in until ? {} : until;
 }
 
 interface Answer {

@@ -2,15 +2,33 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
+import { budget } from './budget.ts';
+import { flat } from './flat.ts';
+import { join } from './join.ts';
 import { keysGarbage } from './keys-garbage.ts';
 import { keysRoute } from './keys-route.ts';
 import { keysVerify } from './keys-verify.ts';
 import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
-import { usage } from './usage.ts';
+import { usageCases } from './usage-cases.ts';
+import { usageLarge } from './usage-large.ts';
+import { usageSmall } from './usage-small.ts';
+import { workers } from './workers.ts';
 
-const BENCHMARKS: readonly Benchmark[] = [usage, keysRoute, keysGarbage, keysVerify, start];
+const BENCHMARKS: readonly Benchmark[] = [
+  usageLarge,
+  usageSmall,
+  usageCases,
+  flat,
+  budget,
+  keysRoute,
+  keysGarbage,
+  keysVerify,
+  join,
+  start,
+  workers,
+];
 
 const ROUNDS_DEFAULT = 7;
 const ROUNDS_MIN = 5;
@@ -28,7 +46,8 @@ async function main(argv: readonly string[]): Promise<void> {
   }
   const results: Result[] = [];
   for (const benchmark of options.benchmarks) {
-    results.push(await runBenchmark(benchmark, { ...options, progress, interrupted }));
+    const rounds = options.rounds ?? benchmark.rounds ?? ROUNDS_DEFAULT;
+    results.push(await runBenchmark(benchmark, { ...options, rounds, progress, interrupted }));
   }
   clearProgress();
   const machine = describeMachine();
@@ -39,8 +58,8 @@ async function main(argv: readonly string[]): Promise<void> {
 
 function readArguments(argv: readonly string[]) {
   const { values, positionals } = parse(withJsonTarget(argv));
-  const rounds = Number(values.rounds ?? ROUNDS_DEFAULT);
-  if (!Number.isInteger(rounds) || rounds < ROUNDS_MIN) {
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && (!Number.isInteger(rounds) || rounds < ROUNDS_MIN)) {
     throw new UsageError(`--rounds must be a whole number from ${ROUNDS_MIN}, not ${values.rounds}`);
   }
   return {
@@ -113,7 +132,7 @@ Benchmarks; without a name, all of them:
 ${lines.join('\n')}
 
 Options:
-  --rounds n        counted rounds of each, default ${ROUNDS_DEFAULT}, at least ${ROUNDS_MIN}
+  --rounds n        counted rounds of each, at least ${ROUNDS_MIN}; default ${ROUNDS_DEFAULT}, or what the benchmark says
   --json [file]     write the results as JSON, to standard output without a file
   --peer name=url   another server to compare with, where a benchmark takes peers; repeat for more.
                     The bearer token it wants: BENCH_PEER_TOKEN

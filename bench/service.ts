@@ -1,7 +1,13 @@
-/** The service as benchmarks run it: a process of its own. */
+/**
+ * The service as benchmarks run it: a process of its own. With BENCH_ONE_TRANSACTION_A_REQUEST it never
+ * charges two requests together.
+ */
 import { startService } from '../src/service.ts';
 import { announce } from './process.ts';
 import { log, serviceConfig } from './settings.ts';
 
-const service = await startService(serviceConfig(process.env.DATABASE_URL!), log);
+const chargeLimits = process.env.BENCH_ONE_TRANSACTION_A_REQUEST
+  ? { transactions: 16, records: 1 }
+  : undefined;
+const service = await startService(serviceConfig(process.env.DATABASE_URL!), log, chargeLimits);
 announce(service.port, () => service.stop());

@@ -82,24 +82,36 @@ export interface BenchProcess {
   memoryMb(): Promise<number>;
   /** Ends it before the benchmark does. */
   stop(): Promise<void>;
+  /** Ends it at once, whatever is under way. */
+  kill(): Promise<void>;
 }
 
-/** Run the program `file`, named from this folder, with DATABASE_URL set. */
-export async function openProcess(bench: Bench, stand: Stand, file: string): Promise<BenchProcess> {
-  const child = spawn(process.execPath, [new URL(file, import.meta.url).pathname], {
+/** With MALLOC_ARENA_MAX, what `npm start` sets: it decides between memory and speed. */
+const NODE_FLAGS = ['--max-semi-space-size=8'];
+
+/** Run the program `file`, named from this folder, with DATABASE_URL and what else is in `environment`. */
+export async function openProcess(
+  bench: Bench,
+  stand: Stand,
+  file: string,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<BenchProcess> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, new URL(file, import.meta.url).pathname], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, DATABASE_URL: stand.databaseUrl },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', DATABASE_URL: stand.databaseUrl, ...environment },
   });
-  const stop = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     if (hasEnded(child)) return;
-    child.kill('SIGTERM');
+    child.kill(signal);
     await once(child, 'exit');
   };
+  const stop = () => end('SIGTERM');
   const { url } = await bench.use(nextMessage<{ url: string }>(child, file), stop);
   return {
     url,
     pid: child.pid!,
     stop,
+    kill: () => end('SIGKILL'),
     memoryMb: async () => {
       const answer = nextMessage<{ rss: number }>(child, file);
       child.send('memory');

@@ -24,6 +24,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly opsPort: number;
+  /** Processes that serve. With one, the process that was started serves by itself. */
+  readonly workers: number;
   /** Where `/join` listens by itself; `undefined`: beside the REST interface. */
   readonly joinAddress: { readonly host: string; readonly port: number } | undefined;
   /** Origins of the web pages that may join; `*` stands for every one. */
@@ -69,6 +71,7 @@ export function readConfig(env: Env): Config {
     host,
     port,
     opsPort: readPort(env, 'OPS_PORT', 8083),
+    workers: readInteger(env, 'WORKERS', 1, 1, 64),
     joinAddress: readJoinAddress(env, host),
     joinOrigins: readOrigins(env),
     joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',

@@ -2,33 +2,14 @@
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
-import { DataDirInUse, startEmbedded } from './db/embedded.ts';
-import { shrinkHeap } from './lib/shrink-heap.ts';
-import { StartError } from './lib/start-error.ts';
+import { startEmbedded } from './db/embedded.ts';
+import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from './lifetime.ts';
 import { makeLog } from './ops/log.ts';
 import { renderTour } from './ops/tour.ts';
 import { startSandboxPayments } from './payments/start-sandbox.ts';
-import { ListenError, startService } from './service.ts';
+import { ListenError, type Service, startService } from './service.ts';
 import { findSecretsKey } from './tokens/secrets-key.ts';
-
-/** What is finished within this time is finished; then the process ends anyway. */
-const STOP_WITHIN_MS = 10_000;
-
-/** Nobody's first answer waits for it, and the first turns of the background work are over. */
-const SHRINK_AFTER_MS = 1_000;
-
-/** What was opened, to be closed in the opposite order. */
-class Opened {
-  readonly #closers: (() => Promise<void>)[] = [];
-
-  add(close: () => Promise<void>): void {
-    this.#closers.push(close);
-  }
-
-  async closeAll(): Promise<void> {
-    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close();
-  }
-}
+import { Workers } from './workers/workers.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -45,7 +26,8 @@ async function main(): Promise<void> {
 
 async function open(config: Config, log: Logger, opened: Opened): Promise<void> {
   const secretsKey = await findSecretsKey(config);
-  if (config.tracing) {
+  // Where there are workers, it is they who have something to trace.
+  if (config.tracing && config.workers === 1) {
     const { startTracing } = await import('./ops/tracing.ts');
     const tracing = await startTracing();
     opened.add(() => tracing.close());
@@ -53,21 +35,37 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, opened));
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
-  const service = await startService(
-    { ...config, ...payments?.settings, port, publicUrl: publicUrlOf(config, port), databaseUrl, secretsKey },
-    log,
-  );
-  opened.add(() => service.stop());
+  const publicUrl = publicUrlOf(config, port);
+  const settings = { ...config, ...payments?.settings, port, publicUrl, databaseUrl, secretsKey };
+  const service = await (config.workers === 1 ? openService : openWorkers)(settings, log, opened);
 
   const addresses = {
-    service: publicUrlOf(config, port),
+    service: publicUrl,
     ops: `http://${config.host}:${service.opsPort}`,
     join: config.joinAddress && `http://${config.joinAddress.host}:${service.joinPort}`,
     sandbox: payments?.sandbox.url,
   };
-  log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded' }, 'started');
+  const workers = config.workers === 1 ? undefined : config.workers;
+  log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded', workers }, 'started');
   process.stderr.write(renderTour(config, addresses));
-  setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref();
+  shrinkHeapSoon();
+}
+
+type Settings = Config & { readonly databaseUrl: string; readonly secretsKey: Buffer };
+type Listening = Pick<Service, 'opsPort' | 'joinPort'>;
+
+async function openService(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
+  const service = await startService(settings, log);
+  opened.add(() => service.stop());
+  return service;
+}
+
+async function openWorkers(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
+  const { workers: count, logLevel, tracing, ...config } = settings;
+  const workers = new Workers({ count, logLevel, tracing, config }, log);
+  // Before they are all there: what was started is stopped even if one of them fails.
+  opened.add(() => workers.stop());
+  return await workers.start();
 }
 
 async function openEmbedded(config: Config, log: Logger, opened: Opened): Promise<string> {
@@ -113,20 +111,12 @@ function stopOnSignals(opened: Opened, log: Logger): void {
     if (stopping) process.exit(1);
     stopping = true;
     log.info({ signal }, 'stopping');
-    setTimeout(() => {
-      log.error('stopping took too long');
-      process.exit(1);
-    }, STOP_WITHIN_MS).unref();
-    await opened.closeAll();
-    log.info('stopped');
-    process.exit(0);
+    await endProcess(opened, log);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
 }
 
 main().catch((error: unknown) => {
-  // These say in one line what to do; anything else is a surprise and needs its stack.
-  const expected = error instanceof StartError || error instanceof DataDirInUse;
-  process.stderr.write(`${expected ? error.message : ((error as Error).stack ?? error)}\n`);
+  process.stderr.write(`${describeStartFailure(error)}\n`);
   process.exit(1);
 });

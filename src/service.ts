@@ -17,7 +17,7 @@ import { startLedgerWatch } from './ledger/watch.ts';
 import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
 import { Metrics } from './ops/metrics.ts';
-import { buildOps } from './ops/server.ts';
+import { buildOps, type Watched, watchProcess } from './ops/server.ts';
 import { openProvider, type Provider } from './payments/provider.ts';
 import { type PaymentsWorker, startPaymentsWorker } from './payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from './pricing/rate-cards.ts';
@@ -28,13 +28,12 @@ import { SignupLimit } from './tenants/signup-limit.ts';
 import { DatabaseSigner } from './tokens/signer.ts';
 import { startSigningKeys, turnSigningKeys } from './tokens/turn-signing-keys.ts';
 import { chargeFreeBatches, chargeTenant } from './usage/charge-batches.ts';
-import { ChargeQueue } from './usage/charge-queue.ts';
+import { ChargeQueue, type QueueLimits } from './usage/charge-queue.ts';
 
 export type ServiceConfig = Pick<
   Config,
   | 'host'
   | 'port'
-  | 'opsPort'
   | 'publicUrl'
   | 'stripeSecretKey'
   | 'stripeWebhookSecrets'
@@ -48,11 +47,18 @@ export type ServiceConfig = Pick<
   | 'joinOrigins'
   | 'joinCreatesRooms'
   | 'confusableUsernames'
-> & { readonly databaseUrl: string; readonly secretsKey: Buffer };
+> & {
+  /** `undefined`: the operator's port is opened by the process that started this one. */
+  readonly opsPort: number | undefined;
+  readonly databaseUrl: string;
+  /** Database connections of this process; without it, as many as `openPool()` says. */
+  readonly connectionsMax?: number;
+  readonly secretsKey: Buffer;
+};
 
 export interface Service {
   readonly port: number;
-  readonly opsPort: number;
+  readonly opsPort: number | undefined;
   /** The same as `port`, unless joins have an address of their own. */
   readonly joinPort: number;
   readonly deps: Deps;
@@ -65,8 +71,14 @@ export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
 
-export async function startService(config: ServiceConfig, log: Logger): Promise<Service> {
-  const db = openPool(config.databaseUrl);
+/** `chargeLimits` are for benchmarks that compare other ones. */
+export async function startService(
+  config: ServiceConfig,
+  log: Logger,
+  chargeLimits?: QueueLimits,
+): Promise<Service> {
+  const { connectionsMax } = config;
+  const db = openPool(config.databaseUrl, connectionsMax === undefined ? {} : { max: connectionsMax });
   db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   try {
     await expect(() => db.query('select 1'), 'the database of DATABASE_URL cannot be opened');
@@ -78,7 +90,7 @@ export async function startService(config: ServiceConfig, log: Logger): Promise<
     await loadRates(db, card);
     const box = new SecretBox(config.secretsKey);
     await turnSigningKeys(db, box);
-    return await open(config, db, box, log);
+    return await open(config, db, box, log, chargeLimits);
   } catch (error) {
     await db.end();
     throw error;
@@ -96,7 +108,13 @@ async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
   }
 }
 
-async function open(config: ServiceConfig, db: Pool, box: SecretBox, log: Logger): Promise<Service> {
+async function open(
+  config: ServiceConfig,
+  db: Pool,
+  box: SecretBox,
+  log: Logger,
+  chargeLimits: QueueLimits | undefined,
+): Promise<Service> {
   const provider = config.stripeSecretKey
     ? openProvider({
         secretKey: config.stripeSecretKey,
@@ -106,20 +124,20 @@ async function open(config: ServiceConfig, db: Pool, box: SecretBox, log: Logger
     : undefined;
 
   let worker: PaymentsWorker | undefined;
-  const deps = makeDeps(config, db, log, provider, () => worker?.wakeTopUps());
+  const deps = makeDeps(config, db, log, provider, () => worker?.wakeTopUps(), chargeLimits);
   deps.metrics.watchPool(db);
   const state = { stopping: false };
-  const { trustProxy, joinAddress } = config;
+  const { trustProxy, joinAddress, opsPort } = config;
   const rest = await buildRest(deps, { trustProxy });
   const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
   if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
-  const ops = buildOps(deps, state);
+  let ops: FastifyInstance | undefined;
   try {
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
-    await listen(() => ops.listen({ host: config.host, port: config.opsPort }), 'OPS_PORT', config.opsPort);
+    if (opsPort !== undefined) ops = await openOps(watchProcess(deps, state), config.host, opsPort);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
   } catch (error) {
-    await Promise.all([rest.close(), join?.close(), ops.close()]);
+    await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
   if (provider) worker = startPaymentsWorker(deps, provider);
@@ -130,7 +148,7 @@ async function open(config: ServiceConfig, db: Pool, box: SecretBox, log: Logger
 
   return {
     port: portOf(rest),
-    opsPort: portOf(ops),
+    opsPort: ops && portOf(ops),
     joinPort: portOf(join ?? rest),
     deps,
     stop: async () => {
@@ -144,13 +162,25 @@ async function open(config: ServiceConfig, db: Pool, box: SecretBox, log: Logger
         signingKeys.stop(),
         admissionsSweep.stop(),
       ]);
-      await ops.close();
+      await ops?.close();
       await db.end();
     },
   };
 }
 
-function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
+/** Open the operator's port. */
+export async function openOps(watched: Watched, host: string, port: number): Promise<FastifyInstance> {
+  const ops = buildOps(watched);
+  try {
+    await listen(() => ops.listen({ host, port }), 'OPS_PORT', port);
+    return ops;
+  } catch (error) {
+    await ops.close();
+    throw error;
+  }
+}
+
+export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
   return (server.address() as AddressInfo).port;
 }
 
@@ -161,6 +191,7 @@ export function makeDeps(
   log: Logger,
   provider: Provider | undefined,
   wakeTopUps: () => void,
+  chargeLimits?: QueueLimits,
 ): Deps {
   const deps: Deps = {
     db,
@@ -169,10 +200,13 @@ export function makeDeps(
     wakeTopUps,
     metrics: new Metrics(),
     rates: new RateCards(),
-    charges: new ChargeQueue({
-      free: (batches) => chargeFreeBatches(deps, batches),
-      tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
-    }),
+    charges: new ChargeQueue(
+      {
+        free: (batches) => chargeFreeBatches(deps, batches),
+        tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
+      },
+      chargeLimits,
+    ),
     keyLookups: new KeyLookups(db),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),

@@ -19,6 +19,7 @@ describe('an empty environment', () => {
       host: '127.0.0.1',
       port: 8080,
       opsPort: 8083,
+      workers: 1,
       joinAddress: undefined,
       joinOrigins: [],
       joinCreatesRooms: true,
@@ -68,6 +69,7 @@ describe('an empty environment', () => {
 describe('values', () => {
   test.each([
     [{ PORT: '0' }, { port: 0 }],
+    [{ WORKERS: '64' }, { workers: 64 }],
     [{ PORT: '65535' }, { port: 65_535, publicUrl: 'http://127.0.0.1:65535' }],
     [{ HOST: '::1' }, { host: '::1', publicUrl: 'http://[::1]:8080' }],
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],

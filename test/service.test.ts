@@ -77,14 +77,14 @@ describe('stop', () => {
         stopped = true;
       });
       await expect.poll(() => refusesConnections(service.port), PATIENTLY).toBe(true);
-      const { status, json } = await ask(urlOf(service.opsPort, '/readyz'), 'GET');
+      const { status, json } = await ask(urlOf(service.opsPort!, '/readyz'), 'GET');
       expect({ status, json }).toEqual({ status: 503, json: { status: 'not ready', reason: 'stopping' } });
       expect(stopped).toBe(false);
     });
 
     expect(await answer).toMatchObject({ status: 200, json: { charged: 1 } });
     await stopping;
-    expect(await refusesConnections(service.opsPort)).toBe(true);
+    expect(await refusesConnections(service.opsPort!)).toBe(true);
     const { rows } = await database.pool.query(
       'select count(*)::integer from usage_records where tenant_id = $1',
       [id],

@@ -6,6 +6,7 @@
 import http from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
+  errorCodes,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
@@ -96,6 +97,7 @@ export function openHttp(deps: Deps, door: Door): Http {
   drainOnClose(app);
   parseBodies(app);
   fillOptionalBody(app);
+  limitWaiting(app);
   observe(app, deps);
   return app;
 }
@@ -168,6 +170,17 @@ function parseBodies(app: Http): void {
 export function requireUtf8(request: FastifyRequest): void {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
+}
+
+/** Fastify's own limit ends as soon as the body has been read; from there on, this one runs. */
+function limitWaiting(app: Http): void {
+  app.addHook('preHandler', (_request, reply, done) => {
+    const timer = setTimeout(() => {
+      if (!reply.sent) reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
+    }, REQUEST_TIMEOUT_MS);
+    reply.raw.once('close', () => clearTimeout(timer));
+    done();
+  });
 }
 
 /** A body that may be left out is an empty one when it is. */

@@ -96,10 +96,12 @@ export function violatesUnique(error: unknown, name: string): boolean {
 
 /**
  * Whether the database has refused what it was asked, so that nothing of the transaction is left. Not
- * so where the connection or the server was lost, and the outcome with it.
+ * so where the connection or the server was lost, and the outcome with it; nor where a lock was not to
+ * be had, which says nothing about what was asked.
  *
- * Source: PostgreSQL, appendix A: classes 08 (connection), 53 (resources), 57 (operator) and 58 (system).
+ * Source: PostgreSQL, appendix A: classes 08 (connection), 53 (resources), 57 (operator) and 58 (system),
+ * and 55P03 (lock_not_available).
  */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !/^(08|53|57|58)/.test(error.code ?? '');
+  return error instanceof pg.DatabaseError && !/^(08|53|57|58|55P03)/.test(error.code ?? '');
 }

@@ -159,7 +159,9 @@ export async function appendPostings(
  * The newest entries, newest first.
  *
  * Only as many postings are opened as the list can show: those before which fewer than its length
- * have been counted. Their records are found by their ids, which the posting names.
+ * have been counted. Their records are found by their ids, which the posting names. `offset 0` keeps
+ * that a look-up for each posting: as a join, PostgreSQL might read all records of the tenant, and
+ * keep to that plan when they have become many.
  */
 export async function listRecentEntries(db: Db, tenant: TenantId): Promise<LedgerEntry[]> {
   const { rows } = await db.query<LedgerEntry>({
@@ -175,8 +177,8 @@ export async function listRecentEntries(db: Db, tenant: TenantId): Promise<Ledge
                   case when p.kind = 'usage' then r.room else p.reference end as reference,
                   case when p.kind = 'usage' then r.participant else p.detail end as detail
              from newest p
-             left join lateral unnest(p.newest_ids) as named (id) on true
-             left join usage_records r on r.tenant_id = $1 and r.id = named.id
+             left join lateral (select * from usage_records
+                                 where tenant_id = $1 and id = any(p.newest_ids) offset 0) as r on true
             where p.entries_before < $2
             order by p.seq desc, r.line desc
             limit $2`,

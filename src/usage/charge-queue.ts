@@ -8,6 +8,9 @@
  *
  * Whatever is wrong with one batch stays with it: a transaction that the database refuses is done
  * again batch by batch, and an account that somebody else has locked is waited for apart.
+ *
+ * Nobody waits for ever, though the database may hang: whoever waits too long is told so, and what he
+ * reported is let go unless its transaction has begun. He will report it again.
  */
 import { isRefusal } from '../db/transaction.ts';
 import type { TenantId } from '../tenants/tenant.ts';
@@ -31,8 +34,13 @@ export interface QueueLimits {
 
 const LIMITS: QueueLimits = { transactions: 3, records: 2_000 };
 
+/** From the report of a batch to its commit. Longer than a lock is waited for (`db/pool.ts`). */
+const WAIT_MS_MAX = 10_000;
+
 interface Waiting {
   readonly batch: Batch;
+  /** Its caller has been told that it took too long. */
+  isGivenUp: boolean;
   readonly resolve: (outcome: ChargeOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -52,10 +60,15 @@ export class ChargeQueue {
 
   /** The outcome of `batch`, once it is committed. */
   charge(batch: Batch): Promise<ChargeOutcome> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch, resolve, reject });
-      this.#start();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<ChargeOutcome>();
+    const item = { batch, resolve, reject, isGivenUp: false };
+    const timer = setTimeout(() => {
+      item.isGivenUp = true;
+      reject(new Error('charging a batch took too long'));
+    }, WAIT_MS_MAX);
+    this.#waiting.push(item);
+    this.#start();
+    return promise.finally(() => clearTimeout(timer));
   }
 
   #start(): void {
@@ -105,9 +118,11 @@ export class ChargeQueue {
 
   /** Charge and answer. Returns those that were left out. */
   async #charge(
-    items: readonly Waiting[],
+    waiting: readonly Waiting[],
     charge: (batches: readonly Batch[]) => Promise<Outcomes>,
   ): Promise<Waiting[]> {
+    const items = waiting.filter((item) => !item.isGivenUp);
+    if (items.length === 0) return [];
     try {
       const outcomes = await charge(items.map((item) => item.batch));
       return items.filter((item) => !answer(item, outcomes));

@@ -26,6 +26,7 @@ export class UsageRecords {
   /** Whole numbers that a double holds exactly. */
   readonly egressBytes: Float64Array;
   readonly ingressBytes: Float64Array;
+  readonly capacity: number;
   length = 0;
   readonly #texts: Int32Array;
   #rowsById: readonly number[] | undefined;
@@ -33,6 +34,7 @@ export class UsageRecords {
   /** Room for `capacity` records, whose texts lie in `bytes`. */
   constructor(bytes: Buffer, capacity: number) {
     this.bytes = bytes;
+    this.capacity = capacity;
     this.roles = new Uint8Array(capacity);
     this.tiers = new Uint8Array(capacity);
     this.seconds = new Uint32Array(capacity);

@@ -1,6 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/db/transaction.ts';
-import { appendPosting, findBalance, listRecentEntries, lockAccount } from '../../src/ledger/ledger.sql.ts';
+import {
+  appendPosting,
+  appendPostings,
+  findBalance,
+  listRecentEntries,
+  lockAccount,
+  lockFreeAccounts,
+} from '../../src/ledger/ledger.sql.ts';
 import { loadRates } from '../../src/pricing/rate-cards.ts';
 import { newTenantId, type TenantId } from '../../src/tenants/tenant.ts';
 import { insertTenant } from '../../src/tenants/tenants.sql.ts';
@@ -82,6 +89,83 @@ describe('appendPosting', () => {
     await adjust(2n ** 63n - 1n);
     await expect(adjust(1n)).rejects.toThrow();
     expect(await findBalance(database.pool, tenant)).toBe(2n ** 63n - 1n);
+  });
+});
+
+describe('several accounts', () => {
+  let others: TenantId[];
+
+  beforeEach(async () => {
+    others = Array.from({ length: 3 }, newTenantId);
+    await inTransaction(database.pool, async (tx) => {
+      for (const id of others) await insertTenant(tx, { id, name: 'Bob', email: 'bob@example.com' });
+    });
+  });
+
+  it('are moved by one statement, each by its own amount', async () => {
+    await adjust(100n);
+    const all = [tenant, ...others];
+    const after = await inTransaction(database.pool, async (tx) => {
+      const accounts = await lockFreeAccounts(tx, all);
+      return appendPostings(
+        tx,
+        accounts.map((account) => ({
+          account,
+          posting: {
+            kind: 'adjustment',
+            amount: BigInt(all.indexOf(account.tenant)) - 1n,
+            reference: '\\N "x" 🎥',
+          },
+        })),
+      );
+    });
+    const balances = new Map(after.map((account) => [account.tenant, [account.balance, account.lastSeq]]));
+    expect(all.map((id) => balances.get(id))).toEqual([
+      [99n, 2n],
+      [0n, 1n],
+      [1n, 1n],
+      [2n, 1n],
+    ]);
+    expect(await Promise.all(all.map((id) => findBalance(database.pool, id)))).toEqual([99n, 0n, 1n, 2n]);
+    expect(await listRecentEntries(database.pool, others[2]!)).toMatchObject([{ reference: '\\N "x" 🎥' }]);
+    expect(await checkLedger(database.pool)).toEqual([]);
+  });
+
+  it('are moved all or none', async () => {
+    const failing = inTransaction(database.pool, async (tx) => {
+      const [first, second] = await lockFreeAccounts(tx, others);
+      const posting = { kind: 'adjustment', amount: 1n } as const;
+      return appendPostings(tx, [
+        { account: first!, posting },
+        { account: { ...second!, balance: 5n }, posting },
+      ]);
+    });
+    await expect(failing).rejects.toThrow('violates check constraint');
+    expect(await Promise.all(others.map((id) => findBalance(database.pool, id)))).toEqual([0n, 0n, 0n]);
+  });
+
+  it('are locked without those that somebody else has, and without waiting for them', async () => {
+    const tenantsOf = async (...ids: TenantId[]) => {
+      return inTransaction(database.pool, async (tx) => {
+        return new Set((await lockFreeAccounts(tx, ids)).map((account) => account.tenant));
+      });
+    };
+    await inTransaction(database.pool, async (tx) => {
+      await lockAccount(tx, others[1]!);
+      expect(await tenantsOf(...others)).toEqual(new Set([others[0], others[2]]));
+      expect(await tenantsOf(others[1]!)).toEqual(new Set());
+    });
+    expect(await tenantsOf(...others, ...others)).toEqual(new Set(others));
+    expect(await tenantsOf()).toEqual(new Set());
+  });
+
+  it('are read as the last to change them left them', async () => {
+    const blocked = inTransaction(database.pool, async (tx) => {
+      await lockFreeAccounts(tx, [others[0]!]);
+      await Promise.all([adjust(7n), adjust(8n)]);
+      return lockFreeAccounts(tx, [others[0]!, tenant]);
+    });
+    expect(await blocked).toContainEqual(expect.objectContaining({ tenant, balance: 15n, lastSeq: 2n }));
   });
 });
 

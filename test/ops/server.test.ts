@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import type { Deps } from '../../src/deps.ts';
-import { buildOps } from '../../src/ops/server.ts';
+import { buildOps, watchProcess } from '../../src/ops/server.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../db/proxy.ts';
 import { ask, useService } from '../support/service.ts';
 
@@ -35,7 +35,7 @@ describe('/readyz', () => {
     proxy = await openDatabaseProxy(app.service.deps.db.options.connectionString!);
     db = openPool(proxy.url);
     deps = { ...app.service.deps, db };
-    ops = buildOps(deps, state);
+    ops = buildOps(watchProcess(deps, state));
   });
   afterAll(async () => {
     await ops.close();

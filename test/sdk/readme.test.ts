@@ -1,14 +1,20 @@
 /** The examples of the SDK's README run as they stand: a device and a relay that meet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import * as deviceSdk from '../../sdk/typescript/src/device/index.ts';
 import * as relaySdk from '../../sdk/typescript/src/relay/index.ts';
 import { startJoinEndpoint } from './device/support.ts';
 import { FINGERPRINT, jwks, mint, NOW_SECONDS } from './relay/support.ts';
+import { FakeService } from './relay/usage/usage-server.ts';
 
 const README = readFileSync(new URL('../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [verifying, renewing, joining] = [...README.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
+const [verifying, renewing, reporting, joining] = [...README.matchAll(/```js\n(.*?)```/gs)].map(
+  ([, code]) => code!,
+);
 
 /** Run an example with what surrounds it, and give back the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[]) {
@@ -74,6 +80,31 @@ test('a device joins, proves itself to a relay, and renews', async () => {
     await endpoint.close();
     vi.unstubAllGlobals();
     vi.useRealTimers();
+  }
+});
+
+test('a relay reports what a session used, in each of its tiers', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'boxoffice-readme-'));
+  const service = new FakeService();
+  const openUsageReporter = (options: relaySdk.UsageReporterOptions) => {
+    expect(options).toMatchObject({ key: { file: '/run/secrets/relay-key' }, spool: '/var/lib/relay/usage' });
+    const key = { file: join(folder, 'key') };
+    const spool = join(folder, 'spool');
+    return relaySdk.openUsageReporter({ ...options, key, spool, fetch: service.fetch });
+  };
+  const log: string[] = [];
+  try {
+    await writeFile(join(folder, 'key'), 'svc_0123456789abcdef_secret\n');
+    const application = {
+      relaySdk: { ...relaySdk, openUsageReporter },
+      log: (type: string) => log.push(type),
+    };
+    const { reporter, left } = await run(reporting, application, ['reporter', 'left']);
+    expect([left, reporter.admitted]).toEqual([0, true]);
+    expect(log).toContain('batch_accepted');
+    expect(service.sums).toMatchObject({ egressBytes: 480_000, ingressBytes: 90_000 });
+  } finally {
+    await rm(folder, { recursive: true });
   }
 });
 

@@ -89,7 +89,7 @@ class PlainUsage {
     if (this.#peek() === CLOSE_LIST) this.#at += 1;
     else {
       do {
-        if (records.length === RECORDS_MAX) throw NOT_PLAIN;
+        if (records.length === records.capacity) throw NOT_PLAIN;
         this.#readRecord(records.length);
         records.length += 1;
       } while (this.#goesOn(CLOSE_LIST));

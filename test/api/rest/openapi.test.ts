@@ -132,6 +132,38 @@ describe('GET /openapi.json', () => {
   });
 });
 
+describe('/docs', () => {
+  test('is a page, and what it loads is there', async () => {
+    const page = await app.request('GET', '/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expectCommonHeaders(page);
+    const scripts = [...page.text.matchAll(/src="([^"]+)"/g)].map(([, path]) => path!);
+    expect(scripts).not.toHaveLength(0);
+    for (const path of scripts) {
+      const script = await app.request('GET', new URL(path, 'http://service.test/docs').pathname);
+      expect([script.status, script.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringContaining('javascript'),
+      ]);
+    }
+  });
+
+  test.each(['/docs/nothing', '/docs/static/nothing.js'])('%s is not there', async (path) => {
+    const { status, json } = await app.request('GET', path);
+    expect({ status, json }).toEqual({ status: 404, json: { error: 'not found' } });
+  });
+
+  test.each(['/docs', '/openapi.json'])(
+    'HEAD %s has the length of the answer and not the answer',
+    async (path) => {
+      const [get, head] = await Promise.all([app.request('GET', path), app.request('HEAD', path)]);
+      expect(head).toMatchObject({ status: 200, text: '' });
+      expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
+    },
+  );
+});
+
 const operations = () => Object.values(openApi.paths).flatMap((item) => Object.values(item));
 
 describe('real answers are as documented', () => {

@@ -1,6 +1,6 @@
 /** What can go wrong for a device, as types. */
 
-/** Source: specification 7.2. Only what may pass by itself is tried again. */
+/** Source: specification 7.2. Only what may pass by itself is tried again; a join may be repeated safely. */
 const BY_STATUS = {
   400: { code: 'INVALID', retryable: false },
   401: { code: 'UNAUTHENTICATED', retryable: false },
@@ -10,7 +10,7 @@ const BY_STATUS = {
   405: { code: 'METHOD_NOT_ALLOWED', retryable: false },
   409: { code: 'PRECONDITION_FAILED', retryable: false },
   429: { code: 'RATE_LIMITED', retryable: true },
-  500: { code: 'INTERNAL', retryable: false },
+  500: { code: 'INTERNAL', retryable: true },
   503: { code: 'UNAVAILABLE', retryable: true },
   504: { code: 'DEADLINE_EXCEEDED', retryable: true },
 } as const;
@@ -56,7 +56,8 @@ export function joinErrorOf(status: number, body: string, retryAfter: string | n
   const retryAfterSeconds =
     retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
   const message = body.trim().slice(0, 500) || `the join endpoint answered ${status}`;
-  if (!known) return new JoinError('BAD_ANSWER', message, { status });
+  // Proxies have answers of their own, such as 502 while the service starts again.
+  if (!known) return new JoinError('BAD_ANSWER', message, { status, retryable: status >= 500 });
   return new JoinError(known.code, message, { status, retryable: known.retryable, retryAfterSeconds });
 }
 

@@ -1,5 +1,5 @@
 /** Compact JWS, read strictly: tokens and proofs are both of this form. */
-import { base64url, compactVerify } from 'jose';
+import { base64url, type CryptoKey, compactVerify } from 'jose';
 import { AdmissionRefused } from './refusal.ts';
 
 /** Both are ASCII, so characters are bytes. */

@@ -4,7 +4,7 @@
  * Rotation needs nothing from a relay. A new key is published an hour before it signs, so the cache
  * has it in time; and a token with a key that the cache lacks asks for it, at most every 30 seconds.
  */
-import { importJWK } from 'jose';
+import { type CryptoKey, importJWK } from 'jose';
 import { isObject } from './jws.ts';
 import { AdmissionRefused } from './refusal.ts';
 import type { Clock } from './usage/clock.ts';

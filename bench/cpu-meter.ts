@@ -1,0 +1,91 @@
+/** Who spends the CPU time. Linux only: elsewhere there is nothing to read, and nothing is reported. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+/** Of /proc/pid/stat; a tick is 10 ms wherever Node runs. Source: proc(5). */
+const TICKS_PER_SECOND = 100;
+
+interface Stat {
+  readonly parent: number;
+  /** Of the process and of those of its children that have ended. */
+  readonly seconds: number;
+}
+
+/** CPU time while it runs, of processes and their descendants; of this process, without them. */
+export class CpuMeter {
+  readonly #roots: ReadonlyMap<string, number | undefined>;
+  readonly #spent = new Map<string, number>();
+  #before = new Map<string, number>();
+  #begun = 0;
+  #seconds = 0;
+
+  /** Processes to watch, by name. */
+  constructor(roots: Readonly<Record<string, number | undefined>>) {
+    this.#roots = new Map(Object.entries(roots));
+  }
+
+  start(): void {
+    this.#before = this.#measure();
+    this.#begun = performance.now();
+  }
+
+  stop(): void {
+    this.#seconds += (performance.now() - this.#begun) / 1000;
+    for (const [name, seconds] of this.#measure()) {
+      const spent = seconds - (this.#before.get(name) ?? 0);
+      this.#spent.set(name, (this.#spent.get(name) ?? 0) + spent);
+    }
+  }
+
+  /** How many cores each kept busy, on average. */
+  get cores(): readonly (readonly [name: string, cores: number])[] {
+    return [...this.#spent].map(([name, seconds]) => [name, seconds / this.#seconds] as const);
+  }
+
+  #measure(): Map<string, number> {
+    const stats = readStats();
+    const measured = new Map<string, number>();
+    for (const [name, root] of this.#roots) {
+      if (root === process.pid) {
+        const { user, system } = process.cpuUsage();
+        measured.set(name, (user + system) / 1e6);
+      } else if (root !== undefined && stats.has(root)) {
+        measured.set(name, sumTree(stats, root));
+      }
+    }
+    return measured;
+  }
+}
+
+/** `undefined` where it cannot be read. */
+export function parentOf(pid: number): number | undefined {
+  return readStat(pid)?.parent;
+}
+
+function sumTree(stats: ReadonlyMap<number, Stat>, root: number): number {
+  let sum = stats.get(root)?.seconds ?? 0;
+  for (const [pid, { parent }] of stats) if (parent === root) sum += sumTree(stats, pid);
+  return sum;
+}
+
+function readStats(): Map<number, Stat> {
+  const stats = new Map<number, Stat>();
+  if (!existsSync('/proc/self/stat')) return stats;
+  for (const name of readdirSync('/proc')) {
+    const stat = /^[0-9]+$/.test(name) ? readStat(Number(name)) : undefined;
+    if (stat) stats.set(Number(name), stat);
+  }
+  return stats;
+}
+
+function readStat(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is a name in brackets, and may hold anything.
+    const [, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const ticks = rest.slice(9, 13).reduce((sum, each) => sum + Number(each), 0);
+    return { parent: Number(parent), seconds: ticks / TICKS_PER_SECOND };
+  } catch {
+    // It has ended, or there is no /proc.
+    return undefined;
+  }
+}
