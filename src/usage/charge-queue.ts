@@ -32,7 +32,7 @@ export interface QueueLimits {
   readonly records: number;
 }
 
-const LIMITS: QueueLimits = { transactions: 3, records: 2_000 };
+export const LIMITS: QueueLimits = { transactions: 3, records: 2_000 };
 
 /** From the report of a batch to its commit. Longer than a lock is waited for (`db/pool.ts`). */
 const WAIT_MS_MAX = 10_000;
