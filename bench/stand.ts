@@ -149,7 +149,9 @@ export async function makeTenant(stand: Stand, kind: KeyKind): Promise<BenchTena
   await stand.db.query(
     `with t as (insert into tenants (id, name, email, status) values ($1, 'bench', 'bench@example.com', 'active') returning id),
           a as (insert into accounts (tenant_id) select id from t),
-          p as (insert into payment_settings (tenant_id) select id from t)
+          p as (insert into payment_settings (tenant_id) select id from t),
+          h as (insert into tenant_status_changes (tenant_id, old_status, new_status, reason)
+                select id, 'pending', 'active', 'bench' from t)
      insert into api_keys (id, tenant_id, name, kind, hash) select $2, id, $4, $4, $3 from t`,
     [tenant, key.id, key.hash, kind],
   );
