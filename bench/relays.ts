@@ -35,7 +35,7 @@ export class Relay {
     this.#turn += 1;
     const { session, interval } = stay;
     const egressBytes = 1_000_000 + ((this.#turn * 7_919) % 20_000_000);
-    return `{"id":"${this.#name}.s${pad(session, 4)}.i${pad(interval, 6)}","room":"room-${place % ROOMS}",\
+    return `{"id":"${this.#name}.${session}.${interval}","room":"room-${place % ROOMS}",\
 "participant":"user-${session % 1_000}","role":"${ROLES[session % ROLES.length]}","tier":"${TIERS[session % TIERS.length]}",\
 "seconds":30,"egress_bytes":${egressBytes},"ingress_bytes":${egressBytes >> 6}}`;
   }
@@ -45,10 +45,6 @@ export class Relay {
     const intervals = 1 + ((this.#sessions * 7_919) % INTERVALS_MAX);
     return { session: this.#sessions, interval: 0, intervals };
   }
-}
-
-function pad(value: number, digits: number): string {
-  return String(value).padStart(digits, '0');
 }
 
 /** The relays of one tenant, which report in turn. */
@@ -62,7 +58,7 @@ export class Relays {
   constructor(url: string, key: string, count: number) {
     this.#url = url;
     this.#key = key;
-    this.#relays = Array.from({ length: count }, (_, index) => new Relay(`relay-${index}.boot-3`));
+    this.#relays = Array.from({ length: count }, (_, index) => new Relay(`relay-${index}.3`));
   }
 
   /** A request with so many new records. */

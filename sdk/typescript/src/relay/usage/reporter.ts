@@ -140,7 +140,7 @@ class Reporter implements UsageReporter {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#idPrefix = `${parts.relayId}.${randomBytes(8).toString('hex')}`;
+    this.#idPrefix = `${parts.relayId}.${randomBytes(6).toString('base64url')}`;
     const { intervalMs, clock, emit } = parts;
     this.#sessions = new Sessions({ intervalMs, clock, emit, record: (usage) => this.#store(usage) });
   }
