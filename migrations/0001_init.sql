@@ -1,7 +1,7 @@
 -- Tenants, keys, ledger and payments.
 --
--- Three rules hold for every table of a tenant: `tenant_id` leads its primary key, no foreign key
--- crosses tenants, and time comes from the database. They keep the schema distributable by tenant.
+-- In the tables that charging touches, `tenant_id` leads the primary key; no foreign key crosses tenants,
+-- and time comes from the database. That keeps the schema distributable by tenant.
 -- A tenant's id is the 64 bits behind the wire form `t_<16 hex>`; tenant_name() shows that form.
 -- Money is in micros: millionths of a US dollar.
 
