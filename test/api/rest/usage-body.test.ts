@@ -271,6 +271,15 @@ describe('readPlainUsage', () => {
   });
 });
 
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe('POST /v1/usage', () => {
   const app = useService();
   let quick: TestTenant;
@@ -296,7 +305,9 @@ describe('POST /v1/usage', () => {
       send(quick, sentBy(quick, bytes)),
       send(slow, escaped(sentBy(slow, bytes))),
     ]);
-    expect({ status: one.status, text: one.text }).toStrictEqual({ status: other.status, text: other.text });
+    expect(one.status).toBe(other.status);
+    // Where the quotes are out of step, the ids of the two tenants are read as other things than text.
+    if (isJson(bytes)) expect(one.text).toBe(other.text);
     return one.status;
   }
 
