@@ -89,9 +89,10 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether `error` says that the unique constraint or index `name` holds the row already. */
-export function violatesUnique(error: unknown, name: string): boolean {
-  return sqlState(error) === '23505' && (error as { constraint?: string }).constraint === name;
+/** Whether `error` says that the unique constraint or index `name`, or any, holds the row already. */
+export function violatesUnique(error: unknown, name?: string): boolean {
+  if (sqlState(error) !== '23505') return false;
+  return name === undefined || (error as { constraint?: string }).constraint === name;
 }
 
 /**

@@ -7,14 +7,21 @@
  * before it.
  */
 import type { Tx } from '../db/pool.ts';
-import { inTransaction, violatesUnique } from '../db/transaction.ts';
+import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known } from './bill.ts';
-import { anyKnown, copyRecords, findKnown, recordConflicts, type TenantIds } from './usage.sql.ts';
+import {
+  anyKnown,
+  copyRecords,
+  findKnown,
+  KnownIdError,
+  recordConflicts,
+  type TenantIds,
+} from './usage.sql.ts';
 
 export type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
 
@@ -55,7 +62,7 @@ async function charge(
   try {
     return await attempt((tx) => anyKnown(tx, probe(batches)));
   } catch (error) {
-    if (!violatesUnique(error, 'usage_records_pkey')) throw error;
+    if (!(error instanceof KnownIdError)) throw error;
     return attempt(async () => true);
   }
 }

@@ -2,6 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Tx } from '../db/pool.ts';
+import { violatesUnique } from '../db/transaction.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import {
   Buffers,
@@ -88,15 +89,26 @@ export function stored(record: UsageRecord): StoredRecord {
   };
 }
 
+/** An id that was taken for new was accepted before. */
+export class KnownIdError extends Error {
+  override readonly name = 'KnownIdError';
+}
+
 /**
  * Store the records of postings, by COPY: PostgreSQL's fastest way in.
  *
- * An id that is there already fails the whole COPY with a unique violation of `usage_records_pkey`.
+ * One id that is there already fails the whole COPY, with `KnownIdError`.
  */
 export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): Promise<void> {
   const sink = tx.query(copyFrom(`copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`));
   const buffers = new Buffers();
-  await pipeline(copyRows(postings, buffers), sink);
+  try {
+    await pipeline(copyRows(postings, buffers), sink);
+  } catch (error) {
+    // The table has no other unique key. Where it is partitioned, PostgreSQL names that of the partition.
+    if (!violatesUnique(error)) throw error;
+    throw new KnownIdError('an id was accepted before', { cause: error });
+  }
   buffers.giveBack();
 }
 
