@@ -3,30 +3,12 @@ import pino from 'pino';
 import type { Pool } from '../src/db/pool.ts';
 import type { Deps } from '../src/deps.ts';
 import { makeDeps, type ServiceConfig } from '../src/service.ts';
+import { bareConfig } from '../test/support/bare-config.ts';
 
 export const log = pino({ level: 'warn' });
 
 export function serviceConfig(databaseUrl: string): ServiceConfig {
-  return {
-    host: '127.0.0.1',
-    port: 0,
-    opsPort: 0,
-    databaseUrl,
-    publicUrl: 'http://127.0.0.1',
-    stripeSecretKey: undefined,
-    stripeWebhookSecrets: [],
-    stripeApiBase: undefined,
-    keyPrefix: 'svc',
-    ratesFile: undefined,
-    trustProxy: [],
-    signupCheckoutCents: 2000,
-    billingRounding: 'carry',
-    joinAddress: undefined,
-    joinOrigins: [],
-    joinCreatesRooms: true,
-    confusableUsernames: 'allow',
-    secretsKey: Buffer.alloc(32),
-  };
+  return { ...bareConfig(databaseUrl), publicUrl: 'http://127.0.0.1' };
 }
 
 /** For a part of the service that is measured by itself, on a pool of its own. */

@@ -37,7 +37,13 @@ create table api_keys (
   hash       bytea not null check (octet_length(hash) = 32),
   created_at timestamptz not null default now(),
   retires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  -- What a token that is minted with the key may carry at most; in each list, null stands for all.
+  ceiling_capabilities     text[],
+  ceiling_roles            text[],
+  ceiling_rooms            text[] check (cardinality(ceiling_rooms) > 0),
+  ceiling_rank             integer not null default 80 check (ceiling_rank between 0 and 99),
+  ceiling_lifetime_seconds integer not null default 900 check (ceiling_lifetime_seconds between 1 and 900)
 );
 create index api_keys_of_tenant on api_keys (tenant_id, created_at);
 

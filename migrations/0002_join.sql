@@ -1,4 +1,4 @@
--- Device credentials, rooms, admissions and the keys that sign participant tokens.
+-- Device credentials, rooms, participants and the keys that sign participant tokens.
 
 create table device_credentials (
   tenant_id    bigint not null references tenants,
@@ -30,27 +30,60 @@ create table rooms (
   policy      jsonb not null,
   created_at  timestamptz not null default clock_timestamp(),
   ended_at    timestamptz,
+  end_reason  text check (end_reason in ('ended', 'closed', 'watchdog')),
+  metadata    text not null default '' check (char_length(metadata) <= 4096),
   primary key (tenant_id, uid),
   constraint rooms_incarnation unique (tenant_id, name, incarnation),
-  check ((state = 'ENDED') = (ended_at is not null))
+  check ((state = 'ENDED') = (ended_at is not null)),
+  check ((state = 'ENDED') = (end_reason is not null))
 );
 create unique index rooms_live on rooms (tenant_id, name) where state = 'LIVE';
 
--- Who was let into a room: a user on a device, until the newest token of the two expires.
+-- Who is in a room, or was: a user, present from the first token until the last one has lapsed.
+create table participants (
+  tenant_id       bigint not null,
+  room_uid        text not null,
+  username        text not null,
+  -- What the name looks like (UTS #39): equal for names that may be taken for one another.
+  skeleton        text not null,
+  role            text not null check (role in ('host', 'audience', 'broadcast_audience')),
+  rank            smallint not null check (rank between 0 and 99),
+  -- What the last token was to grant. What a moderator has taken is not in tokens all the same.
+  capabilities    text[] not null,
+  muted           text[] not null default '{}',
+  publish_revoked text[] not null default '{}',
+  -- Tokens of an earlier epoch are void. A kick begins a new one.
+  epoch           integer not null default 0,
+  -- When epoch, muted or publish_revoked changed: what the revocation feed still has to tell.
+  revoked_at      timestamptz,
+  tier            text,
+  entered_at      timestamptz not null default now(),
+  last_seen_at    timestamptz,
+  -- When the last token lapses.
+  expires_at      timestamptz not null,
+  left_at         timestamptz,
+  leave_reason    text check (leave_reason in ('expired', 'kicked', 'banned', 'ended', 'watchdog')),
+  primary key (tenant_id, room_uid, username),
+  foreign key (tenant_id, room_uid) references rooms,
+  check ((left_at is null) = (leave_reason is null))
+);
+create index participants_by_skeleton on participants (tenant_id, room_uid, skeleton);
+create index participants_present on participants (expires_at) where left_at is null;
+create index participants_revoked on participants (tenant_id, revoked_at) where revoked_at is not null;
+
+-- The devices of a user in a room, each until its newest token lapses.
 create table admissions (
   tenant_id   bigint not null,
   room_uid    text not null,
   username    text not null,
   device      text not null,
-  -- What the name looks like (UTS #39): equal for names that may be taken for one another.
-  skeleton    text not null,
   key_id      text not null,
   admitted_at timestamptz not null default now(),
   expires_at  timestamptz not null,
   primary key (tenant_id, room_uid, username, device),
-  foreign key (tenant_id, room_uid) references rooms
+  foreign key (tenant_id, room_uid, username) references participants on delete cascade
 );
-create index admissions_by_skeleton on admissions (tenant_id, room_uid, skeleton);
+create index admissions_by_device on admissions (tenant_id, device);
 create index admissions_by_expiry on admissions (expires_at);
 
 -- The keys of the whole deployment. Public parts are published from `pending` to `retiring`; the

@@ -20,9 +20,18 @@ export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
 /** What becomes of a username that looks like that of somebody who is in the room. */
 export type ConfusableUsernames = 'allow' | 'refuse';
 
+/** Files in PEM. */
+export interface Tls {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
+  readonly grpcPort: number;
+  /** Of the gRPC listener; `undefined`: plain HTTP/2, for a proxy that does TLS. */
+  readonly tls: Tls | undefined;
   readonly opsPort: number;
   /** Processes that serve. With one, the process that was started serves by itself. */
   readonly workers: number;
@@ -70,6 +79,8 @@ export function readConfig(env: Env): Config {
   return Object.freeze({
     host,
     port,
+    grpcPort: readPort(env, 'GRPC_PORT', 8081),
+    tls: readTls(env),
     opsPort: readPort(env, 'OPS_PORT', 8083),
     workers: readInteger(env, 'WORKERS', 1, 1, 64),
     joinAddress: readJoinAddress(env, host),
@@ -128,6 +139,14 @@ function readChoice<T extends string>(env: Env, name: string, choices: readonly 
   const choice = choices.find((each) => each === text);
   if (choice === undefined) throw wrong(name, `one of ${choices.join(', ')}`, text);
   return choice;
+}
+
+function readTls(env: Env): Tls | undefined {
+  const { TLS_CERT: certificateFile, TLS_KEY: keyFile } = env;
+  if (!certificateFile && !keyFile) return undefined;
+  if (!certificateFile) throw new ConfigError('TLS_CERT must be set when TLS_KEY is');
+  if (!keyFile) throw new ConfigError('TLS_KEY must be set when TLS_CERT is');
+  return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile) };
 }
 
 /** Either variable asks for an address of its own; the other one then has a default. */

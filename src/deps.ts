@@ -2,8 +2,10 @@
 import type { Logger } from 'pino';
 import type { ConfusableUsernames } from './config.ts';
 import type { Pool } from './db/pool.ts';
+import type { EventWaker } from './events/event-waker.ts';
 import type { FailedKeys } from './keys/failed-keys.ts';
 import type { KeyLookups } from './keys/key-lookups.ts';
+import type { SecretBox } from './lib/secret-box.ts';
 import type { Metrics } from './ops/metrics.ts';
 import type { Provider } from './payments/provider.ts';
 import type { RateCards } from './pricing/rate-cards.ts';
@@ -26,6 +28,10 @@ export interface Deps {
   readonly signupLimit: SignupLimit;
   readonly joinLimit: JoinLimit;
   readonly signer: Signer;
+  /** Encrypts what must not stand in the database in plain. */
+  readonly box: SecretBox;
+  /** Wakes whoever waits for events. Losing a wake-up delays, and loses nothing. */
+  readonly events: EventWaker;
   /** Tells the worker of this process that an automatic top-up may be due. Losing it loses nothing. */
   readonly wakeTopUps: () => void;
   readonly config: {

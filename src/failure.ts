@@ -18,7 +18,24 @@ export const FAILURES = {
   already_rotated: 'already rotated',
   already_revoked: 'already revoked',
   already_expired: 'already expired',
+  room_exists: 'already exists',
   room_ended: 'room has ended',
+  room_locked: 'room is locked',
+  room_full: 'room is full',
+  age_verification_required: 'room requires age verification',
+  username_confusable: 'invalid request: username looks like that of somebody who is in the room',
+  banned: 'permission denied: banned',
+  relay_key: 'permission denied: relay keys only report usage',
+  other_tenant: 'permission denied: this key is of another tenant',
+  capability_required: 'permission denied: the actor lacks a capability',
+  insufficient_standing: 'permission denied: the actor has no standing over the target',
+  ceiling_exceeded: 'permission denied: beyond the ceiling of this key',
+  too_many_bans: 'too many banned address ranges',
+  watchdog_exists: 'already exists',
+  watchdog_over: 'watchdog does not wait any more',
+  idempotency_key_reused: 'invalid request: idempotency_key was used for another request',
+  immutable_field: 'invalid request: this field cannot be changed',
+  too_many_streams: 'too many open streams',
   status_change_refused: 'tenant status cannot change that way',
   would_stop_service:
     "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",
@@ -37,15 +54,34 @@ export class Failure extends Error {
   readonly kind: FailureKind;
   /** Seconds after which trying again makes sense, where that is known. */
   readonly retryAfter: number | undefined;
+  /** Path of the field that is wrong, where it is one. */
+  readonly field: string | undefined;
+  /** More about it, for a program: what is missing, or too much. */
+  readonly metadata: Readonly<Record<string, string>>;
 
-  constructor(kind: FailureKind, options: { message?: string; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(kind: FailureKind, options: FailureOptions = {}) {
     super(options.message ?? FAILURES[kind], { cause: options.cause });
     this.kind = kind;
     this.retryAfter = options.retryAfter;
+    this.field = options.field;
+    this.metadata = options.metadata ?? {};
   }
+}
+
+export interface FailureOptions {
+  readonly message?: string;
+  readonly retryAfter?: number;
+  readonly field?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
 }
 
 /** The request itself is wrong; `what` says which field, and what it accepts. */
 export function invalidRequest(what: string): Failure {
   return new Failure('invalid_request', { message: `invalid request: ${what}` });
+}
+
+/** One field is wrong; `accepts` goes on after its path: `must be ...`, `is required`. */
+export function invalidField(field: string, accepts: string): Failure {
+  return new Failure('invalid_request', { message: `invalid request: ${field} ${accepts}`, field });
 }

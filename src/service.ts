@@ -5,12 +5,14 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { type GrpcServer, openGrpc } from './api/grpc/server.ts';
 import { buildJoin, joinDoor } from './api/join/server.ts';
 import { buildRest } from './api/rest/server.ts';
 import type { Config } from './config.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool, type Pool } from './db/pool.ts';
 import type { Deps } from './deps.ts';
+import { EventWaker } from './events/event-waker.ts';
 import { FailedKeys } from './keys/failed-keys.ts';
 import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
@@ -18,12 +20,12 @@ import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps, type Watched, watchProcess } from './ops/server.ts';
+import { startAdmissionsSweep } from './participants/sweep-admissions.ts';
 import { openProvider, type Provider } from './payments/provider.ts';
 import { type PaymentsWorker, startPaymentsWorker } from './payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from './pricing/rate-cards.ts';
 import { watchRatesFile } from './pricing/watch-rates-file.ts';
 import { JoinLimit } from './rooms/join-limit.ts';
-import { startAdmissionsSweep } from './rooms/sweep-admissions.ts';
 import { SignupLimit } from './tenants/signup-limit.ts';
 import { DatabaseSigner } from './tokens/signer.ts';
 import { startSigningKeys, turnSigningKeys } from './tokens/turn-signing-keys.ts';
@@ -34,6 +36,8 @@ export type ServiceConfig = Pick<
   Config,
   | 'host'
   | 'port'
+  | 'grpcPort'
+  | 'tls'
   | 'publicUrl'
   | 'stripeSecretKey'
   | 'stripeWebhookSecrets'
@@ -58,6 +62,7 @@ export type ServiceConfig = Pick<
 
 export interface Service {
   readonly port: number;
+  readonly grpcPort: number;
   readonly opsPort: number | undefined;
   /** The same as `port`, unless joins have an address of their own. */
   readonly joinPort: number;
@@ -132,10 +137,17 @@ async function open(
   const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
   if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
   let ops: FastifyInstance | undefined;
+  let grpc: GrpcServer;
   try {
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
     if (opsPort !== undefined) ops = await openOps(watchProcess(deps, state), config.host, opsPort);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
+    const { host, grpcPort, tls } = config;
+    grpc = await listen(
+      () => openGrpc(deps, { host, port: grpcPort, tls, trustProxy }),
+      'GRPC_PORT',
+      grpcPort,
+    );
   } catch (error) {
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
@@ -148,6 +160,7 @@ async function open(
 
   return {
     port: portOf(rest),
+    grpcPort: grpc.port,
     opsPort: ops && portOf(ops),
     joinPort: portOf(join ?? rest),
     deps,
@@ -157,12 +170,14 @@ async function open(
       await Promise.all([
         rest.close(),
         join?.close(),
+        grpc.close(),
         worker?.stop(),
         ledgerWatch.stop(),
         signingKeys.stop(),
         admissionsSweep.stop(),
       ]);
       await ops?.close();
+      await deps.events.close();
       await db.end();
     },
   };
@@ -193,6 +208,7 @@ export function makeDeps(
   wakeTopUps: () => void,
   chargeLimits?: QueueLimits,
 ): Deps {
+  const box = new SecretBox(config.secretsKey);
   const deps: Deps = {
     db,
     log,
@@ -211,7 +227,9 @@ export function makeDeps(
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
     joinLimit: new JoinLimit(db),
-    signer: new DatabaseSigner(db, new SecretBox(config.secretsKey)),
+    signer: new DatabaseSigner(db, box),
+    box,
+    events: new EventWaker(db),
     config: {
       keyPrefix: config.keyPrefix,
       publicUrl: config.publicUrl,
@@ -224,9 +242,9 @@ export function makeDeps(
   return deps;
 }
 
-async function listen(open: () => Promise<unknown>, variable: string, port: number): Promise<void> {
+async function listen<T>(open: () => Promise<T>, variable: string, port: number): Promise<T> {
   try {
-    await open();
+    return await open();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new ListenError(`port ${port} is taken: set ${variable} to another one`);

@@ -10,6 +10,7 @@ import { StartError } from '../src/lib/start-error.ts';
 import { ListenError, type Service, type ServiceConfig, startService } from '../src/service.ts';
 import { newTenantId } from '../src/tenants/tenant.ts';
 import { insertTenant } from '../src/tenants/tenants.sql.ts';
+import { bareConfig } from './support/bare-config.ts';
 import { useDatabase } from './support/database.ts';
 import { ask, usageRecord } from './support/service.ts';
 
@@ -19,27 +20,7 @@ const database = useDatabase();
 const PATIENTLY = { timeout: 10_000 };
 
 function start(changes: Partial<ServiceConfig> = {}): Promise<Service> {
-  const config: ServiceConfig = {
-    host: '127.0.0.1',
-    port: 0,
-    opsPort: 0,
-    databaseUrl: database.url,
-    publicUrl: 'http://service.test',
-    stripeSecretKey: undefined,
-    stripeWebhookSecrets: [],
-    stripeApiBase: undefined,
-    keyPrefix: 'svc',
-    ratesFile: undefined,
-    trustProxy: [],
-    signupCheckoutCents: 2000,
-    billingRounding: 'carry',
-    joinAddress: undefined,
-    joinOrigins: [],
-    joinCreatesRooms: true,
-    confusableUsernames: 'allow',
-    secretsKey: Buffer.alloc(32),
-  };
-  return startService({ ...config, ...changes }, pino({ level: 'silent' }));
+  return startService({ ...bareConfig(database.url), ...changes }, pino({ level: 'silent' }));
 }
 
 const urlOf = (port: number, path: string) => `http://127.0.0.1:${port}${path}`;

@@ -11,6 +11,7 @@ import { Failure } from '../failure.ts';
 import { hideSecrets } from '../ops/log.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
+import { keyCeilingCommand } from './key-ceiling.ts';
 import { ratesCommands } from './rates.ts';
 import { signingKeysCommands } from './signing-keys.ts';
 import { tenantsCommands } from './tenants.ts';
@@ -31,6 +32,7 @@ const GROUPS = [
   usageCommands,
   ratesCommands,
   eventsCommands,
+  keyCeilingCommand,
   signingKeysCommands,
   verifyCommand,
 ];

@@ -36,10 +36,14 @@ declare module 'fastify' {
     emptyBody?: boolean;
     /** The body may be left out, even where a Content-Type announces one. */
     optionalBody?: boolean;
+    /** Reads the body, or leaves it to the strict JSON reader with `undefined`. */
+    readBody?: (request: FastifyRequest, bytes: Buffer) => unknown;
     /** `Cache-Control` of a success; every other answer may not be stored. */
     cacheControl?: string;
   }
   interface FastifyRequest {
+    /** Until the request is complete; from then on, until it is answered. */
+    timeLimit: NodeJS.Timeout | undefined;
     /** The id of the key or credential that was shown, for the log. */
     keyId: string | undefined;
   }
@@ -64,7 +68,6 @@ export function openHttp(deps: Deps, door: Door): Http {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    handlerTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
     http: {
       headersTimeout: REQUEST_TIMEOUT_MS,
@@ -97,7 +100,7 @@ export function openHttp(deps: Deps, door: Door): Http {
   drainOnClose(app);
   parseBodies(app);
   fillOptionalBody(app);
-  limitWaiting(app);
+  limitTime(app);
   observe(app, deps);
   return app;
 }
@@ -156,10 +159,10 @@ function parseBodies(app: Http): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
       requireUtf8(request);
-      const { emptyBody, optionalBody } = request.routeOptions.config;
+      const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
-      const value = parseStrictJson(bytes);
+      const value = readBody?.(request, bytes) ?? parseStrictJson(bytes);
       if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
       return value;
     },
@@ -167,18 +170,23 @@ function parseBodies(app: Http): void {
 }
 
 /** What a Content-Type says of the characters of a body. */
-export function requireUtf8(request: FastifyRequest): void {
+function requireUtf8(request: FastifyRequest): void {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
 }
 
-/** Fastify's own limit ends as soon as the body has been read; from there on, this one runs. */
-function limitWaiting(app: Http): void {
-  app.addHook('preHandler', (_request, reply, done) => {
-    const timer = setTimeout(() => {
+/** By hand, because Fastify's `handlerTimeout` ends as soon as the body has been read. */
+function limitTime(app: Http): void {
+  app.decorateRequest('timeLimit', undefined);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.timeLimit = setTimeout(() => {
       if (!reply.sent) reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
     }, REQUEST_TIMEOUT_MS);
-    reply.raw.once('close', () => clearTimeout(timer));
+    reply.raw.once('close', () => clearTimeout(request.timeLimit));
+    done();
+  });
+  app.addHook('preHandler', (request, _reply, done) => {
+    request.timeLimit?.refresh();
     done();
   });
 }

@@ -1,13 +1,12 @@
 /**
  * Which device is joining: the check of a device credential.
  *
- * Source: specification 4.11. As with API keys, one message for every cause, every check asks the
- * database, and an address that keeps presenting wrong credentials is turned away.
+ * Source: specification 4.11. As with API keys, one message for every cause.
  */
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
-import { keyIdOf, secretMatches } from '../keys/api-key.ts';
 import { authenticate } from '../keys/authenticate.ts';
+import { parseAuthorization, verifySecret } from '../keys/verify-secret.ts';
 import { CREDENTIAL_PREFIX, type Device } from './device-credential.ts';
 import { findWorkingCredential } from './device-credentials.sql.ts';
 
@@ -23,22 +22,15 @@ export async function authenticateDevice(
   authorization: string | undefined,
   address: string,
 ): Promise<Device> {
-  const [, plaintext] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? [];
-  const id = plaintext && keyIdOf(plaintext, CREDENTIAL_PREFIX);
-  if (!id) {
+  const secret = parseAuthorization(authorization, CREDENTIAL_PREFIX);
+  if (!secret) {
     await authenticate(deps, authorization, 'backend', address);
     throw noPublishRights();
   }
 
-  if (!deps.failedKeys.isKnown(id)) deps.failedKeys.refuseIfBlocked(address);
-  const found = await findWorkingCredential(deps.db, id);
-  if (!secretMatches(plaintext, found?.hash) || !found) {
-    await deps.failedKeys.count(address);
-    throw new Failure('invalid_api_key');
-  }
-  deps.failedKeys.remember(id);
-  if (found.publish.length === 0) throw noPublishRights();
-  const { hash: _, ...device } = found;
+  const find = (id: string) => findWorkingCredential(deps.db, id);
+  const { hash: _, ...device } = await verifySecret(deps.failedKeys, secret, address, find);
+  if (device.publish.length === 0) throw noPublishRights();
   return device;
 }
 

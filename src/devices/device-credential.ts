@@ -5,7 +5,7 @@
  * compared as an API key is. What a credential may publish and which rooms it may join is fixed when
  * it is created; a request can only ask for less.
  */
-import { type NewKey, newKey } from '../keys/api-key.ts';
+import { type KeyLife, type NewKey, newKey } from '../keys/api-key.ts';
 import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
 
 export const CREDENTIAL_PREFIX = 'dev';
@@ -26,12 +26,8 @@ export interface DeviceGrant {
   readonly expiresAt: Date | null;
 }
 
-export interface DeviceCredential extends DeviceGrant {
+export interface DeviceCredential extends DeviceGrant, KeyLife {
   readonly id: string;
-  readonly createdAt: Date;
-  /** Only while the overlap of a rotation is running. */
-  readonly retiresAt: Date | null;
-  readonly revokedAt: Date | null;
 }
 
 /** The device behind a verified credential. */

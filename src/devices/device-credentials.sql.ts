@@ -1,14 +1,12 @@
-/** SQL of `device_credentials`. A credential is judged by the clock of the database, as a key is. */
+/** SQL of `device_credentials`. */
 import type { Db, Tx } from '../db/pool.ts';
 import { isKeyId, type NewKey } from '../keys/api-key.ts';
+import { IS_WORKING, LIFE_COLUMNS } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Device, DeviceCredential, DeviceGrant } from './device-credential.ts';
 
-/** One whose time to retire has passed is revoked from that instant, whether or not a row says so. */
 const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",
-  created_at as "createdAt",
-  case when revoked_at is null and retires_at > now() then retires_at end as "retiresAt",
-  least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;
+  ${LIFE_COLUMNS}`;
 
 /** The device whose credential has this id, with the hash to check it by, if the credential works now. */
 export async function findWorkingCredential(
@@ -20,8 +18,7 @@ export async function findWorkingCredential(
     text: `select d.tenant_id as tenant, t.status as "tenantStatus", d.id as "credentialId", d.hash,
                   d.publish, d.rooms, d.default_room as "defaultRoom"
              from device_credentials d join tenants t on t.id = d.tenant_id
-            where d.id = $1 and d.revoked_at is null and (d.retires_at is null or d.retires_at > now())
-              and (d.expires_at is null or d.expires_at > now())`,
+            where d.id = $1 and ${IS_WORKING} and (d.expires_at is null or d.expires_at > now())`,
     values: [id],
   });
   return rows[0];
@@ -72,26 +69,4 @@ export async function lockCredential(
     [tenant, id],
   );
   return rows[0];
-}
-
-export async function markRevoked(tx: Tx, tenant: TenantId, id: string): Promise<void> {
-  await tx.query(
-    'update device_credentials set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2',
-    [tenant, id],
-  );
-}
-
-/** Returns when the credential stops working. */
-export async function markRetiring(
-  tx: Tx,
-  tenant: TenantId,
-  id: string,
-  overlapSeconds: number,
-): Promise<Date> {
-  const { rows } = await tx.query<{ retiresAt: Date }>(
-    `update device_credentials set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
-      where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
-    [tenant, id, overlapSeconds],
-  );
-  return rows[0]!.retiresAt;
 }

@@ -2,13 +2,14 @@
 import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
+import { markRevoked } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import { lockCredential, markRevoked } from './device-credentials.sql.ts';
+import { lockCredential } from './device-credentials.sql.ts';
 
 export async function revokeCredential(deps: Deps, tenant: TenantId, id: string): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
     const credential = await lockCredential(tx, tenant, id);
     if (!credential) throw new Failure('not_found');
-    if (!credential.revokedAt) await markRevoked(tx, tenant, id);
+    if (!credential.revokedAt) await markRevoked(tx, 'device_credentials', tenant, id);
   });
 }

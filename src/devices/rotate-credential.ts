@@ -2,10 +2,11 @@
 import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
+import { markRetiring } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { newCredential } from './device-credential.ts';
-import { insertCredential, lockCredential, markRetiring } from './device-credentials.sql.ts';
+import { insertCredential, lockCredential } from './device-credentials.sql.ts';
 
 export interface RotatedCredential extends CreatedCredential {
   readonly oldCredentialRetires: Date;
@@ -27,7 +28,7 @@ export async function rotateCredential(
     const fresh = newCredential();
     const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
     if (!credential) throw new Failure('already_expired');
-    const oldCredentialRetires = await markRetiring(tx, tenant, id, overlapSeconds);
+    const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
     return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
   });
 }

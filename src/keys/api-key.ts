@@ -15,14 +15,18 @@ export type KeyKind = (typeof KEY_KINDS)[number];
 export const OVERLAP_SECONDS_DEFAULT = 86_400;
 export const OVERLAP_SECONDS_MAX = 604_800;
 
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: KeyKind;
+/** From its creation until it is revoked or replaced. A device credential has the same. */
+export interface KeyLife {
   readonly createdAt: Date;
   /** Only while the overlap of a rotation is running. */
   readonly retiresAt: Date | null;
   readonly revokedAt: Date | null;
+}
+
+export interface ApiKey extends KeyLife {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: KeyKind;
 }
 
 /** Whom a verified key speaks for. */

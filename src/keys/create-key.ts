@@ -1,7 +1,11 @@
-/** Create an API key. Source: specification 4.8. */
+/**
+ * Create an API key. Source: specification 4.8.
+ *
+ * It has the ceiling of the key that makes it: whoever holds a key cannot make one that may do more.
+ */
 import type { Deps } from '../deps.ts';
-import type { TenantId } from '../tenants/tenant.ts';
 import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
+import type { AuthenticatedCaller } from './authenticate.ts';
 import { insertKey } from './keys.sql.ts';
 
 export interface CreatedKey {
@@ -12,10 +16,10 @@ export interface CreatedKey {
 
 export async function createKey(
   deps: Deps,
-  tenant: TenantId,
+  { tenant, ceiling }: AuthenticatedCaller,
   { name, kind }: { name: string; kind: KeyKind },
 ): Promise<CreatedKey> {
   const fresh = newKey(deps.config.keyPrefix);
-  const key = await insertKey(deps.db, tenant, { ...fresh, name, kind });
+  const key = await insertKey(deps.db, tenant, { ...fresh, name, kind, ceiling });
   return { key, plaintext: fresh.plaintext };
 }

@@ -6,29 +6,26 @@
  * more of it. Keys that worked here before are asked about all the same, so that a stranger behind a
  * shared address cannot lock a neighbour out; they are still verified, every time.
  */
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Pool } from '../db/pool.ts';
 import { Failure } from '../failure.ts';
 import { networkOf } from '../lib/address.ts';
-import { RATE_LIMITS_TABLE } from '../lib/rate-limits.ts';
+import { RateLimit } from '../lib/rate-limit.ts';
 
 const WRONG_KEYS_PER_WINDOW = 100;
 const WINDOW_SECONDS = 60;
 const KNOWN_KEYS_MAX = 10_000;
 
 export class FailedKeys {
-  readonly #limiter: RateLimiterPostgres;
+  readonly #limit: RateLimit;
   /** Until when, in milliseconds of the monotonic clock, an address is refused from memory. */
   readonly #blocked = new Map<string, number>();
   readonly #known = new Set<string>();
 
   constructor(pool: Pool) {
-    this.#limiter = new RateLimiterPostgres({
-      storeClient: pool,
-      ...RATE_LIMITS_TABLE,
-      keyPrefix: 'failed_keys',
-      points: WRONG_KEYS_PER_WINDOW,
-      duration: WINDOW_SECONDS,
+    this.#limit = new RateLimit(pool, {
+      name: 'failed_keys',
+      max: WRONG_KEYS_PER_WINDOW,
+      seconds: WINDOW_SECONDS,
     });
   }
 
@@ -45,12 +42,8 @@ export class FailedKeys {
   /** Count one wrong key. */
   async count(address: string): Promise<void> {
     const network = networkOf(address);
-    try {
-      await this.#limiter.consume(network);
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      this.#block(network, refusal.msBeforeNext);
-    }
+    const waitMs = await this.#limit.count(network);
+    if (waitMs !== undefined) this.#block(network, waitMs);
   }
 
   /** Those whose time is over leave when another comes, so that memory holds one window's worth. */

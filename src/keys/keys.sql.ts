@@ -1,12 +1,14 @@
-/** SQL of `api_keys`. A key is judged by the clock of the database, the only one all processes share. */
+/** SQL of `api_keys`. */
 import type { Db, Tx } from '../db/pool.ts';
 import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
 import { type ApiKey, isKeyId, type KeyKind, type NewKey } from './api-key.ts';
+import { DEFAULT_CEILING, type KeyCeiling } from './key-ceiling.ts';
+import { IS_WORKING, LIFE_COLUMNS } from './key-lives.sql.ts';
 
-/** A key whose time to retire has passed is revoked from that instant, whether or not a row says so. */
-const COLUMNS = `id, name, kind, created_at as "createdAt",
-  case when revoked_at is null and retires_at > now() then retires_at end as "retiresAt",
-  least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;
+const COLUMNS = `id, name, kind, ${LIFE_COLUMNS}`;
+
+const CEILING_COLUMNS = `ceiling_capabilities as capabilities, ceiling_roles as roles, ceiling_rooms as rooms,
+  ceiling_rank as rank, ceiling_lifetime_seconds as "lifetimeSeconds"`;
 
 export interface KeyInUse {
   readonly id: string;
@@ -14,6 +16,7 @@ export interface KeyInUse {
   readonly kind: KeyKind;
   readonly hash: Buffer;
   readonly status: TenantStatus;
+  readonly ceiling: KeyCeiling;
 }
 
 /** Those of the keys with these ids that work now, by id. */
@@ -21,24 +24,32 @@ export async function findWorkingKeys(
   db: Db,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, KeyInUse>> {
-  const { rows } = await db.query<KeyInUse>({
+  const { rows } = await db.query<Omit<KeyInUse, 'ceiling'> & KeyCeiling>({
     name: 'find-working-keys',
-    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status
+    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, ${CEILING_COLUMNS}
              from api_keys k join tenants t on t.id = k.tenant_id
-            where k.id = any($1) and k.revoked_at is null and (k.retires_at is null or k.retires_at > now())`,
+            where k.id = any($1) and ${IS_WORKING}`,
     values: [ids],
   });
-  return new Map(rows.map((key) => [key.id, key]));
+  return new Map(
+    rows.map(({ id, tenant, kind, hash, status, ...ceiling }) => [
+      id,
+      { id, tenant, kind, hash, status, ceiling },
+    ]),
+  );
 }
 
 export async function insertKey(
   db: Db,
   tenant: TenantId,
-  key: NewKey & { name: string; kind: KeyKind },
+  key: NewKey & { name: string; kind: KeyKind; ceiling?: KeyCeiling },
 ): Promise<ApiKey> {
+  const { capabilities, roles, rooms, rank, lifetimeSeconds } = key.ceiling ?? DEFAULT_CEILING;
   const { rows } = await db.query<ApiKey>(
-    `insert into api_keys (id, tenant_id, name, kind, hash) values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
-    [key.id, tenant, key.name, key.kind, key.hash],
+    `insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles, ceiling_rooms,
+                           ceiling_rank, ceiling_lifetime_seconds)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+    [key.id, tenant, key.name, key.kind, key.hash, capabilities, roles, rooms, rank, lifetimeSeconds],
   );
   return rows[0]!;
 }
@@ -76,24 +87,24 @@ export async function hasOtherKey(tx: Tx, tenant: TenantId, key: ApiKey): Promis
   return rows.length > 0;
 }
 
-export async function markRevoked(tx: Tx, tenant: TenantId, id: string): Promise<void> {
-  await tx.query('update api_keys set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2', [
-    tenant,
-    id,
-  ]);
+/** Locks the key, so that of two changes at once the second one sees what the first one did. */
+export async function lockCeiling(tx: Tx, id: string): Promise<KeyCeiling | undefined> {
+  const { rows } = await tx.query<KeyCeiling>(
+    `select ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,
+    [id],
+  );
+  return rows[0];
 }
 
-/** Returns when the key stops working. */
-export async function markRetiring(
+export async function updateCeiling(
   tx: Tx,
-  tenant: TenantId,
   id: string,
-  overlapSeconds: number,
-): Promise<Date> {
-  const { rows } = await tx.query<{ retiresAt: Date }>(
-    `update api_keys set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
-      where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
-    [tenant, id, overlapSeconds],
+  { capabilities, roles, rooms, rank, lifetimeSeconds }: KeyCeiling,
+): Promise<void> {
+  await tx.query(
+    `update api_keys set ceiling_capabilities = $2, ceiling_roles = $3, ceiling_rooms = $4, ceiling_rank = $5,
+                         ceiling_lifetime_seconds = $6
+      where id = $1`,
+    [id, capabilities, roles, rooms, rank, lifetimeSeconds],
   );
-  return rows[0]!.retiresAt;
 }

@@ -3,7 +3,8 @@ import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, invalidRequest } from '../failure.ts';
 import type { Caller } from './api-key.ts';
-import { findKey, hasOtherKey, lockKeys, markRevoked } from './keys.sql.ts';
+import { markRevoked } from './key-lives.sql.ts';
+import { findKey, hasOtherKey, lockKeys } from './keys.sql.ts';
 
 /**
  * Revoking the last working key of its kind would lock the tenant out, or stop its relays, so it has
@@ -26,6 +27,6 @@ export async function revokeKey(
     if (!options.stopServiceConfirmed && !(await hasOtherKey(tx, caller.tenant, key))) {
       throw new Failure('would_stop_service');
     }
-    await markRevoked(tx, caller.tenant, key.id);
+    await markRevoked(tx, 'api_keys', caller.tenant, key.id);
   });
 }

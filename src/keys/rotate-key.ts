@@ -2,10 +2,12 @@
 import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
+import { assert } from '../lib/assert.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { newKey } from './api-key.ts';
 import type { CreatedKey } from './create-key.ts';
-import { findKey, insertKey, lockKeys, markRetiring } from './keys.sql.ts';
+import { markRetiring } from './key-lives.sql.ts';
+import { findKey, insertKey, lockCeiling, lockKeys } from './keys.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;
@@ -26,8 +28,10 @@ export async function rotateKey(
     if (old.retiresAt) throw new Failure('already_rotated');
 
     const fresh = newKey(deps.config.keyPrefix);
-    const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind });
-    const oldKeyRetires = await markRetiring(tx, tenant, old.id, overlapSeconds);
+    const ceiling = await lockCeiling(tx, old.id);
+    assert(ceiling, 'ceiling of the key');
+    const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
+    const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
     return { key, plaintext: fresh.plaintext, oldKeyRetires };
   });
 }

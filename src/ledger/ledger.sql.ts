@@ -46,6 +46,7 @@ export async function lockFreeAccounts(tx: Tx, tenants: readonly TenantId[]): Pr
     text: `select tenant_id as tenant from accounts where tenant_id = any($1) for no key update skip locked`,
     values: [tenants],
   });
+  if (rows.length === 0) return [];
   return readAccounts(
     tx,
     rows.map((row) => row.tenant),

@@ -27,6 +27,19 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     registers: [this.registry],
   });
+  readonly calls = new Counter({
+    name: 'boxoffice_grpc_calls_total',
+    help: 'gRPC calls ended, by method and code.',
+    labelNames: ['method', 'code'],
+    registers: [this.registry],
+  });
+  readonly callDuration = new Histogram({
+    name: 'boxoffice_grpc_call_duration_seconds',
+    help: 'Time from the head of a call to its end, by method. Streams last as long as somebody follows them.',
+    labelNames: ['method'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+    registers: [this.registry],
+  });
   readonly chargeDuration = new Histogram({
     name: 'boxoffice_charge_duration_seconds',
     help: 'Time to charge a batch, from its records to its commit.',

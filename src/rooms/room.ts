@@ -9,30 +9,59 @@ export const ROOM_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
 /** Names in which `*` stands for any characters, or none. */
 export const ROOM_PATTERN_PATTERN = '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$';
 
+/** In characters. */
+export const METADATA_LENGTH_MAX = 4096;
+
+export const PARTICIPANTS_MAX = 100_000;
+
 /** Where a join goes that names no room, with a credential that names none either. */
 export const ROOM_DEFAULT = 'lobby';
 
 export const ROOM_STATES = ['LIVE', 'ENDED'] as const;
 export type RoomState = (typeof ROOM_STATES)[number];
 
-/** Kept as JSON with each room. A maximum of 0 is none. */
+/** Rules of a room, kept as JSON with it. Those up to `region` never change. */
 export interface RoomPolicy {
   readonly mode: 'MEETING' | 'BROADCAST';
-  readonly e2ee_required: boolean;
-  readonly age_verification_required: boolean;
-  readonly max_participants: number;
+  readonly e2eeRequired: boolean;
+  readonly ageVerificationRequired: boolean;
+  readonly region: string;
+  /** Users who may be present at once; 0: no limit. */
+  readonly maxParticipants: number;
+  /** Nobody new comes in. */
   readonly locked: boolean;
-  readonly mute_on_entry: boolean;
+  /** What tokens of a role grant that ask for nothing in particular; empty: `ROLE_CAPABILITIES`. */
+  readonly hostCapabilities: readonly string[];
+  readonly audienceCapabilities: readonly string[];
+  readonly muteOnEntry: boolean;
 }
 
 export const DEFAULT_POLICY: RoomPolicy = {
   mode: 'MEETING',
-  e2ee_required: false,
-  age_verification_required: false,
-  max_participants: 0,
+  e2eeRequired: false,
+  ageVerificationRequired: false,
+  region: '',
+  maxParticipants: 0,
   locked: false,
-  mute_on_entry: false,
+  hostCapabilities: [],
+  audienceCapabilities: [],
+  muteOnEntry: false,
 };
+
+export type EndReason = 'ended' | 'closed' | 'watchdog';
+
+export interface Room {
+  readonly name: string;
+  readonly uid: string;
+  readonly state: RoomState;
+  readonly policy: RoomPolicy;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly endReason: EndReason | null;
+  /** Users who are present. */
+  readonly participantCount: number;
+  readonly metadata: string;
+}
 
 /**
  * Whether a room of this name is among those that a pattern names.

@@ -2,29 +2,59 @@
 import type { Db, Tx } from '../db/pool.ts';
 import { newId } from '../lib/ids.ts';
 import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
-import { DEFAULT_POLICY, type RoomState } from './room.ts';
+import { DEFAULT_POLICY, type EndReason, type Room, type RoomPolicy, type RoomState } from './room.ts';
 
-/** Everything that lets a device in or keeps it out, as it is at one instant. */
-export interface JoinState {
+/** The columns of a `Room`, of `rooms r`. */
+export const ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdAt", r.ended_at as "endedAt",
+  r.end_reason as "endReason", r.metadata,
+  (select count(*)::integer from participants p
+    where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
+    as "participantCount"`;
+
+/** Everything that lets somebody in or keeps him out, as it is at one instant. */
+export interface EntryState {
   readonly status: TenantStatus;
   readonly exempt: boolean;
   readonly balance: bigint;
-  /** The live room of that name, or else an ended one, or else none. */
+  /** The live room of that name, or else the one that ended last, or else none. */
   readonly roomUid: string | null;
   readonly roomState: RoomState | null;
+  readonly policy: RoomPolicy | null;
+  /** Whether the user is in the room already. */
+  readonly isPresent: boolean;
+  readonly isBanned: boolean;
 }
 
-export async function findJoinState(db: Db, tenant: TenantId, roomName: string): Promise<JoinState> {
-  const { rows } = await db.query<JoinState>({
-    name: 'find-join-state',
-    text: `select t.status, t.exempt, a.balance, r.uid as "roomUid", r.state as "roomState"
+/** Who wants to come in. */
+export interface Entrant {
+  readonly tenant: TenantId;
+  readonly room: string;
+  readonly username: string;
+  readonly device: string;
+  /** The device's address, where it is known. */
+  readonly address: string | undefined;
+}
+
+export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
+  const { rows } = await db.query<EntryState>({
+    name: 'find-entry-state',
+    text: `select t.status, t.exempt, a.balance, r.uid as "roomUid", r.state as "roomState", r.policy,
+                  exists (select from participants p
+                           where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3
+                             and p.left_at is null and p.expires_at > now()) as "isPresent",
+                  exists (select from bans b
+                           where b.tenant_id = t.id and b.lifted_at is null
+                             and (b.expires_at is null or b.expires_at > now())
+                             and (b.room_uid is null or b.room_uid = r.uid)
+                             and (b.kind = 'user' and b.value = $3 or b.kind = 'device' and b.value = $4
+                                  or b.kind = 'cidr' and b.network >>= $5::inet)) as "isBanned"
              from tenants t
              join accounts a on a.tenant_id = t.id
-             left join lateral (select uid, state from rooms
+             left join lateral (select uid, state, policy from rooms
                                  where tenant_id = t.id and name = $2
                                  order by incarnation desc limit 1) r on true
             where t.id = $1`,
-    values: [tenant, roomName],
+    values: [entrant.tenant, entrant.room, entrant.username, entrant.device, entrant.address],
   });
   return rows[0]!;
 }
@@ -35,8 +65,17 @@ export async function findJoinState(db: Db, tenant: TenantId, roomName: string):
  */
 export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<string | undefined> {
   const opened = await db.query<{ uid: string }>(
-    `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
-     on conflict do nothing returning uid`,
+    `with r as (
+       insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
+       on conflict do nothing returning *
+     ), stream as (
+       insert into event_streams as s (tenant_id, last_seq) select $1, 1 from r
+       on conflict (tenant_id) do update set last_seq = s.last_seq + 1 returning last_seq
+     ), told as (
+       insert into events (tenant_id, seq, type, room_uid, subject)
+       select $1, last_seq, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from stream, r
+     )
+     select uid from r`,
     [tenant, newId('rm'), name, DEFAULT_POLICY],
   );
   if (opened.rows[0]) return opened.rows[0].uid;
@@ -47,7 +86,68 @@ export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Pro
   return rows[0]?.uid;
 }
 
-/** Until the transaction ends, nobody else who asks for this lock decides about the room. */
+/** Until the transaction ends, nobody else who asks for this lock decides about the room, and nobody comes in. */
 export async function lockRoom(tx: Tx, tenant: TenantId, uid: string): Promise<void> {
   await tx.query('select from rooms where tenant_id = $1 and uid = $2 for no key update', [tenant, uid]);
+}
+
+/**
+ * The live room of this name, or else the one that ended last; locked against everybody who would
+ * change it or come in.
+ */
+export async function lockRoomByName(tx: Tx, tenant: TenantId, name: string): Promise<Room | undefined> {
+  const { rows } = await tx.query<Room>(
+    `select ${ROOM} from rooms r where r.tenant_id = $1 and r.name = $2
+      order by r.incarnation desc limit 1 for no key update of r`,
+    [tenant, name],
+  );
+  return rows[0];
+}
+
+/** The room with this uid; without a uid, as `lockRoomByName()`, but not locked. */
+export async function findRoom(
+  db: Db,
+  tenant: TenantId,
+  { name, uid }: { name?: string | undefined; uid?: string | undefined },
+): Promise<Room | undefined> {
+  const { rows } = await db.query<Room>(
+    `select ${ROOM} from rooms r
+      where r.tenant_id = $1 and ($2::text is null or r.name = $2) and ($3::text is null or r.uid = $3)
+      order by r.incarnation desc limit 1`,
+    [tenant, name, uid],
+  );
+  return rows[0];
+}
+
+/** Create a room; `undefined` while a live one has the name. */
+export async function insertRoom(
+  tx: Tx,
+  tenant: TenantId,
+  room: Pick<Room, 'name' | 'policy' | 'metadata'>,
+): Promise<Room | undefined> {
+  const { rows } = await tx.query<Room>(
+    `insert into rooms as r (tenant_id, uid, name, incarnation, policy, metadata)
+     select $1, $2, $3, coalesce((select max(incarnation) from rooms where tenant_id = $1 and name = $3), 0) + 1,
+            $4, $5
+     on conflict do nothing returning ${ROOM}`,
+    [tenant, newId('rm'), room.name, room.policy, room.metadata],
+  );
+  return rows[0];
+}
+
+export async function updatePolicy(tx: Tx, tenant: TenantId, uid: string, policy: RoomPolicy): Promise<Room> {
+  const { rows } = await tx.query<Room>(
+    `update rooms r set policy = $3 where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
+    [tenant, uid, policy],
+  );
+  return rows[0]!;
+}
+
+export async function markEnded(tx: Tx, tenant: TenantId, uid: string, reason: EndReason): Promise<Room> {
+  const { rows } = await tx.query<Room>(
+    `update rooms r set state = 'ENDED', ended_at = clock_timestamp(), end_reason = $3
+      where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
+    [tenant, uid, reason],
+  );
+  return rows[0]!;
 }

@@ -20,9 +20,14 @@ export async function thumbprintOf({ kty, crv, x, y }: DeviceKey): Promise<strin
   return calculateJwkThumbprint(jwk);
 }
 
-/** A thumbprint is SHA-256 in base64url. */
+/** Whether `text` can be a thumbprint: SHA-256 in base64url. */
+export function isThumbprint(text: string): boolean {
+  return isCanonical(text);
+}
+
+/** Of the field `device` of a join. */
 export function parseThumbprint(text: string): string {
-  if (!isCanonical(text)) throw invalidRequest('device must be a thumbprint: 32 bytes in base64url');
+  if (!isThumbprint(text)) throw invalidRequest('device must be a thumbprint: 32 bytes in base64url');
   return text;
 }
 

@@ -4,7 +4,6 @@
  * Source: specification 5. A token is a JWS of one user, on one device, in one incarnation of one
  * room; it lives for minutes and is bound to the device's key by `cnf.jkt` (RFC 7800, RFC 9449).
  */
-import type { PublishRight } from '../devices/device-credential.ts';
 import { randomHex } from '../lib/ids.ts';
 import type { Role } from '../pricing/rate-card.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
@@ -14,14 +13,6 @@ export const TOKEN_TYPE = 'participant+jwt';
 
 export const TOKEN_SECONDS_DEFAULT = 600;
 export const TOKEN_SECONDS_MAX = 900;
-
-/** What whoever joins may do besides publishing. Nothing of it touches another participant or the room. */
-const JOIN_CAPABILITIES = ['chat.send', 'roster.view', 'self.update', 'subscribe.audio', 'subscribe.video'];
-
-/** Sorted, as tokens carry them. */
-export function joinCapabilities(publish: readonly PublishRight[]): readonly string[] {
-  return [...JOIN_CAPABILITIES, ...publish.map((right) => `publish.${right}`)].sort();
-}
 
 /** Everything that a token says, in our own words. */
 export interface Grant {
@@ -37,7 +28,10 @@ export interface Grant {
   readonly role: Role;
   /** Standing, 0 to 100: one may act only on those of a lower one. */
   readonly rank: number;
+  /** Sorted. */
   readonly capabilities: readonly string[];
+  /** Revocation epoch of the user in this room: a kick begins a new one. */
+  readonly epoch: number;
   /** The API key or device credential that asked for the token, for the record only. */
   readonly keyId: string;
 }
@@ -57,7 +51,6 @@ export interface Claims {
   readonly role: Role;
   readonly cap: readonly string[];
   readonly rank: number;
-  /** Revocation epoch of the user in this room. */
   readonly ep: number;
   readonly key: string;
 }
@@ -79,7 +72,7 @@ export function claimsOf(grant: Grant, publicUrl: string): Claims {
     role: grant.role,
     cap: grant.capabilities,
     rank: grant.rank,
-    ep: 0,
+    ep: grant.epoch,
     key: grant.keyId,
   };
 }

@@ -29,6 +29,9 @@ export interface ChargeOutcome {
   readonly conflicts: number;
 }
 
+/** Of batches that were charged together. */
+export type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
+
 export interface Bill {
   /** As it was before. */
   readonly account: Account;
@@ -41,7 +44,7 @@ export interface Bill {
   readonly carry: bigint;
   readonly rateVersion: number;
   readonly conflicts: readonly UsageRecord[];
-  readonly outcomes: ReadonlyMap<Batch, ChargeOutcome>;
+  readonly outcomes: Outcomes;
 }
 
 /** What was accepted before, by id; `undefined` takes every record of the batches for new. */
@@ -117,7 +120,7 @@ function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>)
   return { lines, count, conflicts };
 }
 
-/** What each new record costs, by row, in micros, and what they cost together. */
+/** What each new record costs, by row, in micros, and what they cost together. Others cost nothing. */
 export interface Settled {
   readonly amounts: readonly bigint[];
   readonly capped: readonly boolean[];
@@ -133,17 +136,18 @@ export function settleRecords(
   startCarry: bigint,
   rounding: Rounding,
 ): Settled {
-  const amounts: bigint[] = [];
-  const capped: boolean[] = [];
+  const amounts = Array<bigint>(records.length).fill(0n);
+  const capped = Array<boolean>(records.length).fill(false);
   let carry = startCarry;
   let total = 0n;
   for (let row = 0; row < records.length; row += 1) {
+    if (lines[row] === -1) continue;
     const price = priceUsage(records.usage(row), rates);
-    const settled = lines[row] !== -1 ? settlePrice(price.numerator, carry, rounding) : { amount: 0n, carry };
+    const settled = settlePrice(price.numerator, carry, rounding);
     carry = settled.carry;
     total += settled.amount;
-    amounts.push(settled.amount);
-    capped.push(price.capped);
+    amounts[row] = settled.amount;
+    capped[row] = price.capped;
   }
   return { amounts, capped, total, carry };
 }

@@ -13,7 +13,7 @@ import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known } from './bill.ts';
+import { type Batch, type Bill, billBatches, type Known, type Outcomes } from './bill.ts';
 import {
   anyKnown,
   copyRecords,
@@ -22,8 +22,6 @@ import {
   recordConflicts,
   type TenantIds,
 } from './usage.sql.ts';
-
-export type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
 
 /** Charge batches, leaving those without an outcome whose accounts somebody else has locked. */
 export function chargeFreeBatches(deps: Deps, batches: readonly Batch[]): Promise<Outcomes> {
@@ -46,21 +44,25 @@ async function charge(
   batches: readonly Batch[],
   lock: (tx: Tx) => Promise<Account[]>,
 ): Promise<Outcomes> {
-  const attempt = async (mustLookUp: (tx: Tx) => Promise<boolean>): Promise<Outcomes> => {
+  const attempt = async (
+    mustLookUp: (tx: Tx, locked: readonly Batch[]) => Promise<boolean>,
+  ): Promise<Outcomes> => {
     const { bills, topUpRequested } = await inTransaction(deps.db, async (tx) => {
       const locking = lock(tx);
       // While the database is at it.
       for (const { records } of batches) records.rowsById;
       const accounts = await locking;
-      const known = (await mustLookUp(tx)) ? await findKnown(tx, idsOf(batches)) : undefined;
-      const bills = await makeBills(deps, tx, accounts, batches, known);
+      const tenants = new Set(accounts.map(({ tenant }) => tenant));
+      const locked = batches.filter(({ tenant }) => tenants.has(tenant));
+      const known = (await mustLookUp(tx, locked)) ? await findKnown(tx, idsOf(locked)) : undefined;
+      const bills = await makeBills(deps, tx, accounts, locked, known);
       return { bills, topUpRequested: await storeBills(tx, bills) };
     });
     if (topUpRequested) deps.wakeTopUps();
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
-    return await attempt((tx) => anyKnown(tx, probe(batches)));
+    return await attempt((tx, locked) => anyKnown(tx, probe(locked)));
   } catch (error) {
     if (!(error instanceof KnownIdError)) throw error;
     return attempt(async () => true);

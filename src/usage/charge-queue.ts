@@ -14,9 +14,7 @@
  */
 import { isRefusal } from '../db/transaction.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import type { Batch, ChargeOutcome } from './bill.ts';
-
-type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
+import type { Batch, ChargeOutcome, Outcomes } from './bill.ts';
 
 export interface Charging {
   /** Leaves batches without an outcome whose accounts somebody else has locked. */

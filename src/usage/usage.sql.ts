@@ -19,6 +19,7 @@ export type TenantIds = readonly { readonly tenant: TenantId; readonly id: strin
 
 /** Whether any of these ids was accepted before. */
 export async function anyKnown(tx: Tx, ids: TenantIds): Promise<boolean> {
+  if (ids.length === 0) return false;
   const { rows } = await tx.query({
     name: 'any-known',
     text: `select 1 from unnest($1::bigint[], $2::text[]) as asked (tenant_id, id)

@@ -6,6 +6,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { makeLog } from '../../src/ops/log.ts';
 import { STRIPE_API_VERSION } from '../../src/payments/provider.ts';
 import { type Service, startService } from '../../src/service.ts';
+import { bareConfig } from '../support/bare-config.ts';
 import { useDatabase } from '../support/database.ts';
 import { type Answer, ask, type RequestOptions } from '../support/service.ts';
 
@@ -39,24 +40,10 @@ export function useLoggedService(level: string): LoggedService {
     const webhookSecrets: string[] = [];
     service = await startService(
       {
-        host: '127.0.0.1',
-        port: 0,
-        opsPort: 0,
-        databaseUrl: database.url,
-        publicUrl: 'http://service.test',
+        ...bareConfig(database.url),
         stripeSecretKey: STRIPE_KEY,
         stripeWebhookSecrets: webhookSecrets,
         stripeApiBase: sandbox.url,
-        keyPrefix: 'svc',
-        ratesFile: undefined,
-        trustProxy: [],
-        signupCheckoutCents: 2000,
-        billingRounding: 'carry',
-        joinAddress: undefined,
-        joinOrigins: [],
-        joinCreatesRooms: true,
-        confusableUsernames: 'allow',
-        secretsKey: Buffer.alloc(32),
       },
       makeLog(level, { write: (line) => void lines.push(line) }),
     );

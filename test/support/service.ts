@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { STRIPE_API_VERSION } from '../../src/payments/provider.ts';
 import { type Service, type ServiceConfig, startService } from '../../src/service.ts';
+import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
 
 const SECRET_KEY = 'sk_test_of_the_tests';
@@ -67,24 +68,11 @@ export function useService(
   let service: Service;
 
   const settings = (): ServiceConfig => ({
-    host: '127.0.0.1',
-    port: 0,
-    opsPort: 0,
-    databaseUrl: database.url,
-    publicUrl: 'http://service.test',
+    ...bareConfig(database.url),
     stripeSecretKey: payments ? SECRET_KEY : undefined,
     stripeWebhookSecrets: secrets,
     stripeApiBase: sandbox.url,
-    keyPrefix: 'svc',
-    ratesFile: undefined,
     trustProxy: ['127.0.0.1'],
-    signupCheckoutCents: 2000,
-    billingRounding: 'carry',
-    joinAddress: undefined,
-    joinOrigins: [],
-    joinCreatesRooms: true,
-    confusableUsernames: 'allow',
-    secretsKey: Buffer.alloc(32),
     ...config,
   });
   const start = async () => {

@@ -1,6 +1,7 @@
 /** Batches that go together, of one tenant and of many: each is answered as if it had come alone. */
 import fc from 'fast-check';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openPool } from '../../src/db/pool.ts';
 import { parseTenantId, type TenantId } from '../../src/tenants/tenant.ts';
 import type { Batch, ChargeOutcome } from '../../src/usage/bill.ts';
 import { chargeFreeBatches, chargeTenant } from '../../src/usage/charge-batches.ts';
@@ -157,6 +158,35 @@ describe('batches in one transaction', () => {
     expect(await postingsOf(locked)).toHaveLength(1);
     const outcomes = await chargeTenant(app.service.deps, locked, [batches[0]!, batches[2]!]);
     expect([...outcomes.values()]).toMatchObject([{ charged: 1 }, { charged: 1 }]);
+  });
+
+  it('cost no statement about no records, nor about those whose account somebody else has', async () => {
+    const [locked, free] = [idOf(await app.paidTenant()), idOf(await app.paidTenant())];
+    const known = batchOf(locked, costing(5));
+    await chargeTenant(app.service.deps, locked, [known]);
+    const counted = openPool(app.config.databaseUrl, { max: 1 });
+    const holder = await db().connect();
+    try {
+      const tx = await counted.connect();
+      const query = vi.spyOn(tx, 'query');
+      tx.release();
+      const statementsOf = async (...batches: Batch[]) => {
+        query.mockClear();
+        await chargeFreeBatches({ ...app.service.deps, db: counted }, batches);
+        return query.mock.calls.map(([statement]: unknown[]) => (statement as Fields).name ?? statement);
+      };
+      const empty = ['begin', 'lock-free-accounts', 'read-accounts', 'commit'];
+      expect(await statementsOf(batchOf(free))).toEqual(empty);
+      await holder.query('begin');
+      await holder.query('select from accounts where tenant_id = $1 for no key update', [locked]);
+      expect(await statementsOf(known)).toEqual(['begin', 'lock-free-accounts', 'commit']);
+      expect(await statementsOf(known, batchOf(free))).toEqual(empty);
+      expect(await statementsOf(known, batchOf(free, costing(5)))).not.toContain('find-known');
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+      await counted.end();
+    }
   });
 
   it('come to what they come to one after the other, whatever they share', { timeout: 60_000 }, async () => {

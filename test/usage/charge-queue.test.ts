@@ -3,11 +3,9 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../src/tenants/tenant.ts';
-import type { Batch, ChargeOutcome } from '../../src/usage/bill.ts';
+import type { Batch, ChargeOutcome, Outcomes } from '../../src/usage/bill.ts';
 import { ChargeQueue, type Charging, type QueueLimits } from '../../src/usage/charge-queue.ts';
 import { UsageRecords } from '../../src/usage/usage-records.ts';
-
-type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
 
 /** A transaction that is under way until the test ends it. */
 interface Transaction {

@@ -2,6 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Deps } from '../../deps.ts';
 import { invalidRequest } from '../../failure.ts';
+import { parseAddress } from '../../lib/address.ts';
 import { joinRoom } from '../../rooms/join-room.ts';
 import { ROOM_NAME_PATTERN } from '../../rooms/room.ts';
 import { renderTenantId } from '../../tenants/tenant.ts';
@@ -70,7 +71,13 @@ export function joinRoute(app: Http, deps: Deps): void {
         throw invalidRequest('username must be 1 to 64 characters that a username may hold (RFC 8265)');
       }
 
-      const joined = await joinRoom(deps, device, { tenant, room, username, thumbprint });
+      const joined = await joinRoom(deps, device, {
+        tenant,
+        room,
+        username,
+        thumbprint,
+        address: parseAddress(request.ip),
+      });
       request.log.info(
         { tenant: renderTenantId(device.tenant), room: joined.room, jti: joined.jti, kid: joined.kid },
         'joined',

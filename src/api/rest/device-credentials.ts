@@ -7,16 +7,23 @@ import { listCredentials } from '../../devices/list-credentials.ts';
 import { revokeCredential } from '../../devices/revoke-credential.ts';
 import { rotateCredential } from '../../devices/rotate-credential.ts';
 import { invalidRequest } from '../../failure.ts';
-import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../keys/api-key.ts';
+import { OVERLAP_SECONDS_DEFAULT } from '../../keys/api-key.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../rooms/room.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
-import { answers, body, DeviceCredentialSchema, renderDeviceCredential, words } from './schemas.ts';
+import {
+  answers,
+  body,
+  DeviceCredentialSchema,
+  IdSchema,
+  PlaintextSchema,
+  RotationSchema,
+  renderDeviceCredential,
+  words,
+} from './schemas.ts';
 import type { Rest } from './server.ts';
 
 const security = [{ backend_key: [] }];
 const tags = ['Device credentials'];
-const params = Type.Object({ id: Type.String() });
-const plaintext = Type.String({ description: 'The plaintext, shown once' });
 
 export function deviceCredentialRoutes(app: Rest, deps: Deps): void {
   list(app, deps);
@@ -82,7 +89,7 @@ function create(app: Rest, deps: Deps): void {
           expires_at: Type.Optional(Type.String({ format: 'date-time' })),
         }),
         response: answers(
-          { 201: Type.Object({ device_credential: DeviceCredentialSchema, credential: plaintext }) },
+          { 201: Type.Object({ device_credential: DeviceCredentialSchema, credential: PlaintextSchema }) },
           400,
           401,
           403,
@@ -121,7 +128,7 @@ function revoke(app: Rest, deps: Deps): void {
         summary: 'Revoke a device credential at once',
         description: 'Nobody joins with it any more. Tokens live on until they expire, for minutes.',
         security,
-        params,
+        params: IdSchema,
         response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 400, 401, 403, 404),
       },
       config: { emptyBody: true },
@@ -144,17 +151,13 @@ function rotate(app: Rest, deps: Deps): void {
         tags,
         summary: 'Replace a device credential; the old one works on for the overlap',
         security,
-        params,
-        body: body({
-          overlap_seconds: Type.Optional(
-            Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: OVERLAP_SECONDS_DEFAULT }),
-          ),
-        }),
+        params: IdSchema,
+        body: RotationSchema,
         response: answers(
           {
             201: Type.Object({
               device_credential: DeviceCredentialSchema,
-              credential: plaintext,
+              credential: PlaintextSchema,
               old_credential_retires: Type.String({ format: 'date-time' }),
             }),
           },

@@ -1,19 +1,26 @@
 /** `/v1/keys` and what is below it. Source: specification 4.7 to 4.10. */
 import Type from 'typebox';
 import type { Deps } from '../../deps.ts';
-import { KEY_KINDS, OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../keys/api-key.ts';
+import { KEY_KINDS, OVERLAP_SECONDS_DEFAULT } from '../../keys/api-key.ts';
 import { createKey } from '../../keys/create-key.ts';
 import { listKeys } from '../../keys/keys.sql.ts';
 import { revokeKey } from '../../keys/revoke-key.ts';
 import { rotateKey } from '../../keys/rotate-key.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
-import { ApiKeySchema, answers, body, renderApiKey, words } from './schemas.ts';
+import {
+  ApiKeySchema,
+  answers,
+  body,
+  IdSchema,
+  PlaintextSchema,
+  RotationSchema,
+  renderApiKey,
+  words,
+} from './schemas.ts';
 import type { Rest } from './server.ts';
 
 const security = [{ backend_key: [] }];
 const tags = ['Keys'];
-const params = Type.Object({ id: Type.String() });
-const plaintext = Type.String({ description: 'The plaintext, shown once' });
 
 export function keyRoutes(app: Rest, deps: Deps): void {
   list(app, deps);
@@ -55,14 +62,19 @@ function create(app: Rest, deps: Deps): void {
           name: Type.String({ minLength: 1, maxLength: 100 }),
           kind: Type.Optional(words(KEY_KINDS, { default: 'backend' })),
         }),
-        response: answers({ 201: Type.Object({ key: ApiKeySchema, api_key: plaintext }) }, 400, 401, 403),
+        response: answers(
+          { 201: Type.Object({ key: ApiKeySchema, api_key: PlaintextSchema }) },
+          400,
+          401,
+          403,
+        ),
       },
     },
     async (request, reply) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const { name, kind = 'backend' } = request.body;
-      const created = await createKey(deps, caller.tenant, { name, kind });
+      const created = await createKey(deps, caller, { name, kind });
       return reply.code(201).send({ key: renderApiKey(created.key), api_key: created.plaintext });
     },
   );
@@ -77,7 +89,7 @@ function revoke(app: Rest, deps: Deps): void {
         tags,
         summary: 'Revoke a key at once',
         security,
-        params,
+        params: IdSchema,
         querystring: Type.Object({
           confirm: Type.Optional(
             Type.String({ description: '`stop-service`: also the last working key of its kind' }),
@@ -107,17 +119,13 @@ function rotate(app: Rest, deps: Deps): void {
         tags,
         summary: 'Replace a key; the old one works on for the overlap',
         security,
-        params,
-        body: body({
-          overlap_seconds: Type.Optional(
-            Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: OVERLAP_SECONDS_DEFAULT }),
-          ),
-        }),
+        params: IdSchema,
+        body: RotationSchema,
         response: answers(
           {
             201: Type.Object({
               key: ApiKeySchema,
-              api_key: plaintext,
+              api_key: PlaintextSchema,
               old_key_retires: Type.String({ format: 'date-time' }),
             }),
           },

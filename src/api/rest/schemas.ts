@@ -6,7 +6,13 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { type DeviceCredential, PUBLISH_RIGHTS } from '../../devices/device-credential.ts';
-import { type ApiKey, KEY_KINDS } from '../../keys/api-key.ts';
+import {
+  type ApiKey,
+  KEY_KINDS,
+  type KeyLife,
+  OVERLAP_SECONDS_DEFAULT,
+  OVERLAP_SECONDS_MAX,
+} from '../../keys/api-key.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../ledger/posting.ts';
 import { renderAmount } from '../../money/amount.ts';
 import type { PaymentSettings } from '../../payments/payments.sql.ts';
@@ -78,13 +84,30 @@ export function renderLedgerEntry(entry: LedgerEntry): Static<typeof LedgerEntry
   };
 }
 
+/** `:id` of a key or of a device credential. */
+export const IdSchema = Type.Object({ id: Type.String() });
+
+export const PlaintextSchema = Type.String({ description: 'The plaintext, shown once' });
+
+const keyLife = {
+  created_at: Timestamp,
+  retires_at: Type.Optional(Timestamp),
+  revoked_at: Type.Optional(Timestamp),
+};
+
+function renderKeyLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
+  return {
+    created_at: createdAt.toISOString(),
+    ...(retiresAt ? { retires_at: retiresAt.toISOString() } : {}),
+    ...(revokedAt ? { revoked_at: revokedAt.toISOString() } : {}),
+  };
+}
+
 export const ApiKeySchema = Type.Object({
   id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
   name: Type.String(),
   kind: words(KEY_KINDS),
-  created_at: Timestamp,
-  retires_at: Type.Optional(Timestamp),
-  revoked_at: Type.Optional(Timestamp),
+  ...keyLife,
 });
 
 export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
@@ -92,9 +115,7 @@ export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
     id: key.id,
     name: key.name,
     kind: key.kind,
-    created_at: key.createdAt.toISOString(),
-    ...(key.retiresAt ? { retires_at: key.retiresAt.toISOString() } : {}),
-    ...(key.revokedAt ? { revoked_at: key.revokedAt.toISOString() } : {}),
+    ...renderKeyLife(key),
   };
 }
 
@@ -105,9 +126,7 @@ export const DeviceCredentialSchema = Type.Object({
   rooms: Type.Optional(Type.Array(Type.String(), { description: 'Absent: every room' })),
   default_room: Type.Optional(Type.String()),
   expires_at: Type.Optional(Timestamp),
-  created_at: Timestamp,
-  retires_at: Type.Optional(Timestamp),
-  revoked_at: Type.Optional(Timestamp),
+  ...keyLife,
 });
 
 export function renderDeviceCredential(credential: DeviceCredential): Static<typeof DeviceCredentialSchema> {
@@ -118,9 +137,7 @@ export function renderDeviceCredential(credential: DeviceCredential): Static<typ
     ...(credential.rooms ? { rooms: [...credential.rooms] } : {}),
     ...(credential.defaultRoom === null ? {} : { default_room: credential.defaultRoom }),
     ...(credential.expiresAt ? { expires_at: credential.expiresAt.toISOString() } : {}),
-    created_at: credential.createdAt.toISOString(),
-    ...(credential.retiresAt ? { retires_at: credential.retiresAt.toISOString() } : {}),
-    ...(credential.revokedAt ? { revoked_at: credential.revokedAt.toISOString() } : {}),
+    ...renderKeyLife(credential),
   };
 }
 
@@ -173,6 +190,13 @@ export const ErrorSchema = Type.Object({
 export function body<T extends Record<string, TSchema>>(fields: T) {
   return Type.Object(fields, { additionalProperties: false });
 }
+
+/** The body that rotates a key or a device credential. */
+export const RotationSchema = body({
+  overlap_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: OVERLAP_SECONDS_DEFAULT }),
+  ),
+});
 
 /** The answers of a route: its own, and the errors that it may give. */
 export function answers<T extends Record<number, TSchema>>(own: T, ...errors: number[]) {

@@ -28,7 +28,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   billingRoutes(app, deps);
   keyRoutes(app, deps);
   deviceCredentialRoutes(app, deps);
-  await app.register((scope: Rest) => usageRoute(scope, { deps }));
+  usageRoute(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
   await app.register(webhookRoute, { deps });

@@ -1,16 +1,13 @@
 /** `POST /v1/usage`. Source: specification 2.6 and 4.12. */
-import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import type { Deps } from '../../deps.ts';
 import { invalidRequest } from '../../failure.ts';
-import { parseStrictJson } from '../../lib/strict-json.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../pricing/rate-card.ts';
 import { renderTenantId, type TenantId } from '../../tenants/tenant.ts';
 import { chargeUsage } from '../../usage/charge-usage.ts';
 import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX, type UsageRecord } from '../../usage/usage-record.ts';
 import { UsageRecords } from '../../usage/usage-records.ts';
-import { requireUtf8 } from '../http.ts';
 import { callerOf, requireKey } from './auth.ts';
 import { AmountSchema, answers, body, words } from './schemas.ts';
 import type { Rest } from './server.ts';
@@ -39,25 +36,19 @@ declare module 'fastify' {
   }
 }
 
-/** A plugin of its own, because here a plain body is read by a shorter way. */
-export async function usageRoute(app: Rest, { deps }: { deps: Deps }): Promise<void> {
+export function usageRoute(app: Rest, deps: Deps): void {
   app.decorateRequest('records', undefined);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      requireUtf8(request);
-      request.records = readPlainUsage(bytes, renderTenantId(callerOf(request).tenant));
-      // What was read is valid; the schema is left with nothing to look at.
-      return request.records ? { records: [] } : parseStrictJson(bytes);
-    },
-  );
-
   app.post(
     '/v1/usage',
     {
       onRequest: requireKey(deps, 'relay'),
+      config: {
+        readBody: (request, bytes) => {
+          request.records = readPlainUsage(bytes, renderTenantId(callerOf(request).tenant));
+          // What was read is valid; the schema is left with nothing to look at.
+          return request.records && { records: [] };
+        },
+      },
       schema: {
         tags: ['Usage'],
         summary: 'Report usage and have it charged',

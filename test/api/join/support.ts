@@ -108,7 +108,8 @@ export async function spendAll(app: TestService, tenant: { id: string }): Promis
 /** End the live room of a name, as a control plane would. */
 export async function endRoom(app: TestService, tenant: { id: string }, name: string): Promise<void> {
   const { rowCount } = await app.service.deps.db.query(
-    `update rooms set state = 'ENDED', ended_at = now() where tenant_id = $1 and name = $2 and state = 'LIVE'`,
+    `update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended'
+      where tenant_id = $1 and name = $2 and state = 'LIVE'`,
     [parseTenantId(tenant.id), name],
   );
   expect(rowCount).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deleteExpiredAdmissions, upsertAdmission } from '../../src/rooms/admissions.sql.ts';
+import { deleteExpiredAdmissions, upsertAdmission } from '../../src/participants/participants.sql.ts';
 import { openFirstRoom } from '../../src/rooms/rooms.sql.ts';
 import { newTenantId } from '../../src/tenants/tenant.ts';
 import { insertTenant } from '../../src/tenants/tenants.sql.ts';
@@ -15,8 +15,18 @@ test('admissions are forgotten long after they expired, some at a time', async (
   client.release();
   const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
   for (const username of ['now', 'recent', 'old1', 'old2', 'old3']) {
-    const admission = { tenant, roomUid, username, device: 'd', skeleton: username, keyId: 'k' };
-    await upsertAdmission(pool, { ...admission, lifetimeSeconds: 600 });
+    await upsertAdmission(pool, {
+      tenant,
+      roomUid,
+      username,
+      skeleton: username,
+      device: 'd',
+      role: 'audience',
+      rank: 20,
+      capabilities: [],
+      keyId: 'k',
+      lifetimeSeconds: 600,
+    });
   }
   await pool.query(
     `update admissions set expires_at = now() - interval '23 hours' where username = 'recent'`,

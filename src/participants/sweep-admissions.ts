@@ -1,7 +1,7 @@
 /** Forgets admissions a day after their last token expired: by then nobody asks who was there. */
 import type { Deps } from '../deps.ts';
 import { type Repeating, repeat } from '../lib/repeat.ts';
-import { deleteExpiredAdmissions } from './admissions.sql.ts';
+import { deleteExpiredAdmissions } from './participants.sql.ts';
 
 const EVERY_SECONDS = 300;
 const KEEP_HOURS = 24;

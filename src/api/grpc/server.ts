@@ -1,0 +1,119 @@
+/**
+ * The control plane: gRPC services beside the REST interface, in the same process.
+ *
+ * Standard tools find their way by reflection, and health probes by `grpc.health.v1.Health`.
+ */
+import { readFile } from 'node:fs/promises';
+import { toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { PackageDefinition } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
+import { HealthImplementation } from 'grpc-health-check';
+import type { Tls } from '../../config.ts';
+import type { Deps } from '../../deps.ts';
+import { ModerationService } from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
+import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
+import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
+import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
+import { type Door, definitionOf, implementationOf } from './methods.ts';
+import { moderationMethods } from './moderation.ts';
+import { participantMethods } from './participants.ts';
+import { roomMethods } from './rooms.ts';
+import { tokenMethods } from './tokens.ts';
+import { watchdogMethods } from './watchdogs.ts';
+
+const SERVICES = [
+  { service: RoomService, methods: roomMethods },
+  { service: ParticipantService, methods: participantMethods },
+  { service: ModerationService, methods: moderationMethods },
+  { service: TokenService, methods: tokenMethods },
+  { service: WatchdogService, methods: watchdogMethods },
+] as const;
+
+/** No request needs more; a longer message is RESOURCE_EXHAUSTED. */
+const MESSAGE_BYTES_MAX = 64 * 1024;
+const STREAMS_PER_CONNECTION_MAX = 200;
+/** How long calls that are under way may take to end when the service stops. */
+const DRAIN_MS = 10_000;
+
+export interface GrpcServer {
+  readonly port: number;
+  /** Take no more calls, end the streams, finish what is under way. */
+  close(): Promise<void>;
+}
+
+export async function openGrpc(
+  deps: Deps,
+  options: {
+    readonly host: string;
+    readonly port: number;
+    readonly tls: Tls | undefined;
+    readonly trustProxy: readonly string[];
+  },
+): Promise<GrpcServer> {
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,
+    'grpc.keepalive_time_ms': 60_000,
+  });
+  const stopping = new AbortController();
+  const door: Door = { deps, trustProxy: options.trustProxy, stopping: stopping.signal };
+  for (const { service, methods } of SERVICES) {
+    server.addService(definitionOf(service), implementationOf(door, methods));
+  }
+  reflect(server);
+  const health = new HealthImplementation(statusMap('SERVING'));
+  health.addToServer(server);
+
+  const credentials = await credentialsOf(options.tls);
+  const port = await bind(server, `${bracketed(options.host)}:${options.port}`, credentials);
+  return {
+    port,
+    close: async () => {
+      for (const name of Object.keys(statusMap('SERVING'))) health.setStatus(name, 'NOT_SERVING');
+      stopping.abort();
+      const forced = setTimeout(() => server.forceShutdown(), DRAIN_MS);
+      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      clearTimeout(forced);
+    },
+  };
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, port) => (error ? reject(error) : resolve(port)));
+  });
+}
+
+async function credentialsOf(tls: Tls | undefined): Promise<ServerCredentials> {
+  if (!tls) return ServerCredentials.createInsecure();
+  const [certificate, key] = await Promise.all([readFile(tls.certificateFile), readFile(tls.keyFile)]);
+  return ServerCredentials.createSsl(null, [{ cert_chain: certificate, private_key: key }]);
+}
+
+/** '' stands for the server as a whole. */
+function statusMap<S extends string>(status: S): Record<string, S> {
+  return Object.fromEntries(
+    ['', ...SERVICES.map(({ service }) => service.typeName)].map((name) => [name, status]),
+  );
+}
+
+/** The reflection service reads descriptors where the loader of `.proto` files would have left them. */
+function reflect(server: Server): void {
+  const files = new Map<string, Buffer>();
+  const collect = (file: (typeof SERVICES)[number]['service']['file']) => {
+    for (const needed of file.dependencies) collect(needed);
+    files.set(file.name, Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
+  };
+  for (const { service } of SERVICES) collect(service.file);
+  const loaded = { all: { fileDescriptorProtos: [...files.values()] } } as unknown as PackageDefinition;
+  new ReflectionService(loaded, { services: SERVICES.map(({ service }) => service.typeName) }).addToServer(
+    server,
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * On whose behalf a call is made: the tenant's own, or that of a participant who may act on others.
+ *
+ * A participant acts by the capabilities and the rank of the last token, and only on lower ranks.
+ */
+import type { Db } from '../db/pool.ts';
+import { Failure } from '../failure.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import type { Capability } from '../tokens/capabilities.ts';
+import { findActor } from './participants.sql.ts';
+
+/** A participant, as a request names one. */
+export interface ActorName {
+  readonly username: string;
+  readonly thumbprint: string;
+}
+
+/** How far somebody may go. */
+export interface Standing {
+  /** `null`: the tenant itself. */
+  readonly username: string | null;
+  readonly rank: number;
+}
+
+const OWNER: Standing = { username: null, rank: 100 };
+
+/** The tenant may do everything; an actor needs the capability, and a token for the room that is still valid. */
+export async function authorizeActor(
+  db: Db,
+  tenant: TenantId,
+  room: { readonly uid: string },
+  actor: ActorName | undefined,
+  capability: Capability,
+): Promise<Standing> {
+  if (!actor) return OWNER;
+  const found = await findActor(db, tenant, room.uid, actor);
+  if (!found?.capabilities.includes(capability)) {
+    throw new Failure('capability_required', { metadata: { capability } });
+  }
+  return { username: actor.username, rank: found.rank };
+}
+
+/** One acts on lower ranks only, so never on oneself. */
+export function refuseWithoutStanding(standing: Standing, target: { readonly rank: number }): void {
+  if (target.rank >= standing.rank) throw new Failure('insufficient_standing');
+}

@@ -1,0 +1,105 @@
+/**
+ * Mint a token for a participant, as the tenant's back end asks for it.
+ *
+ * Source: specification 5.5 and 7.3. The checks come in a fixed order; credit is the last of them.
+ */
+import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import type { KeyCeiling } from '../keys/key-ceiling.ts';
+import type { Role } from '../pricing/rate-card.ts';
+import { type Admitted, admit, refuseNewcomer } from '../rooms/admit.ts';
+import { mayJoinRoom, type RoomPolicy } from '../rooms/room.ts';
+import { type EntryState, findEntryState } from '../rooms/rooms.sql.ts';
+import { admits } from '../tenants/tenant.ts';
+import { ROLE_CAPABILITIES } from './capabilities.ts';
+import { TOKEN_SECONDS_DEFAULT } from './participant-token.ts';
+
+/** What was asked for, already of the right form. */
+export interface MintRequest {
+  readonly room: string;
+  /** Prepared: the name that will be minted. */
+  readonly username: string;
+  readonly thumbprint: string;
+  readonly role: Role;
+  /** Empty: what the room's policy gives to the role. */
+  readonly capabilities: readonly string[];
+  /** `undefined`: that of the role. */
+  readonly rank: number | undefined;
+  /** `undefined`: ten minutes, or less where the key's ceiling is lower. */
+  readonly lifetimeSeconds: number | undefined;
+  readonly ageVerified: boolean;
+  readonly address: string | undefined;
+}
+
+export interface MintedClientToken extends Admitted {
+  readonly roomUid: string;
+}
+
+const ROLE_RANKS: Readonly<Record<Role, number>> = { host: 80, audience: 20, broadcast_audience: 10 };
+
+/**
+ * Fails with `not_found`, `ceiling_exceeded`, `banned`, `tenant_not_active`, `room_ended`,
+ * `age_verification_required`, `room_locked`, `room_full`, `payment_required`, `credit_spent` and
+ * `username_confusable`.
+ */
+export async function mintClientToken(
+  deps: Deps,
+  caller: AuthenticatedCaller,
+  request: MintRequest,
+): Promise<MintedClientToken> {
+  const { tenant, ceiling } = caller;
+  const { room, username, thumbprint: device, role } = request;
+  const state = await findEntryState(deps.db, { tenant, room, username, device, address: request.address });
+  const { roomUid, policy } = state;
+  if (roomUid === null || policy === null) throw new Failure('not_found');
+
+  const grant = {
+    role,
+    rank: request.rank ?? ROLE_RANKS[role],
+    capabilities: capabilitiesOf(request, policy),
+    lifetimeSeconds: request.lifetimeSeconds ?? Math.min(TOKEN_SECONDS_DEFAULT, ceiling.lifetimeSeconds),
+  };
+  refuseBeyondCeiling(ceiling, { ...grant, room });
+  if (state.isBanned) throw new Failure('banned');
+  if (state.status !== 'active' && state.status !== 'pending') throw new Failure('tenant_not_active');
+  if (state.roomState !== 'LIVE') throw new Failure('room_ended');
+  if (policy.ageVerificationRequired && !request.ageVerified) throw new Failure('age_verification_required');
+  refuseNewcomer(state);
+  const entry = { ...grant, tenant, room, roomUid, policy, username, device, keyId: caller.keyId };
+  const admitted = await admit(deps, entry, () => refuseWithoutCredit(state));
+  return { ...admitted, roomUid };
+}
+
+function refuseWithoutCredit(state: EntryState): void {
+  if (state.status === 'pending') throw new Failure('payment_required');
+  if (!admits(state, state.balance)) throw new Failure('credit_spent');
+}
+
+/** Sorted, and each once. */
+function capabilitiesOf({ capabilities, role }: MintRequest, policy: RoomPolicy): readonly string[] {
+  const ofPolicy = role === 'host' ? policy.hostCapabilities : policy.audienceCapabilities;
+  const [first] = [capabilities, ofPolicy, ROLE_CAPABILITIES[role]].filter((list) => list.length > 0);
+  return [...new Set(first)].sort();
+}
+
+interface Grant {
+  readonly room: string;
+  readonly role: Role;
+  readonly rank: number;
+  readonly capabilities: readonly string[];
+  readonly lifetimeSeconds: number;
+}
+
+/** Nothing is trimmed: a token carries what was asked for, or there is none. */
+function refuseBeyondCeiling(ceiling: KeyCeiling, grant: Grant): void {
+  const excess = [
+    ...grant.capabilities.filter((each) => ceiling.capabilities?.includes(each) === false),
+    ...(ceiling.roles?.includes(grant.role) === false ? [`role ${grant.role}`] : []),
+    ...(mayJoinRoom(ceiling.rooms, grant.room) ? [] : [`room ${grant.room}`]),
+    ...(grant.rank > ceiling.rank ? [`rank ${grant.rank}`] : []),
+    ...(grant.lifetimeSeconds > ceiling.lifetimeSeconds ? [`lifetime ${grant.lifetimeSeconds} s`] : []),
+  ];
+  if (excess.length === 0) return;
+  throw new Failure('ceiling_exceeded', { metadata: { excess: excess.join(', ') } });
+}

@@ -1,0 +1,36 @@
+/** Watchdogs: timers on a condition of a room, which act once when it has held for long enough. */
+
+export const WATCHDOG_CONDITIONS = [
+  'max_duration',
+  'unused_for',
+  'empty_for',
+  'host_absent_for',
+  'alone_for',
+  'participant_max_duration',
+  'unadmitted_for',
+] as const;
+export type WatchdogCondition = (typeof WATCHDOG_CONDITIONS)[number];
+
+export const WATCHDOG_ACTIONS = ['end_room', 'kick', 'revoke_publish', 'notify'] as const;
+export type WatchdogAction = (typeof WATCHDOG_ACTIONS)[number];
+
+export type WatchdogState = 'armed' | 'warned' | 'fired' | 'disarmed';
+
+export const DURATION_MS_MIN = 1_000;
+export const DURATION_MS_MAX = 366 * 86_400_000;
+
+export interface Watchdog {
+  readonly id: string;
+  readonly room: string;
+  readonly roomUid: string;
+  readonly condition: WatchdogCondition;
+  readonly durationMs: number;
+  readonly action: WatchdogAction;
+  /** 0: no warning. */
+  readonly warnBeforeMs: number;
+  readonly state: WatchdogState;
+  /** When it will fire, as things stand; `null` while its condition does not hold. */
+  readonly deadline: Date | null;
+  readonly firedAt: Date | null;
+  readonly createdAt: Date;
+}

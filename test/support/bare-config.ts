@@ -1,0 +1,27 @@
+/** A service with nothing around it: free ports, no payments, no proxies, everything else as by default. */
+import type { ServiceConfig } from '../../src/service.ts';
+
+export function bareConfig(databaseUrl: string): ServiceConfig {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    opsPort: 0,
+    grpcPort: 0,
+    tls: undefined,
+    databaseUrl,
+    publicUrl: 'http://service.test',
+    stripeSecretKey: undefined,
+    stripeWebhookSecrets: [],
+    stripeApiBase: undefined,
+    keyPrefix: 'svc',
+    ratesFile: undefined,
+    trustProxy: [],
+    signupCheckoutCents: 2000,
+    billingRounding: 'carry',
+    joinAddress: undefined,
+    joinOrigins: [],
+    joinCreatesRooms: true,
+    confusableUsernames: 'allow',
+    secretsKey: Buffer.alloc(32),
+  };
+}
