@@ -6,6 +6,7 @@ import { Failure, invalidField } from '../../failure.ts';
 import type { Actor as WireActor } from '../../gen/boxoffice/control/v1/actor_pb.ts';
 import { TrackKind } from '../../gen/boxoffice/control/v1/track_kind_pb.ts';
 import { parseAddress } from '../../lib/address.ts';
+import type { ActorName } from '../../participants/actor.ts';
 import { ROLES, type Role } from '../../pricing/rate-card.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../rooms/room.ts';
 import { type Capability, isCapability } from '../../tokens/capabilities.ts';
