@@ -8,12 +8,14 @@ import { join } from './join.ts';
 import { keysGarbage } from './keys-garbage.ts';
 import { keysRoute } from './keys-route.ts';
 import { keysVerify } from './keys-verify.ts';
+import { mint } from './mint.ts';
 import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
 import { usageCases } from './usage-cases.ts';
 import { usageLarge } from './usage-large.ts';
 import { usageSmall } from './usage-small.ts';
+import { watchdogs } from './watchdogs.ts';
 import { workers } from './workers.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
@@ -26,6 +28,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   keysGarbage,
   keysVerify,
   join,
+  mint,
+  watchdogs,
   start,
   workers,
 ];

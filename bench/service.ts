@@ -1,6 +1,6 @@
 /**
  * The service as benchmarks run it: a process of its own. With BENCH_ONE_TRANSACTION_A_REQUEST it never
- * charges two requests together.
+ * charges two requests together, and with BENCH_PORT=grpc it tells where the control plane listens.
  */
 import { startService } from '../src/service.ts';
 import { announce } from './process.ts';
@@ -10,4 +10,4 @@ const chargeLimits = process.env.BENCH_ONE_TRANSACTION_A_REQUEST
   ? { transactions: 16, records: 1 }
   : undefined;
 const service = await startService(serviceConfig(process.env.DATABASE_URL!), log, chargeLimits);
-announce(service.port, () => service.stop());
+announce(process.env.BENCH_PORT === 'grpc' ? service.grpcPort : service.port, () => service.stop());

@@ -64,7 +64,7 @@ interface Started {
 }
 
 async function startIn(bench: Bench, dataDir: string): Promise<Started> {
-  const [port, opsPort, sandboxPort] = await findFreePorts(3);
+  const [port, grpcPort, opsPort, sandboxPort] = await findFreePorts(4);
   const begun = performance.now();
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
@@ -73,6 +73,7 @@ async function startIn(bench: Bench, dataDir: string): Promise<Started> {
       ...shellEnvironment(),
       DATA_DIR: dataDir,
       PORT: String(port),
+      GRPC_PORT: String(grpcPort),
       OPS_PORT: String(opsPort),
       SANDBOX_PORT: String(sandboxPort),
     },

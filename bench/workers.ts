@@ -87,6 +87,7 @@ async function openSide(bench: Bench, stand: Stand, count: number): Promise<Side
       WORKERS: String(count),
       PORT: '0',
       OPS_PORT: '0',
+      GRPC_PORT: '0',
       PAYMENTS: 'none',
       LOG_LEVEL: 'warn',
     },

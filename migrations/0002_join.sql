@@ -38,6 +38,7 @@ create table rooms (
   check ((state = 'ENDED') = (end_reason is not null))
 );
 create unique index rooms_live on rooms (tenant_id, name) where state = 'LIVE';
+create index rooms_ended on rooms (tenant_id, ended_at) where ended_at is not null;
 
 -- Who is in a room, or was: a user, present from the first token until the last one has lapsed.
 create table participants (
@@ -67,7 +68,9 @@ create table participants (
   foreign key (tenant_id, room_uid) references rooms,
   check ((left_at is null) = (leave_reason is null))
 );
-create index participants_by_skeleton on participants (tenant_id, room_uid, skeleton);
+-- Not by room before skeleton: then it would look as good as the primary key for finding one user, and read the
+-- whole room.
+create index participants_by_skeleton on participants (tenant_id, skeleton, room_uid);
 create index participants_present on participants (expires_at) where left_at is null;
 create index participants_revoked on participants (tenant_id, revoked_at) where revoked_at is not null;
 

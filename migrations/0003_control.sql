@@ -14,6 +14,8 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 
+create index rooms_by_age on rooms (tenant_id, created_at, uid);
+
 -- How far each tenant's events have come. The row is locked from the moment a transaction takes its
 -- numbers until it commits, which is why they have no gap and become visible in their order.
 create table event_streams (
@@ -86,6 +88,8 @@ create table bans (
 );
 create unique index bans_standing on bans (tenant_id, kind, value, coalesce(room_uid, ''))
   where lifted_at is null;
+create index bans_newest on bans (tenant_id, created_at) where lifted_at is null;
+create index bans_of_addresses on bans (tenant_id) where kind = 'cidr' and lifted_at is null;
 
 create table watchdogs (
   tenant_id      bigint not null references tenants,
@@ -113,4 +117,6 @@ create table watchdogs (
 );
 create unique index watchdogs_armed on watchdogs (tenant_id, room_uid, condition)
   where state in ('armed', 'warned');
+create index watchdogs_by_age on watchdogs (tenant_id, created_at, id);
+create index watchdogs_by_room on watchdogs (tenant_id, room_uid, created_at, id);
 create index watchdogs_due on watchdogs (check_at) where check_at is not null;

@@ -270,6 +270,7 @@ async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
       ...process.env,
       HOST: '127.0.0.1',
       PORT: String(port),
+      GRPC_PORT: '0',
       OPS_PORT: String(opsPort),
       JOIN_HOST: '',
       JOIN_PORT: '',

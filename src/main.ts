@@ -41,6 +41,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
 
   const addresses = {
     service: publicUrl,
+    grpc: `${config.host}:${service.grpcPort}`,
     ops: `http://${config.host}:${service.opsPort}`,
     join: config.joinAddress && `http://${config.joinAddress.host}:${service.joinPort}`,
     sandbox: payments?.sandbox.url,
@@ -52,7 +53,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
 }
 
 type Settings = Config & { readonly databaseUrl: string; readonly secretsKey: Buffer };
-type Listening = Pick<Service, 'opsPort' | 'joinPort'>;
+type Listening = Pick<Service, 'opsPort' | 'joinPort' | 'grpcPort'>;
 
 async function openService(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
   const service = await startService(settings, log);

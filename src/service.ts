@@ -13,6 +13,9 @@ import { migrate } from './db/migrate.ts';
 import { openPool, type Pool } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { EventWaker } from './events/event-waker.ts';
+import { StreamLimit } from './events/stream-limit.ts';
+import { startEventsSweep } from './events/sweep-events.ts';
+import { startIdempotencySweep } from './idempotency/sweep-keys.ts';
 import { FailedKeys } from './keys/failed-keys.ts';
 import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
@@ -20,17 +23,21 @@ import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps, type Watched, watchProcess } from './ops/server.ts';
+import { Sightings, startSightings } from './participants/sightings.ts';
 import { startAdmissionsSweep } from './participants/sweep-admissions.ts';
+import { startParticipantsSweep } from './participants/sweep-participants.ts';
 import { openProvider, type Provider } from './payments/provider.ts';
 import { type PaymentsWorker, startPaymentsWorker } from './payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from './pricing/rate-cards.ts';
 import { watchRatesFile } from './pricing/watch-rates-file.ts';
+import { RevocationFeed } from './revocations/revocation-feed.ts';
 import { JoinLimit } from './rooms/join-limit.ts';
 import { SignupLimit } from './tenants/signup-limit.ts';
 import { DatabaseSigner } from './tokens/signer.ts';
 import { startSigningKeys, turnSigningKeys } from './tokens/turn-signing-keys.ts';
 import { chargeFreeBatches, chargeTenant } from './usage/charge-batches.ts';
 import { ChargeQueue, type QueueLimits } from './usage/charge-queue.ts';
+import { startWatchdogs } from './watchdogs/watch.ts';
 
 export type ServiceConfig = Pick<
   Config,
@@ -156,6 +163,11 @@ async function open(
   const ledgerWatch = startLedgerWatch(deps);
   const signingKeys = startSigningKeys(deps, box);
   const admissionsSweep = startAdmissionsSweep(deps);
+  const eventsSweep = startEventsSweep(deps);
+  const idempotencySweep = startIdempotencySweep(deps);
+  const participantsSweep = startParticipantsSweep(deps);
+  const sightings = startSightings(deps);
+  const watchdogs = startWatchdogs(deps);
   const ratesWatch = config.ratesFile ? watchRatesFile(deps, config.ratesFile) : undefined;
 
   return {
@@ -168,6 +180,7 @@ async function open(
       state.stopping = true;
       ratesWatch?.stop();
       await Promise.all([
+        deps.revocations.close(),
         rest.close(),
         join?.close(),
         grpc.close(),
@@ -175,6 +188,11 @@ async function open(
         ledgerWatch.stop(),
         signingKeys.stop(),
         admissionsSweep.stop(),
+        eventsSweep.stop(),
+        idempotencySweep.stop(),
+        participantsSweep.stop(),
+        sightings.stop(),
+        watchdogs.stop(),
       ]);
       await ops?.close();
       await deps.events.close();
@@ -209,12 +227,15 @@ export function makeDeps(
   chargeLimits?: QueueLimits,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
+  const signer = new DatabaseSigner(db, box);
+  const events = new EventWaker(db);
+  const metrics = new Metrics();
   const deps: Deps = {
     db,
     log,
     provider,
     wakeTopUps,
-    metrics: new Metrics(),
+    metrics,
     rates: new RateCards(),
     charges: new ChargeQueue(
       {
@@ -227,9 +248,12 @@ export function makeDeps(
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
     joinLimit: new JoinLimit(db),
-    signer: new DatabaseSigner(db, box),
+    signer,
     box,
-    events: new EventWaker(db),
+    events,
+    streams: new StreamLimit(),
+    revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
+    sightings: new Sightings(db, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,
       publicUrl: config.publicUrl,
@@ -246,6 +270,7 @@ async function listen<T>(open: () => Promise<T>, variable: string, port: number)
   try {
     return await open();
   } catch (error) {
+    if (error instanceof StartError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new ListenError(`port ${port} is taken: set ${variable} to another one`);
     throw new ListenError(`cannot listen on port ${port} (${variable}): ${message}`);

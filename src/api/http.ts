@@ -40,6 +40,8 @@ declare module 'fastify' {
     readBody?: (request: FastifyRequest, bytes: Buffer) => unknown;
     /** `Cache-Control` of a success; every other answer may not be stored. */
     cacheControl?: string;
+    /** How long the route may take to answer, where that is not the usual time. */
+    answerSeconds?: number;
   }
   interface FastifyRequest {
     /** Until the request is complete; from then on, until it is answered. */
@@ -178,15 +180,22 @@ function requireUtf8(request: FastifyRequest): void {
 /** By hand, because Fastify's `handlerTimeout` ends as soon as the body has been read. */
 function limitTime(app: Http): void {
   app.decorateRequest('timeLimit', undefined);
-  app.addHook('onRequest', (request, reply, done) => {
-    request.timeLimit = setTimeout(() => {
+  const giveUpAfter = (ms: number, reply: FastifyReply) =>
+    setTimeout(() => {
       if (!reply.sent) reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
-    }, REQUEST_TIMEOUT_MS);
+    }, ms);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.timeLimit = giveUpAfter(REQUEST_TIMEOUT_MS, reply);
     reply.raw.once('close', () => clearTimeout(request.timeLimit));
     done();
   });
-  app.addHook('preHandler', (request, _reply, done) => {
-    request.timeLimit?.refresh();
+  app.addHook('preHandler', (request, reply, done) => {
+    const { answerSeconds } = request.routeOptions.config;
+    if (answerSeconds === undefined) request.timeLimit?.refresh();
+    else {
+      clearTimeout(request.timeLimit);
+      request.timeLimit = giveUpAfter(answerSeconds * 1000, reply);
+    }
     done();
   });
 }

@@ -48,10 +48,18 @@ export async function insertCredential(
   return rows[0];
 }
 
-export async function selectCredentials(db: Db, tenant: TenantId): Promise<DeviceCredential[]> {
+export async function selectCredentials(
+  db: Db,
+  tenant: TenantId,
+  { after, limit }: { readonly after?: string | undefined; readonly limit?: number },
+): Promise<DeviceCredential[]> {
   const { rows } = await db.query<DeviceCredential>(
-    `select ${COLUMNS} from device_credentials where tenant_id = $1 order by created_at, id`,
-    [tenant],
+    `select ${COLUMNS} from device_credentials
+      where tenant_id = $1
+        and ($2::text is null or (created_at, id) >
+             (select created_at, id from device_credentials where tenant_id = $1 and id = $2))
+      order by created_at, id limit $3`,
+    [tenant, after, limit],
   );
   return rows;
 }

@@ -1,9 +1,14 @@
-/** All device credentials of a tenant, the oldest first: revoked and expired ones too, never a secret. */
-import type { Deps } from '../deps.ts';
+/** Device credentials of a tenant, the oldest first: revoked and expired ones too, never a secret. */
+import type { Db } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { DeviceCredential } from './device-credential.ts';
 import { selectCredentials } from './device-credentials.sql.ts';
 
-export function listCredentials(deps: Deps, tenant: TenantId): Promise<DeviceCredential[]> {
-  return selectCredentials(deps.db, tenant);
+/** Those after the credential `after`, up to `limit`; without them, all. */
+export function listCredentials(
+  db: Db,
+  tenant: TenantId,
+  page: { readonly after?: string | undefined; readonly limit?: number } = {},
+): Promise<DeviceCredential[]> {
+  return selectCredentials(db, tenant, page);
 }

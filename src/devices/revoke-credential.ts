@@ -1,15 +1,16 @@
 /** Revoke a device credential at once. Tokens that were minted with it live until they expire. */
-import { inTransaction } from '../db/transaction.ts';
-import type { Deps } from '../deps.ts';
+import type { Tx } from '../db/pool.ts';
 import { Failure } from '../failure.ts';
 import { markRevoked } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import type { DeviceCredential } from './device-credential.ts';
 import { lockCredential } from './device-credentials.sql.ts';
 
-export async function revokeCredential(deps: Deps, tenant: TenantId, id: string): Promise<void> {
-  await inTransaction(deps.db, async (tx) => {
-    const credential = await lockCredential(tx, tenant, id);
-    if (!credential) throw new Failure('not_found');
-    if (!credential.revokedAt) await markRevoked(tx, 'device_credentials', tenant, id);
-  });
+/** Returns it as it is then. One that is revoked stays as it is. */
+export async function revokeCredential(tx: Tx, tenant: TenantId, id: string): Promise<DeviceCredential> {
+  const credential = await lockCredential(tx, tenant, id);
+  if (!credential) throw new Failure('not_found');
+  if (credential.revokedAt) return credential;
+  await markRevoked(tx, 'device_credentials', tenant, id);
+  return (await lockCredential(tx, tenant, id))!;
 }

@@ -1,6 +1,5 @@
 /** Replace a device credential by a new one of the same grant while the old one works on for a while. */
-import { inTransaction } from '../db/transaction.ts';
-import type { Deps } from '../deps.ts';
+import type { Tx } from '../db/pool.ts';
 import { Failure } from '../failure.ts';
 import { markRetiring } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
@@ -14,21 +13,19 @@ export interface RotatedCredential extends CreatedCredential {
 
 /** As a key, a credential has one successor. One that has expired has none: it would have expired too. */
 export async function rotateCredential(
-  deps: Deps,
+  tx: Tx,
   tenant: TenantId,
   id: string,
   overlapSeconds: number,
 ): Promise<RotatedCredential> {
-  return inTransaction(deps.db, async (tx) => {
-    const old = await lockCredential(tx, tenant, id);
-    if (!old) throw new Failure('not_found');
-    if (old.revokedAt) throw new Failure('already_revoked');
-    if (old.retiresAt) throw new Failure('already_rotated');
+  const old = await lockCredential(tx, tenant, id);
+  if (!old) throw new Failure('not_found');
+  if (old.revokedAt) throw new Failure('already_revoked');
+  if (old.retiresAt) throw new Failure('already_rotated');
 
-    const fresh = newCredential();
-    const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
-    if (!credential) throw new Failure('already_expired');
-    const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
-    return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
-  });
+  const fresh = newCredential();
+  const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
+  if (!credential) throw new Failure('already_expired');
+  const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
+  return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
 }

@@ -1,17 +1,146 @@
-/** Wakes whoever waits for a tenant's events, in this process and in the others. */
+/**
+ * Wakes whoever waits for a tenant's events, in this process and in the others.
+ *
+ * The events stand in the database; a notification only says how far they have come, and so does a
+ * query every second, for those that were lost.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../db/pool.ts';
+import { type Repeating, repeat } from '../lib/repeat.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import { EVENT_CHANNEL, findLastSeqs, notifyEvents } from './events.sql.ts';
+import { type Listening, listen } from './listen.ts';
+
+/** Between two notifications of this process, however much happens. */
+const NOTIFY_PAUSE_MS = 20;
+const POLL_SECONDS = 1;
+
+interface Waiter {
+  readonly after: bigint;
+  readonly wake: () => void;
+}
+
+/** How far the events of a tenant have come, as far as this process has heard. */
+interface Known {
+  last: bigint;
+  readonly waiters: Set<Waiter>;
+  /** Nobody waited at the last poll. Whoever waits again right after an event must not miss the next. */
+  isIdle: boolean;
+}
 
 export class EventWaker {
   readonly #db: Pool;
+  readonly #woken = new Set<TenantId>();
+  readonly #known = new Map<TenantId, Known>();
+  #notifying: Promise<void> | undefined;
+  #listening: Listening | undefined;
+  #polls: Repeating | undefined;
+  #isClosed = false;
 
   constructor(db: Pool) {
     this.#db = db;
   }
 
-  wake(_tenant: TenantId): void {
-    void this.#db;
+  /** Something of this tenant was committed. */
+  wake(tenant: TenantId): void {
+    if (this.#isClosed) return;
+    this.#woken.add(tenant);
+    this.#notifying ??= this.#notify();
   }
 
-  async close(): Promise<void> {}
+  /**
+   * Resolves as soon as the events of the tenant have come further than `after`, after `timeoutMs`, or
+   * once `signal` is aborted. Returns the number of the newest event that was heard of.
+   */
+  wait(tenant: TenantId, after: bigint, signal: AbortSignal, timeoutMs: number): Promise<bigint> {
+    if (this.#isClosed) return Promise.resolve(after);
+    const known = this.#follow(tenant);
+    if (known.last > after || signal.aborted) return Promise.resolve(known.last);
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        known.waiters.delete(waiter);
+        resolve(known.last);
+      };
+      const waiter = { after, wake: end };
+      const timer = setTimeout(end, timeoutMs);
+      signal.addEventListener('abort', end);
+      known.waiters.add(waiter);
+    });
+  }
+
+  /** Whoever waits is woken; whoever comes later does not wait. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { waiters } of this.#known.values()) for (const { wake } of waiters) wake();
+    this.#known.clear();
+    await Promise.all([this.#notifying, this.#listening?.close(), this.#polls?.stop()]);
+  }
+
+  async #notify(): Promise<void> {
+    while (this.#woken.size > 0) {
+      const tenants = [...this.#woken];
+      this.#woken.clear();
+      // What is lost here costs those who wait a second.
+      await notifyEvents(this.#db, tenants).catch(() => {});
+      await sleep(NOTIFY_PAUSE_MS);
+    }
+    this.#notifying = undefined;
+  }
+
+  #follow(tenant: TenantId): Known {
+    let known = this.#known.get(tenant);
+    if (!known) {
+      known = { last: 0n, waiters: new Set(), isIdle: false };
+      this.#known.set(tenant, known);
+      this.#listening ??= listen(this.#db.options, EVENT_CHANNEL, {
+        ready: () => this.#polls?.wake(),
+        message: (payload) => this.#hear(payload),
+      });
+      this.#polls ??= repeat(
+        POLL_SECONDS,
+        () => this.#poll(),
+        () => {},
+      );
+      // Until now nobody here listened to what happens to this tenant.
+      this.#polls.wake();
+    }
+    known.isIdle = false;
+    return known;
+  }
+
+  #hear(payload: string): void {
+    for (const each of payload.split(',')) {
+      const [tenant, last] = each.split(' ');
+      this.#advance(BigInt(tenant!) as TenantId, BigInt(last!));
+    }
+  }
+
+  #advance(tenant: TenantId, last: bigint): void {
+    const known = this.#known.get(tenant);
+    if (!known || last <= known.last) return;
+    known.last = last;
+    for (const { after, wake } of known.waiters) if (after < last) wake();
+  }
+
+  async #poll(): Promise<void> {
+    this.#forgetIdle();
+    if (this.#known.size === 0) return;
+    const seqs = await findLastSeqs(this.#db, [...this.#known.keys()]);
+    for (const { tenant, lastSeq } of seqs) this.#advance(tenant, lastSeq);
+  }
+
+  #forgetIdle(): void {
+    for (const [tenant, known] of this.#known) {
+      if (known.waiters.size > 0) continue;
+      if (known.isIdle) this.#known.delete(tenant);
+      known.isIdle = true;
+    }
+    if (this.#known.size > 0) return;
+    this.#polls?.stop();
+    this.#polls = undefined;
+    this.#listening?.close();
+    this.#listening = undefined;
+  }
 }

@@ -28,5 +28,26 @@ export type Event = Happening & {
   readonly roomUid: string | null;
 };
 
+/** Which events somebody wants to hear of. */
+export interface EventFilter {
+  /** Only those of rooms of this name. */
+  readonly room: string | undefined;
+  readonly only?: 'participants' | undefined;
+}
+
+/** What a stream of events is made of. */
+export type StreamItem =
+  | { readonly type: 'event'; readonly event: Event }
+  /** A resource as it stands now: a part of a snapshot. */
+  | ({ readonly type: 'snapshot' } & (
+      | { readonly of: 'room'; readonly subject: Room }
+      | { readonly of: 'participant'; readonly subject: Participant }
+      | { readonly of: 'watchdog'; readonly subject: Watchdog }
+    ))
+  /** Everything up to `seq` has been told. */
+  | { readonly type: 'bookmark'; readonly seq: bigint }
+  /** What was known before is to be forgotten. */
+  | { readonly type: 'reset' };
+
 /** How long events can be read. */
 export const EVENT_DAYS = 7;

@@ -1,7 +1,9 @@
 /** SQL of `events` and `event_streams`. */
 import type { Db, Tx } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import type { Event, Happening } from './event.ts';
+import type { Event, EventFilter, EventType, Happening } from './event.ts';
+
+export const EVENT_CHANNEL = 'boxoffice_events';
 
 export interface NewEvent {
   readonly roomUid: string | null;
@@ -18,7 +20,7 @@ export interface NewEvent {
 export async function appendEvents(tx: Tx, tenant: TenantId, events: readonly NewEvent[]): Promise<bigint> {
   const { rows } = await tx.query<{ last: bigint }>(
     `insert into event_streams as s (tenant_id, last_seq, last_revocation)
-     values ($1, $2, case when $3 then $2 else 0 end)
+     values ($1, $2::bigint, case when $3 then $2 else 0 end)
      on conflict (tenant_id) do update
        set last_seq = s.last_seq + $2,
            last_revocation = case when $3 then s.last_seq + $2 else s.last_revocation end
@@ -55,41 +57,122 @@ export async function findStream(db: Db, tenant: TenantId): Promise<StreamPositi
   return rows[0] ?? { lastSeq: 0n, lastRevocation: 0n };
 }
 
-/** Events after `after`, in order. `room` is the name of a room. */
+/** Positions of those of `tenants` that have events. */
+export async function findLastSeqs(
+  db: Db,
+  tenants: readonly TenantId[],
+): Promise<{ tenant: TenantId; lastSeq: bigint }[]> {
+  const { rows } = await db.query<{ tenant: TenantId; lastSeq: bigint }>(
+    `select tenant_id as tenant, last_seq as "lastSeq" from event_streams where tenant_id = any($1)`,
+    [tenants],
+  );
+  return rows;
+}
+
+/** Tell every process how far the events of `tenants` have come: `<tenant> <seq>`, separated by commas. */
+export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promise<void> {
+  // A notification holds 8,000 bytes, and each of these takes up to 41.
+  await db.query(
+    `select pg_notify('${EVENT_CHANNEL}', string_agg(tenant_id || ' ' || last_seq, ','))
+       from (select tenant_id, last_seq, row_number() over () / 150 as part
+               from event_streams where tenant_id = any($1)) moved
+      group by part`,
+    [tenants],
+  );
+}
+
+const PARTICIPANT_EVENTS: readonly EventType[] = [
+  'participant_entered',
+  'participant_updated',
+  'participant_left',
+];
+
+/** How many events one reading looks at, however few of them are wanted. */
+const EVENTS_LOOKED_AT_MAX = 10_000;
+
+export interface EventPage {
+  /** In order. */
+  readonly events: readonly Event[];
+  /** Up to here there is nothing else that is wanted. */
+  readonly reached: bigint;
+  readonly lastSeq: bigint;
+  /** Whether every event after `after` is still there. They go from the oldest on. */
+  readonly isKept: boolean;
+}
+
+/** Events after `after`, `limit` of them at most; where there are more, or may be, `reached` is below `lastSeq`. */
 export async function selectEvents(
   db: Db,
   tenant: TenantId,
-  options: { after: bigint; room: string | undefined; limit: number },
-): Promise<Event[]> {
-  const { rows } = await db.query<Event>(
-    `select seq, at, type, room_uid as "roomUid", subject from events
-      where tenant_id = $1 and seq > $2
-        and ($3::text is null
-             or room_uid in (select uid from rooms where tenant_id = $1 and name = $3))
-      order by seq limit $4`,
-    [tenant, options.after, options.room, options.limit],
+  { after, room, only, limit }: EventFilter & { readonly after: bigint; readonly limit: number },
+): Promise<EventPage> {
+  const { rows } = await db.query<Event & Pick<EventPage, 'lastSeq' | 'isKept'> & { seq: bigint | null }>(
+    `select s.last_seq as "lastSeq", e.*,
+            s.last_seq <= $2 or exists (select from events where tenant_id = $1 and seq = $2 + 1) as "isKept"
+       from event_streams s
+       left join lateral (
+         select seq, at, type, room_uid as "roomUid", subject from events
+          where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $2 + $6::bigint)
+            and ($3::text is null
+                 or room_uid in (select uid from rooms where tenant_id = $1 and name = $3))
+            and ($4::text[] is null or type = any($4))
+          order by seq limit $5) e on true
+      where s.tenant_id = $1 order by e.seq`,
+    [tenant, after, room, only && PARTICIPANT_EVENTS, limit, EVENTS_LOOKED_AT_MAX],
   );
-  return rows.map((row) => ({ ...row, subject: reviveDates(row.subject) }) as Event);
+  const { lastSeq = 0n, isKept = true } = rows[0] ?? {};
+  const events = rows
+    .filter((row) => row.seq !== null)
+    .map(({ seq, at, type, roomUid, subject }) => ({
+      ...({ type, subject: reviveDates(subject) } as Happening),
+      seq,
+      at,
+      roomUid,
+    }));
+  const looked = after + BigInt(EVENTS_LOOKED_AT_MAX);
+  const end = looked < lastSeq ? looked : lastSeq;
+  return { events, reached: events.length < limit ? end : (events.at(-1)?.seq ?? after), lastSeq, isKept };
 }
 
-/** JSON has no dates; fields that hold one are named `...At`. */
+/** The number before that of the oldest event that is kept. */
+export async function findOldestPosition(db: Db, tenant: TenantId): Promise<bigint> {
+  const { rows } = await db.query<{ position: bigint }>(
+    `select coalesce((select min(seq) - 1 from events where tenant_id = $1), last_seq) as position
+       from event_streams where tenant_id = $1`,
+    [tenant],
+  );
+  return rows[0]?.position ?? 0n;
+}
+
+/** JSON has no dates; these are the names of fields that hold one. */
+const DATE = /^(at|deadline|.+At)$/;
+
 export function reviveDates(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reviveDates);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      name.endsWith('At') && typeof inner === 'string' ? new Date(inner) : reviveDates(inner),
+      DATE.test(name) && typeof inner === 'string' ? new Date(inner) : reviveDates(inner),
     ]),
   );
 }
 
-/** Forget some events that are older than `days`. Returns how many there were. */
+/**
+ * Forget some events that are older than `days`. Returns how many there were.
+ *
+ * A tenant's events go from the oldest on, without a gap, also when the clock was turned back; so
+ * nothing is skipped that another process is about to delete, and whoever finds an event finds all
+ * later ones.
+ */
 export async function deleteOldEvents(db: Db, options: { days: number; limit: number }): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from events where (tenant_id, seq) in (
-       select tenant_id, seq from events
-        where at < now() - make_interval(days => $1) order by at limit $2 for update skip locked)`,
+    `delete from events e
+      using (select tenant_id, max(seq) as seq
+               from (select tenant_id, seq from events
+                      where at < now() - make_interval(days => $1) order by at limit $2) old
+              group by tenant_id) gone
+      where e.tenant_id = gone.tenant_id and e.seq <= gone.seq`,
     [options.days, options.limit],
   );
   return rowCount ?? 0;

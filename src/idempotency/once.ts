@@ -38,7 +38,8 @@ export async function once(
   return inTransaction(deps.db, async (tx) => {
     const kept = await takeKey(tx, tenant, key, requestHash);
     if (kept) {
-      if (!kept.requestHash.equals(requestHash)) throw new Failure('idempotency_key_reused');
+      if (!kept.requestHash.equals(requestHash))
+        throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
       return deps.box.open(kept.answer, context);
     }
     const answer = await work(tx);

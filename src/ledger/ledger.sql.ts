@@ -2,6 +2,7 @@
 import type { Db, Tx } from '../db/pool.ts';
 import { assert } from '../lib/assert.ts';
 import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
+import { wakeUnadmittedWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 
 export interface Account {
@@ -153,6 +154,13 @@ export async function appendPostings(
              from posting p where a.tenant_id = p.tenant_id`,
     values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
   });
+  const turned = after.filter(({ balance }, index) => balance > 0n !== appended[index]!.account.balance > 0n);
+  if (turned.length > 0) {
+    await wakeUnadmittedWatchdogs(
+      tx,
+      turned.map(({ tenant }) => tenant),
+    );
+  }
   return after;
 }
 

@@ -52,10 +52,27 @@ export class Metrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  readonly sightingsDropped = new Counter({
+    name: 'boxoffice_sightings_dropped_total',
+    help: 'Usage records that told of participants while too many others waited to be written. None was left uncharged.',
+    registers: [this.registry],
+  });
   readonly topUps = new Counter({
     name: 'boxoffice_top_ups_total',
     help: 'Payments that were settled, and automatic top-ups that were not, by outcome.',
     labelNames: ['kind', 'outcome'],
+    registers: [this.registry],
+  });
+  readonly watchdogLooks = new Counter({
+    name: 'boxoffice_watchdog_looks_total',
+    help: 'Looks at watchdogs, by what they came to; one that failed is looked at again.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+  readonly watchdogLateness = new Histogram({
+    name: 'boxoffice_watchdog_lateness_seconds',
+    help: 'Time from the deadline of a watchdog to the commit of what it did.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600],
     registers: [this.registry],
   });
   readonly ledgerDrift = new Gauge({

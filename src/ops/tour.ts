@@ -3,13 +3,16 @@ import type { Config } from '../config.ts';
 
 export interface Addresses {
   readonly service: string;
+  /** Host and port. */
+  readonly grpc: string;
   readonly ops: string;
   /** `undefined`: joins come to the service's own address. */
   readonly join: string | undefined;
   readonly sandbox: string | undefined;
 }
 
-export function renderTour(config: Config, { service, ops, join, sandbox }: Addresses): string {
+export function renderTour(config: Config, addresses: Addresses): string {
+  const { service, grpc, ops, join, sandbox } = addresses;
   const database = config.databaseUrl
     ? 'the PostgreSQL of DATABASE_URL'
     : `an embedded PostgreSQL in ${config.dataDir} (set DATABASE_URL to use your own)`;
@@ -23,6 +26,7 @@ export function renderTour(config: Config, { service, ops, join, sandbox }: Addr
 Boxoffice is running.
 
   REST API    ${service}        reference: ${service}/docs
+  gRPC        ${grpc}        ${config.tls ? 'TLS' : 'plain HTTP/2'}, with reflection and health checks
   Joining     ${join ?? service}/join
   Operations  ${ops}        /healthz /readyz /metrics
   Payments    ${payments}

@@ -24,16 +24,19 @@ export interface Standing {
 
 const OWNER: Standing = { username: null, rank: 100 };
 
-/** The tenant may do everything; an actor needs the capability, and a token for the room that is still valid. */
+/**
+ * The tenant may do everything; an actor needs the capability, and a token for the room that is still
+ * valid. Where no one room is meant (`null`) no actor has any standing.
+ */
 export async function authorizeActor(
   db: Db,
   tenant: TenantId,
-  room: { readonly uid: string },
+  room: { readonly uid: string } | null,
   actor: ActorName | undefined,
   capability: Capability,
 ): Promise<Standing> {
   if (!actor) return OWNER;
-  const found = await findActor(db, tenant, room.uid, actor);
+  const found = room && (await findActor(db, tenant, room.uid, actor));
   if (!found?.capabilities.includes(capability)) {
     throw new Failure('capability_required', { metadata: { capability } });
   }

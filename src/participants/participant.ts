@@ -37,6 +37,14 @@ export interface Participant {
   readonly devices: readonly ParticipantDevice[];
 }
 
+/** Hidden is hidden from the others in the room; neither from oneself nor from the tenant (`undefined`). */
+export function isHiddenFrom(
+  viewer: { readonly username: string } | undefined,
+  { username, capabilities }: Pick<Participant, 'username' | 'capabilities'>,
+): boolean {
+  return viewer !== undefined && viewer.username !== username && capabilities.includes('room.hidden');
+}
+
 type Restrictions = Pick<Participant, 'muted' | 'publishRevoked'>;
 
 /** Capabilities without the rights to publish that a moderator has taken; and those, in the same order. */

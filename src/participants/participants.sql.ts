@@ -1,7 +1,7 @@
 /** SQL of `participants` and `admissions`. Time is the database's. */
 import type { Db, Tx } from '../db/pool.ts';
 import type { PublishRight } from '../devices/device-credential.ts';
-import type { Role } from '../pricing/rate-card.ts';
+import type { Role, Tier } from '../pricing/rate-card.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { ActorName } from './actor.ts';
 import type { LeaveReason, Participant } from './participant.ts';
@@ -52,8 +52,10 @@ export interface Admission {
 export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
   const { rows } = await db.query<Admission>({
     name: 'upsert-admission',
-    text: `with r as (
-             select name, uid from rooms where tenant_id = $1 and uid = $2 and state = 'LIVE' for share
+    text: `with locked as (
+             select name, uid, state from rooms where tenant_id = $1 and uid = $2 for share
+           ), r as (
+             select name, uid from locked where state = 'LIVE'
            ), before as (
              select role, rank, capabilities from participants
               where tenant_id = $1 and room_uid = $2 and username = $3
@@ -147,6 +149,51 @@ export async function findParticipant(
   return rows.map(reviveParticipant)[0];
 }
 
+/** Participants of a room by name, those who are present or all; without those hidden from `actor`. */
+export async function selectParticipants(
+  db: Db,
+  tenant: TenantId,
+  roomUid: string,
+  options: {
+    readonly actor: Pick<ActorName, 'username'> | undefined;
+    readonly includeLeft: boolean;
+    readonly after: string | undefined;
+    readonly limit: number;
+  },
+): Promise<Participant[]> {
+  const { rows } = await db.query<Participant>(
+    `select ${WHOLE_PARTICIPANT} from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+      where p.tenant_id = $1 and p.room_uid = $2
+        and ($3 or p.left_at is null and p.expires_at > now())
+        and ($4::text is null or p.username > $4)
+        and ($5::text is null or p.username = $5 or not p.capabilities @> '{room.hidden}')
+      order by p.username limit $6`,
+    [tenant, roomUid, options.includeLeft, options.after, options.actor?.username, options.limit],
+  );
+  return rows.map(reviveParticipant);
+}
+
+/** Who is present in live rooms, by room and name, after one of them; with `room`, only in that of this name. */
+export async function selectPresent(
+  db: Db,
+  tenant: TenantId,
+  options: {
+    readonly room: string | undefined;
+    readonly after: Pick<Participant, 'roomUid' | 'username'> | undefined;
+    readonly limit: number;
+  },
+): Promise<Participant[]> {
+  const { rows } = await db.query<Participant>(
+    `select ${WHOLE_PARTICIPANT} from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+      where p.tenant_id = $1 and p.left_at is null and p.expires_at > now()
+        and r.state = 'LIVE' and ($2::text is null or r.name = $2)
+        and ($3::text is null or (p.room_uid, p.username) > ($3, $4::text))
+      order by p.room_uid, p.username limit $5`,
+    [tenant, options.room, options.after?.roomUid, options.after?.username, options.limit],
+  );
+  return rows.map(reviveParticipant);
+}
+
 /** Rank and capabilities of a participant whose token for this device is valid. */
 export async function findActor(
   db: Db,
@@ -165,8 +212,9 @@ export async function findActor(
 }
 
 /**
- * Make users of a room leave: their tokens are void from now on. Returns those who were present.
- * `usernames` left out means everybody; whoever has left already gets a new epoch all the same.
+ * Make users of a room leave: their tokens are void from now on. Returns those of whom an event has yet
+ * to tell that they left: who were present, and whose last token has lapsed so lately that no sweep has
+ * come by. `usernames` left out means everybody; whoever has left already gets a new epoch all the same.
  */
 export async function expel(
   tx: Tx,
@@ -175,9 +223,9 @@ export async function expel(
   reason: LeaveReason,
   usernames?: readonly string[],
 ): Promise<Participant[]> {
-  const { rows } = await tx.query<Participant & { wasPresent: boolean }>(
+  const { rows } = await tx.query<Participant & { isUntold: boolean }>(
     `with before as (
-       select username, left_at is null and expires_at > now() as present from participants
+       select username, left_at is null as untold, expires_at > now() as present from participants
         where tenant_id = $1 and room_uid = $2 and ($4::text[] is null or username = any($4)) for update
      ), gone as (
        delete from admissions a using before b
@@ -189,14 +237,113 @@ export async function expel(
               leave_reason = coalesce(leave_reason, case when b.present then $3 else 'expired' end)
          from before b
         where p.tenant_id = $1 and p.room_uid = $2 and p.username = b.username
-       returning p.*, b.present
+       returning p.*, b.untold
      )
-     select ${PARTICIPANT}, '[]'::jsonb as devices, p.present as "wasPresent"
+     select ${PARTICIPANT}, '[]'::jsonb as devices, p.untold as "isUntold"
        from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
       order by p.username`,
     [tenant, roomUid, reason, usernames],
   );
-  return rows.filter((row) => row.wasPresent).map(({ wasPresent: _, ...participant }) => participant);
+  return rows.filter((row) => row.isUntold).map(({ isUntold: _, ...participant }) => participant);
+}
+
+/** Tenants with participants whose last token has lapsed and who are not marked as gone, some at a time. */
+export async function findTenantsWithLapsed(db: Db, limit: number): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>(
+    `select distinct tenant_id as tenant
+       from (select tenant_id from participants
+              where left_at is null and expires_at <= now() order by expires_at limit $1) lapsed`,
+    [limit],
+  );
+  return rows.map((row) => row.tenant);
+}
+
+/**
+ * Mark some of those as gone whose last token has lapsed, and return them. Whoever is being renewed, or
+ * marked by another process, is left out: the row is locked, or looks otherwise once it is not.
+ */
+export async function markLapsed(tx: Tx, tenant: TenantId, limit: number): Promise<Participant[]> {
+  const { rows } = await tx.query<Participant>(
+    `with lapsed as (
+       select room_uid, username from participants
+        where tenant_id = $1 and left_at is null and expires_at <= now()
+        order by expires_at limit $2 for update skip locked
+     ), p as (
+       update participants p set left_at = p.expires_at, leave_reason = 'expired'
+         from lapsed l
+        where p.tenant_id = $1 and p.room_uid = l.room_uid and p.username = l.username
+       returning p.*
+     )
+     select ${PARTICIPANT}, '[]'::jsonb as devices
+       from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+      order by p.left_at, p.room_uid, p.username`,
+    [tenant, limit],
+  );
+  return rows;
+}
+
+/** Whom a ban of a user or a device means, in one live room or in all of them. */
+export interface Meant {
+  readonly roomUid: string;
+  readonly username: string;
+  readonly rank: number;
+  /** Whether the user is in the room, and on this device if it is one that is meant. */
+  readonly isPresent: boolean;
+}
+
+/** `roomUid`: `null` stands for every live room. Ordered by room. */
+export async function findUsers(
+  db: Db,
+  tenant: TenantId,
+  roomUid: string | null,
+  username: string,
+): Promise<Meant[]> {
+  const { rows } = await db.query<Meant>(
+    `select p.room_uid as "roomUid", p.username, p.rank,
+            p.left_at is null and p.expires_at > now() as "isPresent"
+       from rooms r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
+      where r.tenant_id = $1 and r.state = 'LIVE' and ($2::text is null or r.uid = $2) and p.username = $3
+      order by p.room_uid`,
+    [tenant, roomUid, username],
+  );
+  return rows;
+}
+
+/** Users of a device, as `findUsers()`. */
+export async function findUsersOfDevice(
+  db: Db,
+  tenant: TenantId,
+  roomUid: string | null,
+  device: string,
+): Promise<Meant[]> {
+  const { rows } = await db.query<Meant>(
+    `select p.room_uid as "roomUid", p.username, p.rank,
+            p.left_at is null and a.expires_at > now() as "isPresent"
+       from admissions a
+       join participants p using (tenant_id, room_uid, username)
+       join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+      where a.tenant_id = $1 and a.device = $3 and r.state = 'LIVE' and ($2::text is null or r.uid = $2)
+      order by p.room_uid, p.username`,
+    [tenant, roomUid, device],
+  );
+  return rows;
+}
+
+/** Set what a moderator has taken of a participant, whose room is locked. */
+export async function updateRestrictions(
+  tx: Tx,
+  tenant: TenantId,
+  { roomUid, username, muted, publishRevoked }: Participant,
+): Promise<Participant> {
+  const { rows } = await tx.query<Participant>(
+    `with p as (
+       update participants set muted = $4, publish_revoked = $5, revoked_at = now()
+        where tenant_id = $1 and room_uid = $2 and username = $3 returning *
+     )
+     select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid`,
+    [tenant, roomUid, username, muted, publishRevoked],
+  );
+  return reviveParticipant(rows[0]!);
 }
 
 /** Whether somebody of another name, which looks like this one, is in the room. */
@@ -227,6 +374,58 @@ export async function countOthers(
     [tenant, roomUid, username, max],
   );
   return rows[0]!.count;
+}
+
+/** Tenants with somebody in their rooms. */
+export async function findTenantsWithPresent(db: Db): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>(
+    `select distinct tenant_id as tenant from participants where left_at is null and expires_at > now()`,
+  );
+  return rows.map((row) => row.tenant);
+}
+
+/** A participant of the live room of that name, as a usage record tells of one. */
+export interface Sighting {
+  readonly tenant: TenantId;
+  readonly room: string;
+  readonly username: string;
+  readonly tier: Tier;
+}
+
+/** Each participant once. Who is not in a live room is passed over, and so is one who is locked just now. */
+export async function markSeen(db: Db, sightings: readonly Sighting[]): Promise<void> {
+  await db.query(
+    `with seen as (
+       select p.tenant_id, p.room_uid, p.username, s.tier
+         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as s (tenant_id, room, username, tier)
+         join rooms r on r.tenant_id = s.tenant_id and r.name = s.room and r.state = 'LIVE'
+         join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.username = s.username
+        where p.left_at is null for update of p skip locked
+     )
+     update participants p set last_seen_at = now(), tier = seen.tier from seen
+      where p.tenant_id = seen.tenant_id and p.room_uid = seen.room_uid and p.username = seen.username`,
+    [
+      sightings.map((each) => each.tenant),
+      sightings.map((each) => each.room),
+      sightings.map((each) => each.username),
+      sightings.map((each) => each.tier),
+    ],
+  );
+}
+
+/** Forget some of the participants of rooms that ended long ago. Returns how many there were. */
+export async function deleteOldParticipants(
+  db: Db,
+  options: { keepDays: number; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from participants where (tenant_id, room_uid, username) in (
+       select p.tenant_id, p.room_uid, p.username
+         from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+        where r.ended_at < now() - make_interval(days => $1) limit $2 for update of p skip locked)`,
+    [options.keepDays, options.limit],
+  );
+  return rowCount ?? 0;
 }
 
 /** Forget some of the devices whose tokens lapsed long ago. Returns how many there were. */

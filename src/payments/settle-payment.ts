@@ -9,6 +9,7 @@ import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
 import { microsOfCents } from '../money/amount.ts';
 import { parseTenantId, type TenantId } from '../tenants/tenant.ts';
 import { lockTenant, updateStatus } from '../tenants/tenants.sql.ts';
+import { wakeUnadmittedWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
 import {
   advanceCheckout,
@@ -110,7 +111,9 @@ async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: 
 /** The first payment makes a pending tenant active. A later one changes no status. */
 async function activate(tx: Tx, id: TenantId): Promise<void> {
   const tenant = await lockTenant(tx, id);
-  if (tenant?.status === 'pending') await updateStatus(tx, tenant, 'active', 'first payment');
+  if (tenant?.status !== 'pending') return;
+  await updateStatus(tx, tenant, 'active', 'first payment');
+  await wakeUnadmittedWatchdogs(tx, [id]);
 }
 
 /** The card that paid, if it was a card and may be charged again. */

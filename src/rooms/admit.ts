@@ -74,7 +74,8 @@ async function enter(deps: Deps, entry: Entry, lastCheck: () => void): Promise<A
     if (maxParticipants > 0 && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
       throw new Failure('room_full');
     }
-    if (refusesLookalikes && (await hasLookalike(tx, admission))) throw new Failure('username_confusable');
+    if (refusesLookalikes && (await hasLookalike(tx, admission)))
+      throw new Failure('username_confusable', { field: 'username' });
     lastCheck();
     return isLive(await upsertAdmission(tx, admission));
   });

@@ -1,9 +1,11 @@
 /** End a room: everybody leaves, and every token for it is void. */
 import type { Tx } from '../db/pool.ts';
 import { appendEvents } from '../events/events.sql.ts';
+import { type ActorName, authorizeActor } from '../participants/actor.ts';
 import { expel } from '../participants/participants.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { disarmWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import { getLockedRoom, refuseEnded } from './get-room.ts';
 import type { EndReason, Room } from './room.ts';
 import { markEnded } from './rooms.sql.ts';
 
@@ -17,4 +19,16 @@ export async function endRoom(tx: Tx, tenant: TenantId, room: Room, reason: EndR
     { roomUid: room.uid, what: { type: 'room_ended', subject: ended }, revokes: true },
   ]);
   return ended;
+}
+
+/** Fails with `not_found`, `capability_required` and `room_ended`. */
+export async function endRoomByName(
+  tx: Tx,
+  tenant: TenantId,
+  { name, actor }: { name: string; actor: ActorName | undefined },
+): Promise<Room> {
+  const room = await getLockedRoom(tx, tenant, name);
+  await authorizeActor(tx, tenant, room, actor, 'room.end');
+  refuseEnded(room);
+  return endRoom(tx, tenant, room, 'ended');
 }

@@ -35,13 +35,17 @@ export interface Entrant {
   readonly address: string | undefined;
 }
 
+/**
+ * The plan of this statement is kept, and may be from when the tables were empty: only what leads to
+ * one row by a primary key stands in a `where`, lest another index looked as good then.
+ */
 export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
   const { rows } = await db.query<EntryState>({
     name: 'find-entry-state',
     text: `select t.status, t.exempt, a.balance, r.uid as "roomUid", r.state as "roomState", r.policy,
-                  exists (select from participants p
-                           where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3
-                             and p.left_at is null and p.expires_at > now()) as "isPresent",
+                  coalesce((select p.left_at is null and p.expires_at > now() from participants p
+                             where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
+                    as "isPresent",
                   exists (select from bans b
                            where b.tenant_id = t.id and b.lifted_at is null
                              and (b.expires_at is null or b.expires_at > now())
@@ -117,6 +121,58 @@ export async function findRoom(
     [tenant, name, uid],
   );
   return rows[0];
+}
+
+export interface RoomFilter {
+  readonly state: RoomState | undefined;
+  readonly namePrefix: string | undefined;
+  readonly createdFrom: Date | undefined;
+  readonly createdBefore: Date | undefined;
+}
+
+/** Rooms, the newest first, after the one with uid `after`. */
+export async function selectRooms(
+  db: Db,
+  tenant: TenantId,
+  filter: RoomFilter & { readonly after: string | undefined; readonly limit: number },
+): Promise<Room[]> {
+  const { rows } = await db.query<Room>(
+    `select ${ROOM} from rooms r
+      where r.tenant_id = $1
+        and ($2::text is null or r.state = $2)
+        and ($3::text is null or starts_with(r.name, $3))
+        and ($4::timestamptz is null or r.created_at >= $4)
+        and ($5::timestamptz is null or r.created_at < $5)
+        and ($6::text is null
+             or (r.created_at, r.uid) < (select created_at, uid from rooms where tenant_id = $1 and uid = $6))
+      order by r.created_at desc, r.uid desc limit $7`,
+    [
+      tenant,
+      filter.state,
+      filter.namePrefix,
+      filter.createdFrom,
+      filter.createdBefore,
+      filter.after,
+      filter.limit,
+    ],
+  );
+  return rows;
+}
+
+/** Live rooms by name, after the one of name `after`; with `room`, only the one of that name. */
+export async function selectLiveRooms(
+  db: Db,
+  tenant: TenantId,
+  options: { readonly room: string | undefined; readonly after: string | undefined; readonly limit: number },
+): Promise<Room[]> {
+  const { rows } = await db.query<Room>(
+    `select ${ROOM} from rooms r
+      where r.tenant_id = $1 and r.state = 'LIVE'
+        and ($2::text is null or r.name = $2) and ($3::text is null or r.name > $3)
+      order by r.name limit $4`,
+    [tenant, options.room, options.after, options.limit],
+  );
+  return rows;
 }
 
 /** Create a room; `undefined` while a live one has the name. */

@@ -3,6 +3,7 @@
 import type { Pool } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
+import { wakeUnadmittedWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import { operatorMayMove, type TenantId, type TenantStatus } from './tenant.ts';
 import { lockTenant, updateExempt, updateStatus } from './tenants.sql.ts';
 
@@ -18,6 +19,7 @@ export async function changeStatus(
     if (!tenant) throw new Failure('not_found');
     if (!operatorMayMove(tenant.status, status)) throw new Failure('status_change_refused');
     await updateStatus(tx, tenant, status, reason);
+    await wakeUnadmittedWatchdogs(tx, [id]);
   });
 }
 
@@ -27,5 +29,6 @@ export async function setExempt(db: Pool, id: TenantId, exempt: boolean): Promis
     const tenant = await lockTenant(tx, id);
     if (!tenant) throw new Failure('not_found');
     await updateExempt(tx, id, exempt);
+    await wakeUnadmittedWatchdogs(tx, [id]);
   });
 }

@@ -59,7 +59,7 @@ export interface Claims {
 export function claimsOf(grant: Grant, publicUrl: string): Claims {
   return {
     iss: publicUrl,
-    aud: `relay:${new URL(publicUrl).host}`,
+    aud: audienceOf(publicUrl),
     sub: grant.username,
     tid: renderTenantId(grant.tenant),
     iat: grant.issuedAt,
@@ -75,4 +75,9 @@ export function claimsOf(grant: Grant, publicUrl: string): Claims {
     ep: grant.epoch,
     key: grant.keyId,
   };
+}
+
+/** The relays of a deployment, as `aud` names them. */
+export function audienceOf(publicUrl: string): string {
+  return `relay:${new URL(publicUrl).host}`;
 }

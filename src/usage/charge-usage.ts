@@ -14,5 +14,6 @@ export async function chargeUsage(
   const outcome = await deps.charges.charge({ tenant, records });
   stop();
   deps.metrics.countCharge(records.length, outcome);
+  deps.sightings.note(tenant, records);
   return outcome;
 }

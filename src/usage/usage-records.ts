@@ -101,6 +101,14 @@ export class UsageRecords {
     return this.#text(row, ID)!;
   }
 
+  room(row: number): string | undefined {
+    return this.#text(row, ROOM);
+  }
+
+  participant(row: number): string | undefined {
+    return this.#text(row, PARTICIPANT);
+  }
+
   role(row: number): Role {
     return ROLES[this.roles[row]!]!;
   }
@@ -122,8 +130,8 @@ export class UsageRecords {
   record(row: number): UsageRecord {
     return {
       id: this.id(row),
-      room: this.#text(row, ROOM),
-      participant: this.#text(row, PARTICIPANT),
+      room: this.room(row),
+      participant: this.participant(row),
       ...this.usage(row),
       ingressBytes: BigInt(this.ingressBytes[row]!),
     };

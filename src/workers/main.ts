@@ -29,7 +29,7 @@ async function start({ number, config, logLevel, tracing }: WorkerSettings): Pro
     const started = await startService(config, log, CHARGE_LIMITS);
     opened.add(() => started.stop());
     service = started;
-    tell({ type: 'serving', joinPort: started.joinPort });
+    tell({ type: 'serving', joinPort: started.joinPort, grpcPort: started.grpcPort });
     shrinkHeapSoon();
   } catch (error) {
     tell({ type: 'failed', text: describeStartFailure(error) }, () => process.exit(1));

@@ -21,6 +21,6 @@ export type ToWorker =
 /** `loaded` asks for the settings, `failed` is the last message of a worker that could not start. */
 export type FromWorker =
   | { readonly type: 'loaded' }
-  | { readonly type: 'serving'; readonly joinPort: number }
+  | { readonly type: 'serving'; readonly joinPort: number; readonly grpcPort: number }
   | { readonly type: 'failed'; readonly text: string }
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown };

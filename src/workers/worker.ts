@@ -15,6 +15,7 @@ const ANSWER_WITHIN_MS: Record<Question, number> = { fault: 15_000, metrics: 5_0
 /** Where it listens, as far as the settings leave that open. */
 export interface Serving {
   readonly joinPort: number;
+  readonly grpcPort: number;
 }
 
 /** How a process ended; `text` is what it said about it. */

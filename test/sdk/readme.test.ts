@@ -8,13 +8,24 @@ import { expect, test, vi } from 'vitest';
 import * as deviceSdk from '../../sdk/typescript/src/device/index.ts';
 import * as relaySdk from '../../sdk/typescript/src/relay/index.ts';
 import { startJoinEndpoint } from './device/support.ts';
-import { FINGERPRINT, jwks, mint, NOW_SECONDS } from './relay/support.ts';
+import {
+  FINGERPRINT,
+  hashed,
+  jwks,
+  KID,
+  mint,
+  NOW_SECONDS,
+  ROOM_UID,
+  sign,
+  TENANT,
+} from './relay/support.ts';
 import { FakeService } from './relay/usage/usage-server.ts';
 
 const README = readFileSync(new URL('../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [verifying, renewing, reporting, joining] = [...README.matchAll(/```js\n(.*?)```/gs)].map(
-  ([, code]) => code!,
-);
+// Those of back ends run in backend/readme.test.ts.
+const [, , verifying, renewing, following, reporting, joining] = [
+  ...README.matchAll(/```js\n(.*?)```/gs),
+].map(([, code]) => code!);
 
 /** Run an example with what surrounds it, and give back the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[]) {
@@ -80,6 +91,53 @@ test('a device joins, proves itself to a relay, and renews', async () => {
     await endpoint.close();
     vi.unstubAllGlobals();
     vi.useRealTimers();
+  }
+});
+
+test('a relay mutes and turns out who is revoked', async () => {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: 'https://boxoffice.example',
+    aud: 'relay:boxoffice.example',
+    tid: TENANT,
+    seq: 7,
+    exp: nowSeconds + 60,
+    epochs: [[hashed('epoch', ROOM_UID, 'bob'), 1]],
+    bans: [],
+    mutes: [[hashed('mute', ROOM_UID, 'ann'), 'audio']],
+    closed: [],
+  };
+  const snapshot = await sign({ alg: 'ES256', kid: KID, typ: 'revocations+jwt' }, claims);
+  vi.stubGlobal('fetch', async (url: string, { signal }: RequestInit) => {
+    if (url === 'https://boxoffice.example/.well-known/jwks.json') return Response.json(jwks);
+    if (url === `https://boxoffice.example/v1/revocations/${TENANT}`) return new Response(snapshot);
+    return await new Promise((_, reject) => signal!.addEventListener('abort', reject));
+  });
+  const done: unknown[] = [];
+  const sessionOf = (username: string, tenant = TENANT) => ({
+    admission: { tenant, username, roomUid: ROOM_UID, epoch: 0, deviceThumbprint: 'x'.repeat(43) },
+    address: '192.0.2.7',
+    mute: (media: string[]) => done.push([username, media]),
+    end: (code: string) => done.push([username, code]),
+  });
+  const sessions = [
+    sessionOf('ann'),
+    sessionOf('bob'),
+    sessionOf('eve'),
+    sessionOf('bob', 't_0000000000000000'),
+  ];
+  try {
+    const surroundings = { sessions, log: (code: string) => expect.fail(code) };
+    const { revocations } = await run(following, surroundings, ['revocations']);
+    await vi.waitFor(() => expect(revocations.get(TENANT)?.seq).toBe(7));
+    await revocations.close();
+    expect(done).toStrictEqual([
+      ['ann', ['audio']],
+      ['bob', 'TOKEN_REVOKED'],
+      ['eve', []],
+    ]);
+  } finally {
+    vi.unstubAllGlobals();
   }
 });
 

@@ -34,7 +34,7 @@ export function spawnMain(env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, WORKERS: '2', PAYMENTS: 'none' },
-      ...{ PORT: '0', OPS_PORT: '0', SECRETS_KEY: Buffer.alloc(32).toString('base64') },
+      ...{ PORT: '0', OPS_PORT: '0', GRPC_PORT: '0', SECRETS_KEY: Buffer.alloc(32).toString('base64') },
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

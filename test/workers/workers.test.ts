@@ -222,7 +222,7 @@ describe('a signal', () => {
 });
 
 describe('a start that cannot succeed', () => {
-  test.each(['PORT', 'OPS_PORT', 'JOIN_PORT'])('says that %s is taken, in one line', async (variable) => {
+  test.each(['PORT', 'OPS_PORT', 'GRPC_PORT', 'JOIN_PORT'])('says that %s is taken, in one line', async (variable) => {
     const holder = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void holder.close());
     await once(holder, 'listening');

@@ -181,7 +181,7 @@ export function parseToken(text: string, field = 'page_token'): readonly string[
     const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     const isList =
       Array.isArray(parts) && parts.every((part) => typeof part === 'string' && !part.includes('\0'));
-    if (isList && renderToken(parts) === text) return parts;
+    if (isList && parts.length > 0 && renderToken(parts) === text) return parts;
   } catch {
     // What is no JSON is no token.
   }

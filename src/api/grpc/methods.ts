@@ -5,6 +5,7 @@
  * A service is a table of `query()`, `command()` and `stream()`; a command is done once for each
  * idempotency key.
  */
+import { once as nextEvent } from 'node:events';
 import {
   create,
   type DescMethod,
@@ -53,6 +54,8 @@ type Answer = Uint8Array | Message;
 
 export interface Method {
   readonly desc: DescMethod;
+  /** How long it may take, if longer than others. */
+  readonly timeoutMs?: number;
   run(call: Call, request: Message, send: (answer: Answer) => Promise<void>): Promise<Answer | undefined>;
 }
 
@@ -67,9 +70,11 @@ type Response<M extends DescMethod> = MessageInitShape<M['output']>;
 export function query<M extends Unary>(
   desc: M,
   answer: (call: Call, request: Request<M>) => Promise<Response<M>>,
+  { timeoutMs = CALL_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Method {
   return {
     desc,
+    timeoutMs,
     run: async (call, request) => create(desc.output, await answer(call, request as Request<M>)) as Message,
   };
 }
@@ -133,6 +138,8 @@ export interface Door {
   readonly trustProxy: readonly string[];
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
+  /** Request ids of the calls that have not been answered yet. */
+  readonly underWay: Set<string>;
 }
 
 /** What arrived in place of a request: bytes that are none. */
@@ -182,7 +189,10 @@ type Incoming = ServerUnaryCall<unknown, Answer> | ServerWritableStream<unknown,
 function unaryHandler(door: Door, method: Method): handleUnaryCall<unknown, Answer> {
   return (incoming, callback) => {
     void serve(door, method, incoming, async (call, request) => {
-      const answer = await inTime(method.run(call, request, async () => {}));
+      const answer = await inTime(
+        method.run(call, request, async () => {}),
+        method.timeoutMs,
+      );
       callback(null, answer!);
     }).then((failed) => failed && callback(failed));
   };
@@ -190,15 +200,11 @@ function unaryHandler(door: Door, method: Method): handleUnaryCall<unknown, Answ
 
 function streamHandler(door: Door, method: Method): handleServerStreamingCall<unknown, Answer> {
   return (incoming) => {
-    const send = async (answer: Answer) => {
-      if (incoming.write(answer)) return;
-      await new Promise<void>((resolve) => {
-        incoming.once('drain', resolve);
-        incoming.once('close', resolve);
-        incoming.once('cancelled', resolve);
-      });
-    };
     void serve(door, method, incoming, async (call, request) => {
+      const send = async (answer: Answer) => {
+        if (incoming.write(answer)) return;
+        await nextEvent(incoming, 'drain', { signal: call.signal }).catch(() => {});
+      };
       await method.run(call, request, send);
       if (door.stopping.aborted) throw new UnavailableError('the service stops: resume elsewhere');
       incoming.end();
@@ -220,6 +226,7 @@ async function serve(
   incoming.sendMetadata(head);
   const gone = new AbortController();
   incoming.on('cancelled', () => gone.abort());
+  door.underWay.add(requestId);
 
   let keyId: string | undefined;
   let failed: GrpcStatus | undefined;
@@ -231,10 +238,13 @@ async function serve(
     await work({ deps: door.deps, caller, tenant: caller.tenant, requestId, signal }, request);
   } catch (error) {
     failed = statusOf(error, requestId);
-    if (failed.code === status.INTERNAL || failed.code === status.UNAVAILABLE) {
+    const isOutage =
+      failed.code === status.UNAVAILABLE && !(error instanceof Failure) && !door.stopping.aborted;
+    if (failed.code === status.INTERNAL || isOutage) {
       door.deps.log.error({ err: error, requestId }, failed.details);
     }
   }
+  door.underWay.delete(requestId);
   const code = status[gone.signal.aborted ? status.CANCELLED : (failed?.code ?? status.OK)];
   observe(door.deps, { method: pathOf(method.desc), code, requestId, key: keyId, begun });
   return failed;
@@ -260,10 +270,10 @@ function readRequest(request: unknown, caller: AuthenticatedCaller): Message {
   return request as Message;
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+async function inTime<T>(work: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new UnavailableError('not answered in time')), CALL_TIMEOUT_MS);
+    timer = setTimeout(() => reject(new UnavailableError('not answered in time')), timeoutMs);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

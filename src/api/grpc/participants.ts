@@ -1,18 +1,67 @@
 /** `ParticipantService`. */
-import { Failure } from '../../failure.ts';
-import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
-import { type Methods, query } from './methods.ts';
+import { invalidField } from '../../failure.ts';
+import {
+  type ListParticipantsRequest,
+  ParticipantService,
+} from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
+import { getParticipant } from '../../participants/get-participant.ts';
+import { listParticipants } from '../../participants/list-participants.ts';
+import { watchParticipants } from '../../participants/watch-participants.ts';
+import { parseResumeToken, renderItem } from './events.ts';
+import {
+  parseActor,
+  parsePageSize,
+  parseRoomName,
+  parseRoomReference,
+  parseToken,
+  parseUsername,
+  renderToken,
+} from './fields.ts';
+import { type Methods, query, stream } from './methods.ts';
+import { renderParticipant } from './render.ts';
 
 const { method } = ParticipantService;
 
 export const participantMethods = {
-  getParticipant: query(method.getParticipant, async () => {
-    throw new Failure('method_not_allowed');
+  getParticipant: query(method.getParticipant, async ({ deps, tenant }, request) => {
+    const wanted = {
+      room: parseRoomReference(request),
+      username: parseUsername(request.username),
+      actor: parseActor(request.actor),
+    };
+    return { participant: renderParticipant(await getParticipant(deps.db, tenant, wanted)) };
   }),
-  listParticipants: query(method.listParticipants, async () => {
-    throw new Failure('method_not_allowed');
+  listParticipants: query(method.listParticipants, async ({ deps, tenant }, request) => {
+    const size = parsePageSize(request.pageSize);
+    const { roomUid, participants } = await listParticipants(deps.db, tenant, {
+      ...parsePlace(request),
+      actor: parseActor(request.actor),
+      includeLeft: request.includeLeft,
+      limit: size + 1,
+    });
+    const page = participants.slice(0, size);
+    return {
+      participants: page.map(renderParticipant),
+      nextPageToken: participants.length > size ? renderToken([roomUid, page.at(-1)!.username]) : '',
+    };
   }),
-  watchParticipants: query(method.watchParticipants as never, async () => {
-    throw new Failure('method_not_allowed');
+  watchParticipants: stream(method.watchParticipants, async ({ deps, tenant, signal }, request, send) => {
+    const watching = {
+      room: parseRoomName(request.room),
+      after: parseResumeToken(request.resumeToken),
+      actor: parseActor(request.actor),
+      signal,
+    };
+    await watchParticipants(deps, tenant, watching, (item) => send(renderItem(item)));
   }),
 } satisfies Methods<typeof ParticipantService>;
+
+/** Pages after the first are of the same room as the first, whatever bears its name by then. */
+function parsePlace(request: ListParticipantsRequest) {
+  const room = parseRoomReference(request);
+  const [uid, after] = parseToken(request.pageToken) ?? [];
+  if (uid === undefined) return { room, after: undefined };
+  const isOfRoom = /^rm_[0-9a-f]{32}$/.test(uid) && (room.uid === undefined || room.uid === uid);
+  if (!isOfRoom || after === undefined) throw invalidField('page_token', 'must be one that an answer gave');
+  return { room: { ...room, uid }, after };
+}

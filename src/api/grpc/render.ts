@@ -136,7 +136,7 @@ export function renderDeviceCredential(
   };
 }
 
-const WATCHDOG_ACTIONS: Readonly<Record<WatchdogAction, Watchdog_Action>> = {
+export const WATCHDOG_ACTIONS: Readonly<Record<WatchdogAction, Watchdog_Action>> = {
   end_room: Watchdog_Action.END_ROOM,
   kick: Watchdog_Action.KICK,
   revoke_publish: Watchdog_Action.REVOKE_PUBLISH,
@@ -150,7 +150,7 @@ const WATCHDOG_STATES: Readonly<Record<WatchdogState, Watchdog_State>> = {
   disarmed: Watchdog_State.DISARMED,
 };
 
-const WATCHDOG_CASES = {
+export const WATCHDOG_CASES = {
   max_duration: 'maxDuration',
   unused_for: 'unusedFor',
   empty_for: 'emptyFor',

@@ -1,15 +1,47 @@
 /** `RoomService`. */
-import { Failure, invalidField } from '../../failure.ts';
-import { RoomPolicy_Mode, type RoomPolicy as WirePolicy } from '../../gen/boxoffice/control/v1/room_pb.ts';
-import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
+import { followEvents } from '../../events/follow-events.ts';
+import { listEvents } from '../../events/list-events.ts';
+import { invalidField } from '../../failure.ts';
+import {
+  Room_State,
+  RoomPolicy_Mode,
+  type RoomPolicy as WirePolicy,
+} from '../../gen/boxoffice/control/v1/room_pb.ts';
+import { RoomService, type UpdateRoomPolicyRequest } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
 import { createRoom } from '../../rooms/create-room.ts';
+import { endRoomByName } from '../../rooms/end-room.ts';
 import { getRoom } from '../../rooms/get-room.ts';
-import { DEFAULT_POLICY, METADATA_LENGTH_MAX, PARTICIPANTS_MAX, type RoomPolicy } from '../../rooms/room.ts';
-import { parseCapabilities, parseRoomName, parseRoomReference, parseText } from './fields.ts';
-import { command, type Methods, query } from './methods.ts';
+import { listRooms } from '../../rooms/list-rooms.ts';
+import {
+  DEFAULT_POLICY,
+  METADATA_LENGTH_MAX,
+  PARTICIPANTS_MAX,
+  type RoomPolicy,
+  type RoomState,
+} from '../../rooms/room.ts';
+import { type PolicyChange, updateRoomPolicy } from '../../rooms/update-room-policy.ts';
+import { parseResumeToken, RESET, renderEvent, renderItem, renderResumeToken } from './events.ts';
+import {
+  parseActor,
+  parseCapabilities,
+  parseDurationMs,
+  parseId,
+  parseMask,
+  parseOptionalRoomName,
+  parsePageSize,
+  parseRoomName,
+  parseRoomReference,
+  parseText,
+  parseTime,
+  parseToken,
+  renderToken,
+} from './fields.ts';
+import { command, type Methods, query, stream } from './methods.ts';
 import { renderRoom } from './render.ts';
 
 const { method } = RoomService;
+
+const WAIT_MS_MAX = 30_000;
 
 export const roomMethods = {
   createRoom: command(
@@ -24,21 +56,54 @@ export const roomMethods = {
   getRoom: query(method.getRoom, async ({ deps, tenant }, request) => ({
     room: renderRoom(await getRoom(deps.db, tenant, parseRoomReference(request))),
   })),
-  listRooms: query(method.listRooms, async () => {
-    throw new Failure('method_not_allowed');
+  listRooms: query(method.listRooms, async ({ deps, tenant }, request) => {
+    const { rooms, end } = await listRooms(deps.db, tenant, {
+      state: parseState(request.state),
+      namePrefix: parseOptionalRoomName(request.namePrefix, 'name_prefix'),
+      createdFrom: parseTime(request.createTimeFrom, 'create_time_from'),
+      createdBefore: parseTime(request.createTimeBefore, 'create_time_before'),
+      limit: parsePageSize(request.pageSize),
+      after: parseRoomToken(request.pageToken),
+    });
+    return { rooms: rooms.map(renderRoom), nextPageToken: end === undefined ? '' : renderToken([end]) };
   }),
-  updateRoomPolicy: query(method.updateRoomPolicy, async () => {
-    throw new Failure('method_not_allowed');
+  updateRoomPolicy: command(
+    method.updateRoomPolicy,
+    (request) => ({
+      name: parseRoomName(request.room),
+      change: parseChange(request),
+      actor: parseActor(request.actor),
+    }),
+    async (tx, { tenant }, wanted) => ({ room: renderRoom(await updateRoomPolicy(tx, tenant, wanted)) }),
+  ),
+  endRoom: command(
+    method.endRoom,
+    (request) => ({ name: parseRoomName(request.room), actor: parseActor(request.actor) }),
+    async (tx, { tenant }, wanted) => ({ room: renderRoom(await endRoomByName(tx, tenant, wanted)) }),
+  ),
+  watchEvents: stream(method.watchEvents, async ({ deps, tenant, signal }, request, send) => {
+    const following = {
+      after: parseResumeToken(request.resumeToken),
+      room: parseOptionalRoomName(request.room),
+      signal,
+    };
+    await followEvents(deps, tenant, following, (item) => send(renderItem(item)));
   }),
-  endRoom: query(method.endRoom, async () => {
-    throw new Failure('method_not_allowed');
-  }),
-  watchEvents: query(method.watchEvents as never, async () => {
-    throw new Failure('method_not_allowed');
-  }),
-  listEvents: query(method.listEvents, async () => {
-    throw new Failure('method_not_allowed');
-  }),
+  listEvents: query(
+    method.listEvents,
+    async ({ deps, tenant, signal }, request) => {
+      const { isReset, events, reached } = await listEvents(deps, tenant, {
+        after: parseResumeToken(request.resumeToken),
+        room: parseOptionalRoomName(request.room),
+        limit: parsePageSize(request.pageSize),
+        waitMs: parseDurationMs(request.wait, 'wait', { min: 0, max: WAIT_MS_MAX }) ?? 0,
+        signal,
+      });
+      const told = events.map(renderEvent);
+      return { events: isReset ? [RESET, ...told] : told, resumeToken: renderResumeToken(reached) };
+    },
+    { timeoutMs: WAIT_MS_MAX + 15_000 },
+  ),
 } satisfies Methods<typeof RoomService>;
 
 const REGION = /^[a-z0-9-]{0,64}$/;
@@ -58,6 +123,47 @@ function parsePolicy(policy: WirePolicy): RoomPolicy {
     audienceCapabilities: parseCapabilities(policy.audienceCapabilities, 'policy.audience_capabilities'),
     muteOnEntry: policy.muteOnEntry,
   };
+}
+
+/** How to read each field that can be changed. */
+const CHANGES = {
+  max_participants: (policy) => ({ maxParticipants: parseMaxParticipants(policy.maxParticipants) }),
+  locked: ({ locked }) => ({ locked }),
+  host_capabilities: (policy) => ({
+    hostCapabilities: parseCapabilities(policy.hostCapabilities, 'policy.host_capabilities'),
+  }),
+  audience_capabilities: (policy) => ({
+    audienceCapabilities: parseCapabilities(policy.audienceCapabilities, 'policy.audience_capabilities'),
+  }),
+  mute_on_entry: ({ muteOnEntry }) => ({ muteOnEntry }),
+} as const satisfies Record<string, (policy: WirePolicy) => PolicyChange>;
+
+const MUTABLE = Object.keys(CHANGES) as (keyof typeof CHANGES)[];
+const IMMUTABLE = ['mode', 'e2ee_required', 'age_verification_required', 'region'];
+
+function parseChange({ policy, updateMask }: UpdateRoomPolicyRequest): PolicyChange {
+  const paths = parseMask(updateMask, { mutable: MUTABLE, immutable: IMMUTABLE });
+  if (!policy) throw invalidField('policy', 'is required');
+  return Object.assign({}, ...paths.map((path) => CHANGES[path](policy)));
+}
+
+function parseState(state: Room_State): RoomState | undefined {
+  switch (state) {
+    case Room_State.UNSPECIFIED:
+      return undefined;
+    case Room_State.LIVE:
+      return 'LIVE';
+    case Room_State.ENDED:
+      return 'ENDED';
+    default:
+      throw invalidField('state', 'is not a known state');
+  }
+}
+
+/** Uid of the last room of the page before. */
+function parseRoomToken(text: string): string | undefined {
+  const parts = parseToken(text);
+  return parts && parseId(parts.length === 1 ? parts[0]! : '?', 'rm', 'page_token');
 }
 
 function parseMode(mode: RoomPolicy_Mode): RoomPolicy['mode'] {

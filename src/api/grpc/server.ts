@@ -4,19 +4,31 @@
  * Standard tools find their way by reflection, and health probes by `grpc.health.v1.Health`.
  */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
 import { toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  status,
+} from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import type { Tls } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
+import { invalidRequest } from '../../failure.ts';
 import { ModerationService } from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
 import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
 import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
 import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
+import { newId } from '../../lib/ids.ts';
+import { StartError } from '../../lib/start-error.ts';
+import { statusOf } from './errors.ts';
 import { type Door, definitionOf, implementationOf } from './methods.ts';
 import { moderationMethods } from './moderation.ts';
 import { participantMethods } from './participants.ts';
@@ -37,6 +49,7 @@ const MESSAGE_BYTES_MAX = 64 * 1024;
 const STREAMS_PER_CONNECTION_MAX = 200;
 /** How long calls that are under way may take to end when the service stops. */
 const DRAIN_MS = 10_000;
+const DRAIN_CHECK_MS = 50;
 
 export interface GrpcServer {
   readonly port: number;
@@ -57,9 +70,11 @@ export async function openGrpc(
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,
     'grpc.keepalive_time_ms': 60_000,
+    interceptors: [blameCaller],
   });
   const stopping = new AbortController();
-  const door: Door = { deps, trustProxy: options.trustProxy, stopping: stopping.signal };
+  const { trustProxy } = options;
+  const door: Door = { deps, trustProxy, stopping: stopping.signal, underWay: new Set() };
   for (const { service, methods } of SERVICES) {
     server.addService(definitionOf(service), implementationOf(door, methods));
   }
@@ -74,9 +89,9 @@ export async function openGrpc(
     close: async () => {
       for (const name of Object.keys(statusMap('SERVING'))) health.setStatus(name, 'NOT_SERVING');
       stopping.abort();
-      const forced = setTimeout(() => server.forceShutdown(), DRAIN_MS);
-      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      clearTimeout(forced);
+      const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      await Promise.race([closed, drained(door)]);
+      server.forceShutdown();
     },
   };
 }
@@ -85,22 +100,67 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/**
+ * Until no call is under way any more, or too long. The library waits for all streams, and those who
+ * follow the health of a server never end theirs.
+ */
+async function drained({ underWay }: Door): Promise<void> {
+  const until = performance.now() + DRAIN_MS;
+  while (underWay.size > 0 && performance.now() < until) await sleep(DRAIN_CHECK_MS);
+  // The last answer is on its way.
+  await sleep(DRAIN_CHECK_MS);
+}
+
 function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => (error ? reject(error) : resolve(port)));
+    server.bindAsync(address, credentials, (error, port) => {
+      // The library tells by its message alone what the system said.
+      const code = /EADDRINUSE/.exec(error?.message ?? '')?.[0];
+      if (error) reject(Object.assign(error, code && { code }));
+      else resolve(port);
+    });
   });
 }
 
 async function credentialsOf(tls: Tls | undefined): Promise<ServerCredentials> {
   if (!tls) return ServerCredentials.createInsecure();
-  const [certificate, key] = await Promise.all([readFile(tls.certificateFile), readFile(tls.keyFile)]);
-  return ServerCredentials.createSsl(null, [{ cert_chain: certificate, private_key: key }]);
+  const [cert, key] = await Promise.all([
+    readPem(tls.certificateFile, 'TLS_CERT'),
+    readPem(tls.keyFile, 'TLS_KEY'),
+  ]);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const { message } = error as Error;
+    throw new StartError(`TLS_CERT and TLS_KEY are no certificate and its key: ${message}`, { cause: error });
+  }
+  return ServerCredentials.createSsl(null, [{ cert_chain: cert, private_key: key }]);
 }
 
+async function readPem(path: string, variable: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new StartError(`${variable} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** What the library calls an internal error, though only the caller can have caused it. */
+const CALLERS_FAULT = /^(Failed to decompress message|Invalid grpc-timeout value)/;
+
+const blameCaller: ServerInterceptor = (_method, call) => {
+  const sendStatus = call.sendStatus.bind(call);
+  call.sendStatus = (ending) => {
+    const isCallers = ending.code === status.INTERNAL && CALLERS_FAULT.test(ending.details);
+    sendStatus(isCallers ? statusOf(invalidRequest(ending.details), newId('req')) : ending);
+  };
+  return new ServerInterceptingCall(call);
+};
+
 /** '' stands for the server as a whole. */
-function statusMap<S extends string>(status: S): Record<string, S> {
+function statusMap<S extends string>(serving: S): Record<string, S> {
   return Object.fromEntries(
-    ['', ...SERVICES.map(({ service }) => service.typeName)].map((name) => [name, status]),
+    ['', ...SERVICES.map(({ service }) => service.typeName)].map((name) => [name, serving]),
   );
 }
 

@@ -1,8 +1,17 @@
 /** `TokenService`. */
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { Failure, invalidField } from '../../failure.ts';
-import type { MintClientTokenRequest } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
-import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
+import { type Duration, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { createCredential } from '../../devices/create-credential.ts';
+import { type DeviceGrant, ROOM_PATTERNS_MAX } from '../../devices/device-credential.ts';
+import { listCredentials } from '../../devices/list-credentials.ts';
+import { revokeCredential } from '../../devices/revoke-credential.ts';
+import { rotateCredential } from '../../devices/rotate-credential.ts';
+import { invalidField } from '../../failure.ts';
+import {
+  type CreateDeviceCredentialRequest,
+  type MintClientTokenRequest,
+  TokenService,
+} from '../../gen/boxoffice/control/v1/token_service_pb.ts';
+import { isKeyId, OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../keys/api-key.ts';
 import { RANK_MAX } from '../../keys/key-ceiling.ts';
 import { type MintRequest, mintClientToken } from '../../tokens/mint-client-token.ts';
 import { TOKEN_SECONDS_MAX } from '../../tokens/participant-token.ts';
@@ -10,12 +19,21 @@ import {
   parseCapabilities,
   parseClientAddress,
   parseDurationMs,
+  parseOptionalRoomName,
+  parsePageSize,
   parseRole,
   parseRoomName,
+  parseRoomPattern,
+  parseText,
   parseThumbprint,
+  parseTime,
+  parseToken,
+  parseTracks,
   parseUsername,
+  renderToken,
 } from './fields.ts';
-import { type Methods, query } from './methods.ts';
+import { command, type Methods, query } from './methods.ts';
+import { renderDeviceCredential } from './render.ts';
 
 const { method } = TokenService;
 
@@ -34,18 +52,52 @@ export const tokenMethods = {
       withheldCapabilities: [...minted.withheld],
     };
   }),
-  createDeviceCredential: query(method.createDeviceCredential, async () => {
-    throw new Failure('method_not_allowed');
+  createDeviceCredential: command(
+    method.createDeviceCredential,
+    (request) => parseGrant(request),
+    async (tx, { tenant }, grant) => {
+      const created = await createCredential(tx, tenant, grant);
+      if (!created) throw invalidField('expire_time', 'must be in the future');
+      return {
+        deviceCredential: renderDeviceCredential(created.credential),
+        credential: created.plaintext,
+      };
+    },
+  ),
+  listDeviceCredentials: query(method.listDeviceCredentials, async ({ deps, tenant }, request) => {
+    const size = parsePageSize(request.pageSize);
+    const after = parseLastCredential(request.pageToken);
+    const credentials = await listCredentials(deps.db, tenant, { after, limit: size + 1 });
+    const page = credentials.slice(0, size);
+    return {
+      deviceCredentials: page.map(renderDeviceCredential),
+      nextPageToken: credentials.length > size ? renderToken([page.at(-1)!.id]) : '',
+    };
   }),
-  listDeviceCredentials: query(method.listDeviceCredentials, async () => {
-    throw new Failure('method_not_allowed');
-  }),
-  rotateDeviceCredential: query(method.rotateDeviceCredential, async () => {
-    throw new Failure('method_not_allowed');
-  }),
-  revokeDeviceCredential: query(method.revokeDeviceCredential, async () => {
-    throw new Failure('method_not_allowed');
-  }),
+  rotateDeviceCredential: command(
+    method.rotateDeviceCredential,
+    (request) => ({
+      id: parseCredentialId(request.id),
+      overlapSeconds:
+        parseSeconds(request.overlap, 'overlap', { min: 0, max: OVERLAP_SECONDS_MAX }) ??
+        OVERLAP_SECONDS_DEFAULT,
+    }),
+    async (tx, { tenant }, { id, overlapSeconds }) => {
+      const rotated = await rotateCredential(tx, tenant, id, overlapSeconds);
+      return {
+        deviceCredential: renderDeviceCredential(rotated.credential),
+        credential: rotated.plaintext,
+        oldCredentialRetireTime: timestampFromDate(rotated.oldCredentialRetires),
+      };
+    },
+  ),
+  revokeDeviceCredential: command(
+    method.revokeDeviceCredential,
+    (request) => parseCredentialId(request.id),
+    async (tx, { tenant }, id) => ({
+      deviceCredential: renderDeviceCredential(await revokeCredential(tx, tenant, id)),
+    }),
+  ),
 } satisfies Methods<typeof TokenService>;
 
 function parseMint(request: MintClientTokenRequest): MintRequest {
@@ -68,9 +120,48 @@ function parseRank(rank: number | undefined): number | undefined {
   return rank;
 }
 
-/** Tokens count in whole seconds. */
 function parseLifetime({ lifetime }: MintClientTokenRequest): number | undefined {
-  const ms = parseDurationMs(lifetime, 'lifetime', { min: 1_000, max: TOKEN_SECONDS_MAX * 1000 });
-  if (ms !== undefined && ms % 1000 !== 0) throw invalidField('lifetime', 'must be in whole seconds');
+  return parseSeconds(lifetime, 'lifetime', { min: 1, max: TOKEN_SECONDS_MAX });
+}
+
+/** Whole seconds. `undefined` stays so. */
+function parseSeconds(
+  duration: Duration | undefined,
+  field: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number | undefined {
+  const ms = parseDurationMs(duration, field, { min: min * 1000, max: max * 1000 });
+  if (ms !== undefined && ms % 1000 !== 0) throw invalidField(field, 'must be in whole seconds');
   return ms === undefined ? undefined : ms / 1000;
+}
+
+function parseGrant(request: CreateDeviceCredentialRequest): DeviceGrant {
+  const { rooms } = request;
+  if (request.name === '') throw invalidField('name', 'is required');
+  if (rooms.length > ROOM_PATTERNS_MAX)
+    throw invalidField('rooms', `must not be more than ${ROOM_PATTERNS_MAX}`);
+  return {
+    name: parseText(request.name, 'name', NAME_LENGTH_MAX),
+    publish: parseTracks(request.publish, 'publish'),
+    rooms: rooms.length === 0 ? null : rooms.map((room, at) => parseRoomPattern(room, `rooms[${at}]`)),
+    defaultRoom: parseOptionalRoomName(request.defaultRoom, 'default_room') ?? null,
+    expiresAt: parseTime(request.expireTime, 'expire_time') ?? null,
+  };
+}
+
+const NAME_LENGTH_MAX = 100;
+
+function parseCredentialId(id: string): string {
+  if (id === '') throw invalidField('id', 'is required');
+  if (!isKeyId(id)) throw invalidField('id', 'must be 16 hex characters');
+  return id;
+}
+
+/** The last credential of the page before. */
+function parseLastCredential(token: string): string | undefined {
+  const parts = parseToken(token);
+  if (parts && (parts.length !== 1 || !isKeyId(parts[0]!))) {
+    throw invalidField('page_token', 'must be one that an answer gave');
+  }
+  return parts?.[0];
 }

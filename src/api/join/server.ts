@@ -6,6 +6,7 @@
 import type { Deps } from '../../deps.ts';
 import { collectMethods, type Http, openHttp } from '../http.ts';
 import { jwksRoute } from '../jwks.ts';
+import { revocationsRoute } from '../revocations.ts';
 import { allowOrigins } from './cors.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { joinRoute } from './join.ts';
@@ -28,6 +29,7 @@ export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly
   const app = openHttp(door.deps, { trustProxy: door.trustProxy, sendError, renderClientError });
   const refuseMethods = collectMethods(app);
   jwksRoute(app, door.deps);
+  revocationsRoute(app, door.deps);
   refuseMethods();
   await app.register(joinDoor, door);
   return app;

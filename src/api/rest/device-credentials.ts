@@ -1,5 +1,6 @@
 /** `/v1/device-credentials` and what is below it: what devices join with. Source: specification 5, 6. */
 import Type from 'typebox';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Deps } from '../../deps.ts';
 import { createCredential } from '../../devices/create-credential.ts';
 import { PUBLISH_RIGHTS, ROOM_PATTERNS_MAX } from '../../devices/device-credential.ts';
@@ -51,7 +52,7 @@ function list(app: Rest, deps: Deps): void {
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      const credentials = await listCredentials(deps, caller.tenant);
+      const credentials = await listCredentials(deps.db, caller.tenant);
       return { device_credentials: credentials.map(renderDeviceCredential) };
     },
   );
@@ -102,7 +103,8 @@ function create(app: Rest, deps: Deps): void {
       const { name, publish, rooms = null, default_room = null, expires_at } = request.body;
       const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
       const grant = { name, publish, rooms, defaultRoom: default_room, expiresAt };
-      const created = await createCredential(deps, caller.tenant, grant);
+      const created = await createCredential(deps.db, caller.tenant, grant);
+      if (!created) throw invalidRequest('expires_at must be in the future');
       return reply.code(201).send({
         device_credential: renderDeviceCredential(created.credential),
         credential: created.plaintext,
@@ -136,7 +138,7 @@ function revoke(app: Rest, deps: Deps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      await revokeCredential(deps, caller.tenant, request.params.id);
+      await inTransaction(deps.db, (tx) => revokeCredential(tx, caller.tenant, request.params.id));
       return reply.code(204).send(null);
     },
   );
@@ -174,7 +176,9 @@ function rotate(app: Rest, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
-      const rotated = await rotateCredential(deps, caller.tenant, request.params.id, overlapSeconds);
+      const rotated = await inTransaction(deps.db, (tx) =>
+        rotateCredential(tx, caller.tenant, request.params.id, overlapSeconds),
+      );
       return reply.code(201).send({
         device_credential: renderDeviceCredential(rotated.credential),
         credential: rotated.plaintext,

@@ -4,6 +4,7 @@
 import type { Deps } from '../../deps.ts';
 import { collectMethods, type Http, openHttp } from '../http.ts';
 import { jwksRoute } from '../jwks.ts';
+import { revocationsRoute } from '../revocations.ts';
 import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
@@ -31,6 +32,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   usageRoute(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
+  revocationsRoute(app, deps);
   await app.register(webhookRoute, { deps });
   refuseMethods();
   return app;

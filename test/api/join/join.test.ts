@@ -800,7 +800,8 @@ describe('two joins at once that open the same room', () => {
       const end = async () => {
         const ended = () =>
           db.query(
-            `update rooms set state = 'ENDED', ended_at = now() where tenant_id = $1 and name = 'race' and state = 'LIVE'`,
+            `update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended'
+              where tenant_id = $1 and name = 'race' and state = 'LIVE'`,
             [parseTenantId(device.tenant.id)],
           );
         await vi.waitUntil(async () => (await ended()).rowCount === 1, { interval: 1 });
@@ -840,7 +841,7 @@ describe('names that look alike', () => {
     expectJoined(await as(CYRILLIC, 'elsewhere'));
 
     await refusing.service.deps.db.query(
-      `update admissions set expires_at = now() where username = 'paypal'`,
+      `update participants set expires_at = now() where username = 'paypal'`,
     );
     expectJoined(await as(CYRILLIC));
     expect((await as('paypal')).status).toBe(400);

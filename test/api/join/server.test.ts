@@ -137,7 +137,7 @@ describe('a database that', () => {
     for (const statement of [
       'find-working-credential',
       'rate_limits',
-      'find-join-state',
+      'find-entry-state',
       'upsert-admission',
     ]) {
       proxy.cutBefore(statement);

@@ -6,9 +6,12 @@ import {
   checkRevocations,
   type Revocations,
 } from '../../../sdk/typescript/src/relay/index.ts';
+import { hashed } from './support.ts';
 
 const NOW_SECONDS = 1_800_000_000;
-const ann = { username: 'ann', roomUid: 'room_1', epoch: 3, deviceThumbprint: 'd'.repeat(43) };
+const tenant = 't_1';
+const ann = { tenant, username: 'ann', roomUid: 'room_1', epoch: 3, deviceThumbprint: 'd'.repeat(43) };
+const room1 = hashed('room', 'room_1');
 
 function check(changes: Partial<Revocations>, address?: string): string[] | string {
   const revocations = {
@@ -31,29 +34,58 @@ function check(changes: Partial<Revocations>, address?: string): string[] | stri
 test.each<[string, Partial<Revocations>, string[] | string]>([
   ['nothing', {}, []],
   ['a snapshot that ends now', { exp: NOW_SECONDS }, 'REVOCATIONS_STALE'],
-  ['a closed room', { closed: ['room_0', 'room_1'] }, 'ROOM_CLOSED'],
-  ['another closed room', { closed: ['room_0'] }, []],
-  ['a kick', { epochs: [['room_1', 'ann', 4]] }, 'TOKEN_REVOKED'],
-  ['a kick before the token was minted', { epochs: [['room_1', 'ann', 3]] }, []],
-  ['a kick of somebody else', { epochs: [['room_1', 'bob', 4]] }, []],
-  ['a kick from another room', { epochs: [['room_2', 'ann', 4]] }, []],
-  ['a ban of the user', { bans: [['room_1', 'user', 'ann', null]] }, 'BANNED'],
-  ['a ban of the user by the tenant', { bans: [['*', 'user', 'ann', null]] }, 'BANNED'],
-  ['a ban from another room', { bans: [['room_2', 'user', 'ann', null]] }, []],
-  ['a ban of the device', { bans: [['*', 'device', 'd'.repeat(43), NOW_SECONDS + 1]] }, 'BANNED'],
-  ['a ban of another device', { bans: [['*', 'device', 'e'.repeat(43), null]] }, []],
-  ['a ban that has ended', { bans: [['*', 'user', 'ann', NOW_SECONDS]] }, []],
-  ['a device that is called like the user', { bans: [['*', 'device', 'ann', null]] }, []],
+  ['a closed room', { closed: [hashed('room', 'room_0'), hashed('room', 'room_1')] }, 'ROOM_CLOSED'],
+  ['another closed room', { closed: [hashed('room', 'room_0')] }, []],
+  ['a room in plain', { closed: ['room_1'] }, []],
+  ['a kick', { epochs: [[hashed('epoch', 'room_1', 'ann'), 4]] }, 'TOKEN_REVOKED'],
+  ['a kick before the token was minted', { epochs: [[hashed('epoch', 'room_1', 'ann'), 3]] }, []],
+  ['a kick of somebody else', { epochs: [[hashed('epoch', 'room_1', 'bob'), 4]] }, []],
+  ['a kick from another room', { epochs: [[hashed('epoch', 'room_2', 'ann'), 4]] }, []],
+  ['a mute that is no kick', { epochs: [[hashed('mute', 'room_1', 'ann'), 4]] }, []],
+  ['a ban of the user', { bans: [[room1, 'user', hashed('user', 'room_1', 'ann'), null]] }, 'BANNED'],
+  ['a ban by the tenant', { bans: [['*', 'user', hashed('user', tenant, 'ann'), null]] }, 'BANNED'],
+  ['a ban by another tenant', { bans: [['*', 'user', hashed('user', 't_2', 'ann'), null]] }, []],
+  [
+    'a ban from another room',
+    { bans: [[hashed('room', 'room_2'), 'user', hashed('user', 'room_2', 'ann'), null]] },
+    [],
+  ],
+  [
+    'a name of the tenant, banned in the room',
+    { bans: [[room1, 'user', hashed('user', tenant, 'ann'), null]] },
+    [],
+  ],
+  [
+    'a ban of the device',
+    { bans: [['*', 'device', hashed('device', tenant, 'd'.repeat(43)), NOW_SECONDS + 1]] },
+    'BANNED',
+  ],
+  [
+    'a ban of the device in the room',
+    { bans: [[room1, 'device', hashed('device', 'room_1', 'd'.repeat(43)), null]] },
+    'BANNED',
+  ],
+  [
+    'a ban of another device',
+    { bans: [['*', 'device', hashed('device', tenant, 'e'.repeat(43)), null]] },
+    [],
+  ],
+  ['a ban that has ended', { bans: [['*', 'user', hashed('user', tenant, 'ann'), NOW_SECONDS]] }, []],
+  [
+    'a device that is called like the user',
+    { bans: [['*', 'device', hashed('user', tenant, 'ann'), null]] },
+    [],
+  ],
   [
     'a mute',
     {
       mutes: [
-        ['room_1', 'ann', 'audio'],
-        ['room_1', 'bob', 'video'],
-        ['room_2', 'ann', 'data'],
+        [hashed('mute', 'room_1', 'ann'), 'audio', 'screen'],
+        [hashed('mute', 'room_1', 'bob'), 'video'],
+        [hashed('mute', 'room_2', 'ann'), 'data'],
       ],
     },
-    ['audio'],
+    ['audio', 'screen'],
   ],
 ])('%s', (_, revocations, outcome) => {
   expect(check(revocations)).toEqual(outcome);
@@ -83,6 +115,17 @@ describe('banned addresses', () => {
     ['fe80::1%eth0', '192.0.2.0/24', []],
   ])('%s in %s', (address, cidr, outcome) => {
     expect(check({ bans: [['*', 'cidr', cidr, null]] }, address)).toEqual(outcome);
+  });
+
+  test.each([
+    ['this room', room1, 'BANNED'],
+    ['another room', hashed('room', 'room_2'), []],
+  ])('of %s', (_, room, outcome) => {
+    expect(check({ bans: [[room, 'cidr', '192.0.2.0/24', null]] }, '192.0.2.7')).toEqual(outcome);
+  });
+
+  test('of another room need no address', () => {
+    expect(check({ bans: [[hashed('room', 'room_2'), 'cidr', '192.0.2.0/24', null]] })).toEqual([]);
   });
 
   test('are those that share the first bits', () => {

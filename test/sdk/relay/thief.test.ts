@@ -9,6 +9,7 @@ import {
   codeOf,
   createRelay,
   FINGERPRINT,
+  hashed,
   type Json,
   KID,
   keyNamed,
@@ -21,6 +22,7 @@ import {
   sign,
   signingInput,
   signingKey,
+  TENANT,
   thiefKey,
   tokenClaims,
   tokenHeader,
@@ -314,9 +316,9 @@ describe('a token of the service', () => {
   });
 
   test.each([
-    ['of an earlier epoch', 'TOKEN_REVOKED', { epochs: [[ROOM_UID, 'ann', 4]] }],
-    ['of a banned user', 'BANNED', { bans: [['*', 'user', 'ann', null]] }],
-    ['for a closed room', 'ROOM_CLOSED', { closed: [ROOM_UID] }],
+    ['of an earlier epoch', 'TOKEN_REVOKED', { epochs: [[hashed('epoch', ROOM_UID, 'ann'), 4]] }],
+    ['of a banned user', 'BANNED', { bans: [['*', 'user', hashed('user', TENANT, 'ann'), null]] }],
+    ['for a closed room', 'ROOM_CLOSED', { closed: [hashed('room', ROOM_UID)] }],
     ['while revocations are too old', 'REVOCATIONS_STALE', { exp: NOW_SECONDS }],
   ] as const)('%s', async (_, code, changes) => {
     const nothing = { seq: 1, exp: NOW_SECONDS + 60, epochs: [], bans: [], mutes: [], closed: [] };

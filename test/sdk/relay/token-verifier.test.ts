@@ -7,6 +7,7 @@ import {
   createRelay,
   DEVICE_THUMBPRINT,
   FINGERPRINT,
+  hashed,
   ISSUER,
   KID,
   mint,
@@ -195,7 +196,7 @@ describe('renew', () => {
     let revocations = noRevocations;
     const relay = createRelay({ revocations: () => revocations });
     const admission = await arrive(relay, await mint());
-    revocations = { ...noRevocations, epochs: [[ROOM_UID, 'ann', 4]] };
+    revocations = { ...noRevocations, epochs: [[hashed('epoch', ROOM_UID, 'ann'), 4]] };
     expect(await codeOf(comeAgain(relay, admission, await mint()))).toBe('TOKEN_REVOKED');
     expect(await codeOf(comeAgain(relay, admission, await mint({ ep: 4 })))).toBeUndefined();
   });

@@ -6,6 +6,7 @@ import {
   DEVICE_THUMBPRINT,
   deviceKey,
   FINGERPRINT,
+  hashed,
   ISSUER,
   type Json,
   jwks,
@@ -18,6 +19,7 @@ import {
   sign,
   signingInput,
   signingKey,
+  TENANT,
   thiefKey,
   tokenClaims,
   tokenHeader,
@@ -59,7 +61,6 @@ export interface VectorFile {
 }
 
 const CHALLENGE = createHash('sha256').update('boxoffice test vectors: challenge').digest('base64url');
-const TENANT = 't_e3131c22f12898a2';
 
 /** What one vector changes; whatever is left out is as it should be. */
 interface Changes {
@@ -85,7 +86,7 @@ const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]
   ['a token of 15 minutes', null, { claims: { exp: NOW_SECONDS + 900 } }],
   ['a token from 60 seconds ahead', null, { claims: { iat: NOW_SECONDS + 60, nbf: NOW_SECONDS + 60 } }],
   ['a proof with a query and a fragment in htu', null, { proofClaims: { htu: `${RELAY_URL}?a=b#c` } }],
-  ['a kick before the token was minted', null, revoked({ epochs: [[ROOM_UID, 'ann', 3]] })],
+  ['a kick before the token was minted', null, revoked({ epochs: [[hashed('epoch', ROOM_UID, 'ann'), 3]] })],
   ['a renewal without credit', null, { rest: { renews: session, admitted: false } }],
 
   ['two segments', 'TOKEN_MALFORMED', { token: 'e30.e30' }],
@@ -116,13 +117,17 @@ const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]
   ['another room', 'ROOM_NOT_SERVED', { claims: { room: 'attic' } }],
   ['an earlier room of the name', 'ROOM_NOT_CURRENT', { claims: { rid: 'room_00000000' } }],
   ['revocations that are too old', 'REVOCATIONS_STALE', revoked({ exp: NOW_SECONDS })],
-  ['a closed room', 'ROOM_CLOSED', revoked({ closed: [ROOM_UID] })],
-  ['a kicked user', 'TOKEN_REVOKED', revoked({ epochs: [[ROOM_UID, 'ann', 4]] })],
-  ['a banned user', 'BANNED', revoked({ bans: [['*', 'user', 'ann', null]] })],
+  ['a closed room', 'ROOM_CLOSED', revoked({ closed: [hashed('room', ROOM_UID)] })],
+  ['a kicked user', 'TOKEN_REVOKED', revoked({ epochs: [[hashed('epoch', ROOM_UID, 'ann'), 4]] })],
+  ['a banned user', 'BANNED', revoked({ bans: [['*', 'user', hashed('user', TENANT, 'ann'), null]] })],
   [
     'a banned device',
     'BANNED',
-    revoked({ bans: [[ROOM_UID, 'device', DEVICE_THUMBPRINT, NOW_SECONDS + 1]] }),
+    revoked({
+      bans: [
+        [hashed('room', ROOM_UID), 'device', hashed('device', ROOM_UID, DEVICE_THUMBPRINT), NOW_SECONDS + 1],
+      ],
+    }),
   ],
   ['a banned address', 'BANNED', revoked({ bans: [['*', 'cidr', '192.0.2.0/24', null]] })],
 

@@ -1,5 +1,12 @@
 /** For relays: who may come in, and what they used. */
 export { AdmissionRefused, REFUSALS, type RefusalCode } from './refusal.ts';
+export {
+  followRevocations,
+  type RevocationFeed,
+  type RevocationFeedOptions,
+  RevocationsError,
+  type RevocationsErrorCode,
+} from './revocation-feed.ts';
 export { checkRevocations, type Revocations, type Subject } from './revocations.ts';
 export type { Jwks } from './signing-keys.ts';
 export type { TokenClaims } from './token.ts';

@@ -2,8 +2,9 @@
  * What has been taken back since a token was minted: kicks, bans, mutes, closed rooms of one tenant.
  *
  * A token lives for 15 minutes at most, so a snapshot is short: whatever is older has no token left
- * that it could concern.
+ * that it could concern. Users and rooms stand in it as hashes; `docs/tokens.md` describes the form.
  */
+import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { AdmissionRefused } from './refusal.ts';
 import type { TokenClaims } from './token.ts';
@@ -14,17 +15,24 @@ export interface Revocations {
   readonly seq: number;
   /** From then on the snapshot is too old to admit anybody by. */
   readonly exp: number;
-  /** Room uid, username, epoch: that user's tokens of an earlier epoch are void in that room. */
-  readonly epochs: readonly (readonly [string, string, number])[];
-  /** Room uid or `*` for the whole tenant, kind, value, end (null: none). */
-  readonly bans: readonly (readonly [string, 'user' | 'device' | 'cidr', string, number | null])[];
-  /** Room uid, username, what that user may not publish: `audio`, `video`, `screen` or `data`. */
-  readonly mutes: readonly (readonly [string, string, string])[];
-  /** Uids of rooms that were closed. */
+  /** A user in a room, epoch: tokens of an earlier epoch are void. */
+  readonly epochs: readonly (readonly [user: string, epoch: number])[];
+  readonly bans: readonly Ban[];
+  /** A user in a room, and what that user may not publish: `audio`, `video`, `screen`, `data`. */
+  readonly mutes: readonly (readonly [user: string, ...media: string[]])[];
+  /** Rooms that were closed. */
   readonly closed: readonly string[];
 }
 
-export type Subject = Pick<TokenClaims, 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint'>;
+/** A room or `*` for the whole tenant; whom or what; until when (null: without an end). Ranges stand in plain. */
+export type Ban = readonly [
+  room: string,
+  kind: 'user' | 'device' | 'cidr',
+  value: string,
+  until: number | null,
+];
+
+export type Subject = Pick<TokenClaims, 'tenant' | 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint'>;
 
 /**
  * Refuse a participant whom the revocations concern; return what the participant may not publish.
@@ -37,37 +45,54 @@ export function checkRevocations(
   seen: { nowMs: number; address?: string | undefined },
 ): string[] {
   if (!revocations || seen.nowMs >= revocations.exp * 1000) throw new AdmissionRefused('REVOCATIONS_STALE');
-  if (revocations.closed.includes(subject.roomUid)) throw new AdmissionRefused('ROOM_CLOSED');
+  const { tenant, roomUid, username } = subject;
+  const room = hashOf('room', roomUid);
+  if (revocations.closed.includes(room)) throw new AdmissionRefused('ROOM_CLOSED');
 
-  for (const [roomUid, username, epoch] of revocations.epochs) {
-    if (isSame(subject, roomUid, username) && subject.epoch < epoch)
-      throw new AdmissionRefused('TOKEN_REVOKED');
+  const ofEpoch = hashOf('epoch', roomUid, username);
+  for (const [user, epoch] of revocations.epochs) {
+    if (user === ofEpoch && subject.epoch < epoch) throw new AdmissionRefused('TOKEN_REVOKED');
   }
-  for (const [scope, kind, value, until] of revocations.bans) {
-    if (scope !== '*' && scope !== subject.roomUid) continue;
-    if (until !== null && seen.nowMs >= until * 1000) continue;
-    if (isMeant(subject, kind, value, seen.address)) throw new AdmissionRefused('BANNED');
+  const hashes = { '*': hashesIn(tenant, subject), [room]: hashesIn(roomUid, subject) };
+  for (const ban of revocations.bans) {
+    const [scope, kind, value, until] = ban;
+    const own = hashes[scope];
+    if (!own || (until !== null && seen.nowMs >= until * 1000)) continue;
+    const isMeant = kind === 'cidr' ? isInside(seen.address, ban) : value === own[kind];
+    if (isMeant) throw new AdmissionRefused('BANNED');
   }
-  return revocations.mutes
-    .filter(([roomUid, username]) => isSame(subject, roomUid, username))
-    .map(([, , media]) => media);
+  const ofMute = hashOf('mute', roomUid, username);
+  return revocations.mutes.filter(([user]) => user === ofMute).flatMap(([, ...media]) => media);
 }
 
-function isSame(subject: Subject, roomUid: string, username: string): boolean {
-  return roomUid === subject.roomUid && username === subject.username;
+/** By what a ban in the whole tenant, or in one room, would name this user and this device. */
+function hashesIn(tenantOrRoom: string, { username, deviceThumbprint }: Subject) {
+  return {
+    user: hashOf('user', tenantOrRoom, username),
+    device: hashOf('device', tenantOrRoom, deviceThumbprint),
+  };
 }
 
-function isMeant(subject: Subject, kind: string, value: string, address: string | undefined): boolean {
-  if (kind === 'user') return value === subject.username;
-  if (kind === 'device') return value === subject.deviceThumbprint;
-  if (address === undefined || isIP(address) === 0) throw new AdmissionRefused('ADDRESS_UNKNOWN');
-  return isInside(address, value);
+function hashOf(...parts: string[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest().subarray(0, 16).toString('base64url');
 }
+
+const ranges = new WeakMap<Ban, BlockList>();
 
 /** Addresses of IPv4 that are spelled as IPv6 are found in ranges of IPv4. */
-function isInside(address: string, cidr: string): boolean {
+function isInside(address: string | undefined, ban: Ban): boolean {
+  if (address === undefined || isIP(address) === 0) throw new AdmissionRefused('ADDRESS_UNKNOWN');
+  let range = ranges.get(ban);
+  if (!range) {
+    range = rangeOf(ban);
+    ranges.set(ban, range);
+  }
+  return range.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function rangeOf([, , cidr]: Ban): BlockList {
   const [network = '', bits] = cidr.split('/');
   const range = new BlockList();
   range.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4');
-  return range.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return range;
 }

@@ -4,10 +4,12 @@ const LONGEST_MS = 60_000;
 
 export class Backoff {
   readonly #random: () => number;
+  readonly #longestMs: number;
   #failures = 0;
 
-  constructor(random: () => number) {
+  constructor(random: () => number, longestMs = LONGEST_MS) {
     this.#random = random;
+    this.#longestMs = longestMs;
   }
 
   /** Failures since the last success. */
@@ -17,7 +19,7 @@ export class Backoff {
 
   /** Count a failure; the result is in milliseconds, and never below `atLeastMs`. */
   next(atLeastMs = 0): number {
-    const ceilingMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** this.#failures);
+    const ceilingMs = Math.min(this.#longestMs, FIRST_MS * 2 ** this.#failures);
     this.#failures += 1;
     return Math.max(atLeastMs, Math.round(this.#random() * ceilingMs));
   }

@@ -117,7 +117,7 @@ function isCount(value: unknown): value is number {
 }
 
 /** Milliseconds, from seconds or a date. Source: RFC 9110, 10.2.3. */
-function parseRetryAfter(header: string | null, clock: Clock): number {
+export function parseRetryAfter(header: string | null, clock: Clock): number {
   if (header === null) return 0;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.wallNow();
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);

@@ -1,0 +1,26 @@
+/** The least that a unary method could do: grpc-js as it comes, answering as many bytes as it is told to. */
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { announce } from './process.ts';
+
+const answer = Buffer.alloc(Number(process.env.BENCH_ANSWER_BYTES), 'x');
+const asIs = (bytes: Buffer) => bytes;
+
+const server = new Server();
+server.addService(
+  {
+    echo: {
+      path: '/bench.Echo/Echo',
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: asIs,
+      requestDeserialize: asIs,
+      responseSerialize: asIs,
+      responseDeserialize: asIs,
+    },
+  },
+  { echo: (_call: unknown, callback: (error: null, answer: Buffer) => void) => callback(null, answer) },
+);
+server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+  if (error) throw error;
+  announce(port, async () => server.forceShutdown());
+});

@@ -1,0 +1,131 @@
+/** Back ends that mint tokens over gRPC. */
+import { create, toBinary } from '@bufbuild/protobuf';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { MintClientTokenRequestSchema } from '../src/gen/boxoffice/control/v1/token_service_pb.ts';
+import { adjustCredit } from '../src/ledger/adjust-credit.ts';
+import { openFirstRoom } from '../src/rooms/rooms.sql.ts';
+import { renderTenantId } from '../src/tenants/tenant.ts';
+import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import { makeTenant, openProcess, openStand, type Stand } from './stand.ts';
+
+const IN_FLIGHT = [32, 1];
+/** Connections over which the calls in flight are spread: a back end has few. */
+const CONNECTIONS = 4;
+const SECONDS_PER_ROUND = 2;
+const USERS = 5_000;
+const ROOMS = 100;
+const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
+
+export const mint: Benchmark = {
+  name: 'mint',
+  summary: 'MintClientToken over gRPC, beside a bare grpc-js unary method that answers as many bytes',
+  protocol: `One tenant mints tokens for ${USERS} users in ${ROOMS} rooms in turns, for ${SECONDS_PER_ROUND} s a round, each
+    call as soon as one of those in flight has its answer, over ${CONNECTIONS} connections (one, with one call in
+    flight). Ours is the whole service in one process: it finds the key and what lets the user in, admits
+    the user, and signs. The floor is grpc-js as it comes, in a process of its own, with one unary method
+    that is sent the same bytes and answers as many; it has no database. The client is grpc-js, in the
+    process of the benchmark, and reads no message. Counted are answers OK a second.`,
+  async run(bench) {
+    const stand = await openStand(bench);
+    bench.progress('making rooms');
+    const { key, tenantId } = await makeRooms(stand);
+    const service = await openProcess(bench, stand, './service.ts', { BENCH_PORT: 'grpc' });
+    const requests = Array.from({ length: USERS }, (_, at) => requestBytes(tenantId, at));
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${key}`);
+    const path = '/boxoffice.control.v1.TokenService/MintClientToken';
+
+    const [first] = await openClients(bench, service.url, 1);
+    const answer = await call(first!, path, requests[0]!, metadata);
+    const echo = await openProcess(bench, stand, './bare-echo.ts', {
+      BENCH_ANSWER_BYTES: String(answer.length),
+    });
+    for (const inFlight of IN_FLIGHT) {
+      const connections = Math.min(CONNECTIONS, inFlight);
+      const bare = await openClients(bench, echo.url, connections);
+      const ours = await openClients(bench, service.url, connections);
+      await bench.compare({
+        title: `${inFlight} in flight`,
+        unit: 'calls/s',
+        contestants: [
+          calls('bare echo', 'floor', bare, inFlight, (client, at) =>
+            call(client, '/bench.Echo/Echo', requests[at % USERS]!, metadata),
+          ),
+          calls('boxoffice', 'ours', ours, inFlight, (client, at) =>
+            call(client, path, requests[at % USERS]!, metadata),
+          ),
+        ],
+      });
+    }
+    bench.note('request', requests[0]!.length, 'bytes');
+    bench.note('answer', answer.length, 'bytes');
+  },
+};
+
+/** Rooms of a tenant that has credit. */
+async function makeRooms(stand: Stand): Promise<{ key: string; tenantId: string }> {
+  const { tenant, key } = await makeTenant(stand, 'backend');
+  await adjustCredit(stand.db, tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
+  for (let room = 0; room < ROOMS; room += 1) await openFirstRoom(stand.db, tenant, `room-${room}`);
+  return { key, tenantId: renderTenantId(tenant) };
+}
+
+function requestBytes(tenant: string, at: number): Buffer {
+  const request = create(MintClientTokenRequestSchema, {
+    tenant,
+    room: `room-${at % ROOMS}`,
+    username: `user-${at}`,
+    deviceThumbprint: DEVICE,
+  });
+  return Buffer.from(toBinary(MintClientTokenRequestSchema, request));
+}
+
+/** Each has a connection of its own: grpc-js would share one between clients of the same address. */
+function openClients(bench: Bench, url: string, count: number): Promise<Client[]> {
+  const { host } = new URL(url);
+  const open = () => new Client(host, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  const clients = Array.from({ length: count }, open);
+  return bench.use(Promise.resolve(clients), async () => {
+    for (const client of clients) client.close();
+  });
+}
+
+const asIs = (bytes: Buffer) => bytes;
+
+function call(client: Client, path: string, request: Buffer, metadata: Metadata): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(path, asIs, asIs, request, metadata, (error, answer) =>
+      error ? reject(error) : resolve(answer!),
+    );
+  });
+}
+
+/** Each contestant goes on with the user after the one it came to in the last round. */
+function calls(
+  name: string,
+  role: Contestant['role'],
+  clients: readonly Client[],
+  inFlight: number,
+  one: (client: Client, at: number) => Promise<Buffer>,
+): Contestant {
+  let sent = 0;
+  return {
+    name,
+    role,
+    round: async () => {
+      const latencies: number[] = [];
+      const begun = performance.now();
+      const until = begun + SECONDS_PER_ROUND * 1000;
+      const worker = async (_: unknown, at: number) => {
+        for (let now = performance.now(); now < until; ) {
+          await one(clients[at % clients.length]!, sent++);
+          const ended = performance.now();
+          latencies.push(ended - now);
+          now = ended;
+        }
+      };
+      await Promise.all(Array.from({ length: inFlight }, worker));
+      return { value: latencies.length / ((performance.now() - begun) / 1000), latencies };
+    },
+  };
+}

@@ -1,0 +1,237 @@
+/**
+ * Makes what is written down of the failures of the control plane out of its table of errors,
+ * `proto/boxoffice/control/v1/errors.json`.
+ *
+ *     node scripts/make-error-docs.ts       docs/control-plane-errors.md
+ *                                           sdk/typescript/src/backend/error-reasons.ts
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { ModerationService } from '../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { ParticipantService } from '../src/gen/boxoffice/control/v1/participant_service_pb.ts';
+import { RoomService } from '../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { TokenService } from '../src/gen/boxoffice/control/v1/token_service_pb.ts';
+import { WatchdogService } from '../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
+
+const TABLE_URL = new URL('../proto/boxoffice/control/v1/errors.json', import.meta.url);
+const DOCS_URL = new URL('../docs/control-plane-errors.md', import.meta.url);
+const REASONS_URL = new URL('../sdk/typescript/src/backend/error-reasons.ts', import.meta.url);
+
+export const SERVICES = [RoomService, ParticipantService, ModerationService, TokenService, WatchdogService];
+
+interface Condition {
+  /** What the request must have for the condition to be one of its methods; absent: every method has it. */
+  readonly with?: string;
+  /** Of INVALID_ARGUMENT: the path that is named. */
+  readonly field?: string;
+  readonly when: string;
+}
+
+/** Conditions of one meaning. Earlier stages are looked at before later ones. */
+interface Group {
+  readonly stage: string;
+  readonly code: string;
+  readonly reason: string;
+  /** Of every method, or of every one whose request has a certain field. */
+  readonly common?: Readonly<Record<string, Condition>>;
+  /** Of the methods that list them. */
+  readonly own?: Readonly<Record<string, Condition>>;
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly go: string;
+  readonly rust: string;
+  readonly code: string;
+  /** Only for this reason; before the kinds of the whole code. */
+  readonly reason?: string;
+  readonly retry: string;
+}
+
+export interface ErrorTable {
+  readonly domain: string;
+  /** What clients make of a failure. The first that fits. */
+  readonly kinds: readonly Kind[];
+  /** Ends of calls that come without details: gRPC itself answers, on this side or the other. */
+  readonly native: readonly { readonly code: string; readonly when: string; readonly retry: string }[];
+  /** What can happen to every call at any moment. */
+  readonly anytime: readonly { readonly code: string; readonly reason: string; readonly when: string }[];
+  readonly conditions: readonly Group[];
+  /** By `<service>.<method>`, the conditions of its own. */
+  readonly methods: Readonly<Record<string, readonly string[]>>;
+}
+
+/** One way for one method to fail. */
+export interface Row {
+  readonly method: string;
+  readonly condition: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly field: string | undefined;
+  readonly when: string;
+  readonly isCommon: boolean;
+  /** Its place in the order of evaluation. */
+  readonly stage: number;
+}
+
+export function readTable(): ErrorTable {
+  return JSON.parse(readFileSync(TABLE_URL, 'utf8'));
+}
+
+export function nameOf(method: DescMethod): string {
+  return `${method.parent.name}.${method.name}`;
+}
+
+export function stagesOf(table: ErrorTable): string[] {
+  return [...new Set(table.conditions.map((group) => group.stage))];
+}
+
+/** Every condition under which `method` fails, in the order of evaluation. */
+export function rowsOf(table: ErrorTable, method: DescMethod): Row[] {
+  const own = table.methods[nameOf(method)] ?? [];
+  const fields = method.input.fields.map((field) => field.name);
+  const stages = stagesOf(table);
+  return table.conditions.flatMap((group) => {
+    const { code, reason } = group;
+    const row = (isCommon: boolean) => (entry: [string, Condition]) => {
+      const [condition, { field, when }] = entry;
+      const stage = stages.indexOf(group.stage);
+      return { method: nameOf(method), condition, code, reason, field, when, isCommon, stage };
+    };
+    const common = Object.entries(group.common ?? {}).filter(
+      ([, condition]) => condition.with === undefined || fields.includes(condition.with),
+    );
+    const named = Object.entries(group.own ?? {}).filter(([name]) => own.includes(name));
+    return [...common.map(row(true)), ...named.map(row(false))];
+  });
+}
+
+function kindOf(table: ErrorTable, { code, reason }: { code: string; reason: string }): Kind {
+  return table.kinds.find((kind) => kind.code === code && (kind.reason ?? reason) === reason)!;
+}
+
+const NOTICE =
+  'Made from proto/boxoffice/control/v1/errors.json by scripts/make-error-docs.ts; not to be edited.';
+
+/** The text of `docs/control-plane-errors.md`. */
+export function makeDocs(table: ErrorTable): string {
+  const groups = table.conditions.filter((group) => group.common);
+  const common = groups.flatMap((group) =>
+    Object.values(group.common!).map(({ when, field, with: needed }) => [
+      when,
+      needed ? `\`${needed}\`` : 'every',
+      group.code,
+      group.reason,
+      field ? `\`${field}\`` : '',
+    ]),
+  );
+  return `<!-- ${NOTICE} -->
+
+# Errors of the control plane
+
+Every failure carries \`google.rpc.ErrorInfo\` with the domain \`${table.domain}\`, a reason, and the request id.
+INVALID_ARGUMENT also carries \`BadRequest\` with the field, FAILED_PRECONDITION \`PreconditionFailure\`, and
+UNAVAILABLE \`RetryInfo\`. Programs go by code and reason; messages are for people.
+
+## What clients make of it
+
+The first line that fits. SDKs tell more reasons apart by name.
+
+${markdown(
+  ['Code', 'Reason', 'TypeScript', 'Go', 'Rust', 'Retry'],
+  table.kinds.map(({ code, reason, kind, go, rust, retry }) => [
+    code,
+    reason ?? 'any',
+    ...[`'${kind}'`, go, rust].map((name) => `\`${name}\``),
+    retry,
+  ]),
+)}
+gRPC itself ends calls, too, without details:
+
+${markdown(
+  ['Code', 'When', 'Retry'],
+  table.native.map(({ code, when, retry }) => [code, when, retry]),
+)}
+## Order
+
+When several things are wrong, the first of these is told:
+
+${stagesOf(table)
+  .map((stage, at) => `${at + 1}. ${stage}\n`)
+  .join('')}
+Only what belongs to the API key's tenant is ever looked up: what is another tenant's does not exist.
+
+## Every method
+
+Conditions of the methods whose requests have the field in the second column.
+
+${markdown(['When', 'Requests with', 'Code', 'Reason', 'Field'], common)}
+At any moment:
+
+${markdown(
+  ['When', 'Code', 'Reason'],
+  table.anytime.map(({ when, code, reason }) => [when, code, reason]),
+)}
+${SERVICES.flatMap((service) => service.methods)
+  .map((method) => methodSection(table, method))
+  .join('\n')}`;
+}
+
+function methodSection(table: ErrorTable, method: DescMethod): string {
+  const rows = rowsOf(table, method).filter((row) => !row.isCommon);
+  if (rows.length === 0) return `## ${nameOf(method)}\n\nNothing of its own.\n`;
+  const cells = rows.map(({ when, code, reason, field }) => [
+    when,
+    code,
+    reason,
+    field ? `\`${field}\`` : '',
+  ]);
+  return `## ${nameOf(method)}\n\n${markdown(['When', 'Code', 'Reason', 'Field'], cells)}`;
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('');
+}
+
+/** The text of `sdk/typescript/src/backend/error-reasons.ts`. */
+export function makeReasons(table: ErrorTable): string {
+  const meanings = [...table.conditions, ...table.anytime].map(({ code, reason }) => ({ code, reason }));
+  const byReason = new Map(meanings.map((meaning) => [meaning.reason, meaning]));
+  const entries = [...byReason.values()]
+    .sort((one, two) => (one.reason < two.reason ? -1 : 1))
+    .map(
+      ({ code, reason }) =>
+        `  ${reason}: { code: '${code}', kind: '${kindOf(table, { code, reason }).kind}' },`,
+    );
+  const kinds = [...new Set(table.kinds.map(({ kind }) => kind))].map((kind) => `  | '${kind}'`);
+  const codes = table.kinds
+    .filter(({ reason }) => reason === undefined)
+    .map(({ code, kind }) => `  ${code}: '${kind}',`);
+  return `/** Reasons of failures. ${NOTICE} */
+
+/** What a failure is to a program. */
+export type ErrorKind =
+${kinds.join('\n')};
+
+/** By code, of failures whose reason is not known here. */
+export const KINDS = {
+${codes.join('\n')}
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+
+/** By reason, the code that it comes with. */
+export const REASONS = {
+${entries.join('\n')}
+} as const satisfies Readonly<
+  Record<string, { readonly code: keyof typeof KINDS; readonly kind: ErrorKind }>
+>;
+
+export type ErrorReason = keyof typeof REASONS;
+`;
+}
+
+if (import.meta.main) {
+  const table = readTable();
+  writeFileSync(DOCS_URL, makeDocs(table));
+  writeFileSync(REASONS_URL, makeReasons(table));
+}

@@ -1,0 +1,213 @@
+/**
+ * Makes the types of the REST interface for the SDK out of the description that `/openapi.json` serves.
+ *
+ *     node scripts/make-rest-types.ts       sdk/typescript/src/backend/rest-types.ts
+ *
+ * Names become camelCase, times become dates, and integers of 64 bits become bigints; the tables at the end
+ * of the file tell the client how.
+ */
+import { writeFileSync } from 'node:fs';
+import pino from 'pino';
+import {
+  AmountSchema,
+  ApiKeySchema,
+  LedgerEntrySchema,
+  RateCardSchema,
+  TenantSchema,
+} from '../src/api/rest/schemas.ts';
+import { buildRest } from '../src/api/rest/server.ts';
+import type { Deps } from '../src/deps.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+
+const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.meta.url);
+
+const LINE_WIDTH = 110;
+
+/** Device credentials are managed over the control plane, where a call can be repeated safely. */
+const TAGS = ['Keys', 'Billing', 'Usage', 'Rates'];
+
+/** Schemas that get a name of their own wherever they stand. */
+const NAMED = {
+  Amount: AmountSchema,
+  Tenant: TenantSchema,
+  LedgerEntry: LedgerEntrySchema,
+  ApiKey: ApiKeySchema,
+  RateCard: RateCardSchema,
+};
+
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+interface Operation {
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+export interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** What `/openapi.json` serves. Nothing is asked of what the routes would work with. */
+async function describe(): Promise<Description> {
+  const deps = {
+    log: pino({ enabled: false }),
+    metrics: new Metrics(),
+    config: { publicUrl: 'https://boxoffice' },
+  };
+  const app = await buildRest(deps as unknown as Deps, { trustProxy: [] });
+  const answer = await app.inject('/openapi.json');
+  await app.close();
+  return answer.json();
+}
+
+/** The text of `rest-types.ts`. */
+export async function makeTypes(): Promise<string> {
+  return new Writer().write(await describe());
+}
+
+class Writer {
+  readonly #names = new Map(
+    Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name] as const),
+  );
+  readonly #renamed = new Map<string, string>();
+  readonly #times = new Set<string>();
+  readonly #integers = new Set<string>();
+  readonly #words = new Set<string>();
+
+  write(description: Description): string {
+    const operations = Object.entries(description.paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .filter(([, { tags }]) => tags.some((tag) => TAGS.includes(tag)))
+        .map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+    );
+    for (const { operation } of operations) this.#collectWords(operation);
+    const interfaces = Object.entries(NAMED).map(
+      ([name, schema]) => `export interface ${name} ${this.#object(schema as Schema, '')}\n`,
+    );
+    const members = operations.map(({ name, operation }) => this.#operation(name, operation));
+    return [
+      '/** The REST interface. Made by scripts/make-rest-types.ts; not to be edited. */\n',
+      ...interfaces,
+      `/** What each operation takes and gives. */\nexport interface Operations {\n${members.join('')}}\n`,
+      '/** Names on the wire, and here. */',
+      `export const NAMES = ${asRecord(this.#renamed)} as const;\n`,
+      '/** What is a time in answers, by its name on the wire. */',
+      constant('TIMES', this.#times),
+      '/** What is an integer of 64 bits in answers, by its name on the wire. */',
+      constant('INTEGERS', this.#integers),
+    ].join('\n');
+  }
+
+  #collectWords(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    for (const word of (value as Schema).enum ?? []) this.#words.add(word);
+    for (const each of Object.values(value)) this.#collectWords(each);
+  }
+
+  #operation(name: string, { summary, parameters = [], requestBody, responses }: Operation): string {
+    const placed = (place: string) => parameters.filter((parameter) => parameter.in === place);
+    const [path, query] = [placed('path'), placed('query')];
+    const body = requestBody?.content['application/json']?.schema;
+    const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2'))!;
+    const schema = answer.content?.['application/json']?.schema;
+    const fields = [
+      path.length > 0 && `path: { ${path.map((each) => `${each.name}: string`).join('; ')} };`,
+      query.length > 0 && `query?: ${this.#query(query)};`,
+      body && `body${requestBody?.required ? '' : '?'}: ${this.#type(body, '    ', '')};`,
+      `answer: ${schema ? this.#type(schema, '    ', '') : 'undefined'};`,
+    ].filter(Boolean);
+    return `  /** ${summary}. */\n  '${name}': {\n${fields.map((field) => `    ${field}\n`).join('')}  };\n`;
+  }
+
+  #query(parameters: NonNullable<Operation['parameters']>): string {
+    const properties = Object.fromEntries(
+      parameters.map(({ name, schema, description }) => [
+        name,
+        { ...schema, ...(description && { description }) },
+      ]),
+    );
+    return this.#object({ properties }, '    ');
+  }
+
+  #type(schema: Schema, indent: string, field: string): string {
+    const name = this.#names.get(JSON.stringify(schema));
+    if (name) return name;
+    if (schema.enum) return schema.enum.map((word) => `'${word}'`).join(' | ');
+    switch (schema.type) {
+      case 'object':
+        return this.#object(schema, indent);
+      case 'array': {
+        const item = this.#type(schema.items!, indent, field);
+        return item.includes('|') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
+      }
+      case 'string':
+        if (schema.format !== 'date-time') return 'string';
+        this.#times.add(field);
+        return 'Date';
+      case 'integer':
+        if (schema.format !== 'int64') return 'number';
+        this.#integers.add(field);
+        return 'bigint';
+      case 'boolean':
+        return 'boolean';
+      default:
+        throw new Error(`there is no type for ${JSON.stringify(schema)}`);
+    }
+  }
+
+  #object({ properties = {}, required = [] }: Schema, indent: string): string {
+    const names = Object.keys(properties);
+    // Roles and tiers are values elsewhere, and must be the same words as keys.
+    const isByWord = names.every((name) => this.#words.has(name));
+    const lines = Object.entries(properties).map(([name, schema]) => {
+      const here = isByWord ? name : camelCase(name);
+      if (here !== name) this.#renamed.set(name, here);
+      const doc = schema.description ? `${indent}  /** ${schema.description}. */\n` : '';
+      const key = /^[a-z]\w*$/i.test(here) ? here : `'${here}'`;
+      const optional = required.includes(name) ? '' : '?';
+      const orUndefined = optional && ' | undefined';
+      return `${doc}${indent}  ${key}${optional}: ${this.#type(schema, `${indent}  `, name)}${orUndefined};\n`;
+    });
+    return `{\n${lines.join('')}${indent}}`;
+  }
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function asRecord(entries: ReadonlyMap<string, string>): string {
+  const lines = [...entries].sort(byText).map(([wire, here]) => `  ${wire}: '${here}',\n`);
+  return `{\n${lines.join('')}}`;
+}
+
+/** As the formatter would have it. */
+function constant(name: string, items: ReadonlySet<string>): string {
+  const quoted = [...items].sort().map((item) => `'${item}'`);
+  const set = (list: string) => `export const ${name}: ReadonlySet<string> = new Set([${list}]);\n`;
+  const line = set(quoted.join(', '));
+  return line.length <= LINE_WIDTH ? line : set(`\n${quoted.map((item) => `  ${item},\n`).join('')}`);
+}
+
+function byText([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : 1;
+}
+
+if (import.meta.main) writeFileSync(TYPES_URL, await makeTypes());

@@ -1,0 +1,110 @@
+/** The client of a back end: one object for everything that an API key may do. */
+import { Billing } from './billing.ts';
+import type { Limits } from './calls.ts';
+import { Control } from './control.ts';
+import { DeviceCredentials } from './device-credentials.ts';
+import { Keys } from './keys.ts';
+import { Moderation } from './moderation.ts';
+import { Participants } from './participants.ts';
+import { Rates } from './rates.ts';
+import { Rest } from './rest.ts';
+import { Rooms } from './rooms.ts';
+import { Tokens } from './tokens.ts';
+import { Usage } from './usage.ts';
+import { Watchdogs } from './watchdogs.ts';
+
+export interface BoxofficeOptions {
+  /** Of the REST interface: `https://boxoffice.example`. */
+  readonly url: string;
+  /** Of the control plane: `https://control.example:443`, or `http://` without TLS. */
+  readonly controlUrl: string;
+  /** A backend key; a relay key for `usage` alone. */
+  readonly apiKey: string;
+  /** Id of the key's tenant. Default: it is looked up once, which a suspended tenant is refused. */
+  readonly tenant?: string | undefined;
+  /** For a call as a whole, with all its attempts. Default 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** For each attempt. Default 10 s. */
+  readonly attemptTimeoutMs?: number | undefined;
+  /** Attempts after the first, where a call may be repeated. Default 4. */
+  readonly retries?: number | undefined;
+  /** In place of the platform's, for REST. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Of the control plane: certificates to trust in place of the system's, in PEM. */
+  readonly tls?: { readonly ca: string | Buffer } | undefined;
+}
+
+export class Boxoffice {
+  readonly rooms: Rooms;
+  readonly participants: Participants;
+  readonly moderation: Moderation;
+  readonly tokens: Tokens;
+  readonly deviceCredentials: DeviceCredentials;
+  readonly watchdogs: Watchdogs;
+  readonly keys: Keys;
+  readonly billing: Billing;
+  readonly usage: Usage;
+  readonly rates: Rates;
+  readonly #control: Control;
+  #tenant: Promise<string> | undefined;
+
+  /** Nothing is opened before the first call. Throws `TypeError` for options that cannot be meant. */
+  constructor(options: BoxofficeOptions) {
+    checkOptions(options);
+    const {
+      url,
+      controlUrl,
+      apiKey,
+      tenant,
+      timeoutMs = 30_000,
+      attemptTimeoutMs = 10_000,
+      retries = 4,
+    } = options;
+    const limits: Limits = { timeoutMs, attemptTimeoutMs, retries };
+    const rest = new Rest({ url, apiKey, limits, fetch: options.fetch ?? fetch });
+    this.#tenant = tenant === undefined ? undefined : Promise.resolve(tenant);
+    this.#control = new Control({
+      url: controlUrl,
+      apiKey,
+      ca: options.tls?.ca,
+      limits,
+      tenant: () => this.#findTenant(),
+    });
+    this.rooms = new Rooms(this.#control);
+    this.participants = new Participants(this.#control);
+    this.moderation = new Moderation(this.#control);
+    this.tokens = new Tokens(this.#control);
+    this.deviceCredentials = new DeviceCredentials(this.#control);
+    this.watchdogs = new Watchdogs(this.#control);
+    this.keys = new Keys(rest);
+    this.billing = new Billing(rest);
+    this.usage = new Usage(rest);
+    this.rates = new Rates(rest);
+  }
+
+  /** Close the connection to the control plane. Calls that are under way still end. */
+  close(): void {
+    this.#control.close();
+  }
+
+  /** Asked once, unless it fails. */
+  #findTenant(): Promise<string> {
+    if (!this.#tenant) {
+      this.#tenant = this.billing.get().then(({ tenant }) => tenant.id);
+      this.#tenant.catch(() => {
+        this.#tenant = undefined;
+      });
+    }
+    return this.#tenant;
+  }
+}
+
+function checkOptions({ url, controlUrl, apiKey, retries = 0 }: BoxofficeOptions): void {
+  for (const [name, value] of Object.entries({ url, controlUrl })) {
+    const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+    if (!isHttp) throw new TypeError(`${name} must begin with http:// or https://`);
+  }
+  // Others would be refused below with a message that holds the key.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be printable ASCII characters');
+  if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number');
+}

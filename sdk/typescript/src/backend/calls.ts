@@ -1,0 +1,88 @@
+/** How long a call may take, and how often it is tried. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { BoxofficeError, timeoutError } from './errors.ts';
+
+export interface CallOptions {
+  /** Ends the call at once; it rejects with the signal's reason. What was sent may have taken effect. */
+  readonly signal?: AbortSignal | undefined;
+  /** For the call as a whole, with all its attempts. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
+  /** For each attempt. Default: that of the client. */
+  readonly attemptTimeoutMs?: number | undefined;
+}
+
+export interface MutationOptions extends CallOptions {
+  /**
+   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer and
+   * does nothing. Default: a random one for each call, which stays the same over its attempts.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What the client was told for all calls. */
+export interface Limits {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  /** Attempts after the first. */
+  readonly retries: number;
+}
+
+const FIRST_WAIT_MS = 500;
+const WAIT_MS_MAX = 10_000;
+
+/** Exponential with full jitter, and never less than the service asks for. */
+export function waitAfter(failures: number, error: unknown): number {
+  const ceilingMs = Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** failures);
+  const atLeastMs = error instanceof BoxofficeError ? (error.retryAfterMs ?? 0) : 0;
+  return atLeastMs + Math.random() * ceilingMs;
+}
+
+/**
+ * Attempt until it succeeds, fails for good, or cannot be attempted again in time.
+ *
+ * An attempt must reject with the reason of its signal once that is aborted.
+ */
+export async function attemptInTime<T>(
+  attempt: (signal: AbortSignal) => Promise<T>,
+  options: CallOptions & { readonly limits: Limits; mayRetry(error: BoxofficeError): boolean },
+): Promise<T> {
+  const { signal, limits, mayRetry } = options;
+  const { timeoutMs = limits.timeoutMs, attemptTimeoutMs = limits.attemptTimeoutMs } = options;
+  const endsAt = performance.now() + timeoutMs;
+  for (let failures = 0; ; failures += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await attemptOnce(attempt, signal, Math.min(attemptTimeoutMs, endsAt - performance.now()));
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof BoxofficeError) || !mayRetry(error) || failures >= limits.retries) throw error;
+      const waitMs = waitAfter(failures, error);
+      if (performance.now() + waitMs >= endsAt) throw error;
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+async function attemptOnce<T>(
+  attempt: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal | undefined,
+  timeoutMs: number,
+): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(timeoutError(timeoutMs)), timeoutMs);
+  try {
+    return await attempt(signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Rejects with the signal's reason. */
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await wait(ms, undefined, signal ? { signal } : {});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+/** For back ends, in Node: rooms, moderation, tokens, keys and billing through one client. */
+export type { Billing } from './billing.ts';
+export { Boxoffice, type BoxofficeOptions } from './boxoffice.ts';
+export type { CallOptions, MutationOptions } from './calls.ts';
+export type { WatchedEvent, WatchOptions } from './control.ts';
+export type { DeviceCredential, DeviceCredentials } from './device-credentials.ts';
+export { type ErrorReason, REASONS } from './error-reasons.ts';
+export { BoxofficeError, type ErrorKind, type FieldViolation } from './errors.ts';
+export type { Keys } from './keys.ts';
+export type { Listing, Page } from './listing.ts';
+export type { Ban, Banned, Moderated, Moderation, ModerationEvent } from './moderation.ts';
+export type { Participant, Participants } from './participants.ts';
+export type { Rates } from './rates.ts';
+export type { Amount, ApiKey, LedgerEntry, RateCard, Tenant } from './rest-types.ts';
+export type { Room, Rooms } from './rooms.ts';
+export type { MintedToken, Tokens } from './tokens.ts';
+export type { Usage, UsageRecord } from './usage.ts';
+export type { Watchdog, Watchdogs } from './watchdogs.ts';

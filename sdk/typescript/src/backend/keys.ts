@@ -1,0 +1,47 @@
+/** API keys. */
+import type { CallOptions } from './calls.ts';
+import type { AnswerOf, BodyOf, Rest } from './rest.ts';
+import type { ApiKey } from './rest-types.ts';
+
+export class Keys {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** All keys, revoked ones too. */
+  async list(options?: CallOptions): Promise<ApiKey[]> {
+    return (await this.#rest.call('GET /v1/keys', {}, options)).keys;
+  }
+
+  /**
+   * Create a key; `apiKey` is in no later answer. It is sent once: after `Unavailable`, `Timeout` or
+   * `Internal` a key may exist that nobody has seen. Look for it with `list()`, and revoke it.
+   */
+  async create(body: BodyOf<'POST /v1/keys'>, options?: CallOptions): Promise<AnswerOf<'POST /v1/keys'>> {
+    return await this.#rest.call('POST /v1/keys', { body }, options);
+  }
+
+  /**
+   * Replace a key, which works on for `overlapSeconds`: a day, unless told otherwise. It is sent once, as
+   * `create` is.
+   */
+  async rotate(
+    { id, ...body }: { readonly id: string } & BodyOf<'POST /v1/keys/{id}/rotate'>,
+    options?: CallOptions,
+  ): Promise<AnswerOf<'POST /v1/keys/{id}/rotate'>> {
+    return await this.#rest.call('POST /v1/keys/{id}/rotate', { path: { id }, body }, options);
+  }
+
+  /**
+   * Revoke a key at once. The last working key of its kind is refused with the reason `WOULD_STOP_SERVICE`,
+   * unless `confirm` is `stop-service`.
+   */
+  async revoke(
+    { id, ...query }: { readonly id: string; readonly confirm?: 'stop-service' },
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.#rest.call('DELETE /v1/keys/{id}', { path: { id }, query }, options);
+  }
+}

@@ -1,0 +1,120 @@
+/** Order in rooms. It never needs credit. */
+import type {
+  Ban as BanMessage,
+  ModerationEvent as ModerationEventMessage,
+} from '../gen/boxoffice/control/v1/moderation_pb.ts';
+import {
+  type BanSubjectRequest,
+  type CloseRoomRequest,
+  type ForceMuteRequest,
+  type KickParticipantRequest,
+  type ListBansRequest,
+  type ListModerationEventsRequest,
+  ModerationService,
+  type ReleaseMuteRequest,
+  type RestorePublishRequest,
+  type RevokePublishRequest,
+  type UnbanSubjectRequest,
+} from '../gen/boxoffice/control/v1/moderation_service_pb.ts';
+import type { CallOptions, MutationOptions } from './calls.ts';
+import type { Control } from './control.ts';
+import type { Listing } from './listing.ts';
+import type { Participant } from './participants.ts';
+import type { Plain, Request } from './plain.ts';
+import type { Room } from './rooms.ts';
+
+export type Ban = Plain<BanMessage>;
+export type ModerationEvent = Plain<ModerationEventMessage>;
+
+/** A participant as it is now, and the record of what was done. */
+export interface Moderated {
+  readonly participant?: Participant;
+  readonly event?: ModerationEvent;
+}
+
+/** A ban, and the record of what was done: absent where the same ban stood already. */
+export interface Banned {
+  readonly ban?: Ban;
+  readonly event?: ModerationEvent;
+}
+
+const { method } = ModerationService;
+
+export class Moderation {
+  readonly #control: Control;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  /** Make a user leave: every token the user has for the room is void. New ones may be minted. */
+  async kick(
+    request: Request<KickParticipantRequest, 'room' | 'username'>,
+    options?: MutationOptions,
+  ): Promise<Moderated> {
+    return await this.#control.mutate(method.kickParticipant, request, options);
+  }
+
+  /** Keep a user, a device or a range of addresses out of a room or, without `room`, of all rooms. */
+  async ban(request: Request<BanSubjectRequest>, options?: MutationOptions): Promise<Banned> {
+    return await this.#control.mutate(method.banSubject, request, options);
+  }
+
+  /** Lift a ban. */
+  async unban(request: Request<UnbanSubjectRequest>, options?: MutationOptions): Promise<Banned> {
+    return await this.#control.mutate(method.unbanSubject, request, options);
+  }
+
+  /** The bans that stand, the newest first. */
+  listBans(request: Request<ListBansRequest> = {}, options?: CallOptions): Listing<Ban> {
+    return this.#control.list(method.listBans, 'bans', request, options);
+  }
+
+  /** Stop forwarding tracks of a user, who cannot undo it. */
+  async forceMute(
+    request: Request<ForceMuteRequest, 'room' | 'username' | 'tracks'>,
+    options?: MutationOptions,
+  ): Promise<Moderated> {
+    return await this.#control.mutate(method.forceMute, request, options);
+  }
+
+  /** Let a user unmute. It unmutes nobody. */
+  async releaseMute(
+    request: Request<ReleaseMuteRequest, 'room' | 'username' | 'tracks'>,
+    options?: MutationOptions,
+  ): Promise<Moderated> {
+    return await this.#control.mutate(method.releaseMute, request, options);
+  }
+
+  /** Take the right to publish tracks from a user. */
+  async revokePublish(
+    request: Request<RevokePublishRequest, 'room' | 'username' | 'tracks'>,
+    options?: MutationOptions,
+  ): Promise<Moderated> {
+    return await this.#control.mutate(method.revokePublish, request, options);
+  }
+
+  /** Give it back; it is in the user's next token. */
+  async restorePublish(
+    request: Request<RestorePublishRequest, 'room' | 'username' | 'tracks'>,
+    options?: MutationOptions,
+  ): Promise<Moderated> {
+    return await this.#control.mutate(method.restorePublish, request, options);
+  }
+
+  /** End a room as a moderator: as `Rooms.end`, and for the record. */
+  async closeRoom(
+    request: Request<CloseRoomRequest, 'room'>,
+    options?: MutationOptions,
+  ): Promise<{ readonly room?: Room; readonly event?: ModerationEvent }> {
+    return await this.#control.mutate(method.closeRoom, request, options);
+  }
+
+  /** What moderators did, the newest first. */
+  listEvents(
+    request: Request<ListModerationEventsRequest> = {},
+    options?: CallOptions,
+  ): Listing<ModerationEvent> {
+    return this.#control.list(method.listModerationEvents, 'events', request, options);
+  }
+}

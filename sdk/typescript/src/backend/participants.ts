@@ -1,0 +1,45 @@
+/** Who is in a room. */
+import type { Participant as ParticipantMessage } from '../gen/boxoffice/control/v1/participant_pb.ts';
+import {
+  type GetParticipantRequest,
+  type ListParticipantsRequest,
+  ParticipantService,
+  type WatchParticipantsRequest,
+} from '../gen/boxoffice/control/v1/participant_service_pb.ts';
+import type { CallOptions } from './calls.ts';
+import type { Control, WatchedEvent, WatchOptions } from './control.ts';
+import type { Listing } from './listing.ts';
+import type { Plain, Request } from './plain.ts';
+
+export type Participant = Plain<ParticipantMessage>;
+
+const { method } = ParticipantService;
+
+export class Participants {
+  readonly #control: Control;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  /** Read a user of a room, present or not. */
+  async get(
+    request: Request<GetParticipantRequest, 'username'>,
+    options?: CallOptions,
+  ): Promise<Participant> {
+    return (await this.#control.query(method.getParticipant, request, options)).participant!;
+  }
+
+  /** The users of a room, by name; with `includeLeft`, those who have left, too. */
+  list(request: Request<ListParticipantsRequest>, options?: CallOptions): Listing<Participant> {
+    return this.#control.list(method.listParticipants, 'participants', request, options);
+  }
+
+  /** Follow who comes, changes and leaves, as `Rooms.watch` does. */
+  watch(
+    request: Request<WatchParticipantsRequest, 'room'>,
+    options?: WatchOptions,
+  ): AsyncGenerator<WatchedEvent, never, undefined> {
+    return this.#control.watch(method.watchParticipants, request, options);
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Messages of the contract as plain objects, so that nobody needs to know protobuf.
+ *
+ * A `Timestamp` is a `Date`; a `Duration` is a number of seconds, in a field with `Seconds` behind its name;
+ * an enum is a lower-case word; what a `oneof` holds stands beside the other fields. The types are made
+ * from the generated ones, so the contract is written down once.
+ */
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type Message,
+  type MessageShape,
+  type UnknownEnum,
+} from '@bufbuild/protobuf';
+import {
+  type Duration,
+  DurationSchema,
+  durationFromMs,
+  durationMs,
+  type Timestamp,
+  TimestampSchema,
+  timestampDate,
+  timestampFromDate,
+} from '@bufbuild/protobuf/wkt';
+import type { Event_Type } from '../gen/boxoffice/control/v1/event_pb.ts';
+import type { ModerationEvent_Action } from '../gen/boxoffice/control/v1/moderation_pb.ts';
+import type { Participant_State } from '../gen/boxoffice/control/v1/participant_pb.ts';
+import type { Room_State, RoomPolicy_Mode } from '../gen/boxoffice/control/v1/room_pb.ts';
+import type { TrackKind } from '../gen/boxoffice/control/v1/track_kind_pb.ts';
+import type { Watchdog_Action, Watchdog_State } from '../gen/boxoffice/control/v1/watchdog_pb.ts';
+
+type Enum = Readonly<Record<string, number>>;
+type Word<E extends Enum> = Lowercase<Exclude<keyof E, 'UNSPECIFIED'> & string>;
+type EndsWith<Name extends string> = `${string}.${Name}`;
+
+/** Enums are numbers to TypeScript and all look alike: the field tells which one it is. */
+type EnumOf<Parent extends string, Field> = Field extends 'tracks' | 'muted' | 'publish' | 'publishRevoked'
+  ? typeof TrackKind
+  : Field extends 'mode'
+    ? typeof RoomPolicy_Mode
+    : Field extends 'type'
+      ? typeof Event_Type
+      : Field extends 'action'
+        ? Parent extends EndsWith<'Watchdog'>
+          ? typeof Watchdog_Action
+          : typeof ModerationEvent_Action
+        : Field extends 'state'
+          ? Parent extends EndsWith<'Participant'>
+            ? typeof Participant_State
+            : Parent extends EndsWith<'Watchdog'>
+              ? typeof Watchdog_State
+              : typeof Room_State
+          : never;
+
+type Some<T> = Exclude<T, undefined>;
+type Oneof = { case: string; value: unknown };
+type NameOf<M extends Message> = M extends Message<infer Name> ? Name : never;
+type IsOneof<T> = Extract<T, Oneof> extends never ? false : true;
+type Renamed<Field, T> = Some<T> extends Duration ? `${Field & string}Seconds` : Field;
+
+/** The fields that are no `oneof`, under their plain names. */
+type PlainName<M, Field extends keyof M> = Field extends '$typeName' | '$unknown'
+  ? never
+  : IsOneof<M[Field]> extends true
+    ? never
+    : Renamed<Field, M[Field]>;
+
+/** The members of all `oneof`s of a message. */
+type Members<M> = Extract<M[keyof M], Oneof>;
+
+type IsEnum<T> = number extends T ? false : [UnknownEnum] extends [T] ? true : false;
+
+type PlainValue<Parent extends string, Field, T> =
+  IsEnum<T> extends true
+    ? Word<EnumOf<Parent, Field>> | 'unknown'
+    : T extends readonly (infer Item)[]
+      ? PlainValue<Parent, Field, Item>[]
+      : T extends Timestamp
+        ? Date
+        : T extends Duration
+          ? number
+          : T extends Message
+            ? Plain<T>
+            : T;
+
+/** What an answer holds of `M`. A word that this version of the library does not know is `unknown`. */
+export type Plain<M extends Message> = {
+  [Field in keyof M as PlainName<M, Field>]: PlainValue<NameOf<M>, Field, Some<M[Field]>>;
+} & {
+  [Member in Members<M> as Renamed<Member['case'], Member['value']>]?: PlainValue<
+    NameOf<M>,
+    Member['case'],
+    Member['value']
+  >;
+};
+
+type InputValue<Parent extends string, Field, T> =
+  IsEnum<T> extends true
+    ? Word<EnumOf<Parent, Field>>
+    : T extends readonly (infer Item)[]
+      ? readonly InputValue<Parent, Field, Item>[]
+      : T extends Timestamp
+        ? Date
+        : T extends Duration
+          ? number
+          : T extends Message
+            ? Input<T>
+            : T;
+
+/** What a request may say of `M`. Of a `oneof`, one field may be given. */
+export type Input<M extends Message> = {
+  readonly [Field in keyof M as PlainName<M, Field>]?:
+    | InputValue<NameOf<M>, Field, Some<M[Field]>>
+    | undefined;
+} & {
+  readonly [Member in Members<M> as Renamed<Member['case'], Member['value']>]?:
+    | InputValue<NameOf<M>, Member['case'], Member['value']>
+    | undefined;
+};
+
+/** A request, of which the client itself fills in the tenant and the idempotency key. */
+export type Request<M extends Message, Required extends keyof Input<M> = never> = Omit<
+  Input<M>,
+  'tenant' | 'idempotencyKey' | 'updateMask' | Required
+> & { readonly [Field in Required]: Some<Input<M>[Field]> };
+
+type Values = Record<string, unknown>;
+
+/** The name of a field in plain objects. */
+function plainName(field: DescField): string {
+  return field.message?.typeName === DurationSchema.typeName ? `${field.localName}Seconds` : field.localName;
+}
+
+export function toPlain<Desc extends DescMessage>(
+  desc: Desc,
+  message: MessageShape<Desc>,
+): Plain<MessageShape<Desc>> {
+  const plain: Values = {};
+  for (const member of desc.members) {
+    const value = (message as Values)[member.localName];
+    if (member.kind === 'field') {
+      if (value !== undefined) plain[plainName(member)] = plainValue(member, value);
+      continue;
+    }
+    const chosen = value as { case?: string; value?: unknown };
+    const field = member.fields.find(({ localName }) => localName === chosen.case);
+    if (field) plain[plainName(field)] = plainValue(field, chosen.value);
+  }
+  return plain as Plain<MessageShape<Desc>>;
+}
+
+function plainValue(field: DescField, value: unknown): unknown {
+  if (field.fieldKind === 'list') return (value as unknown[]).map((item) => plainItem(field, item));
+  return plainItem(field, value);
+}
+
+function plainItem(field: DescField, value: unknown): unknown {
+  if (field.enum) return wordOf(field.enum, value as number);
+  if (!field.message) return value;
+  switch (field.message.typeName) {
+    case TimestampSchema.typeName:
+      return timestampDate(value as Timestamp);
+    case DurationSchema.typeName:
+      return durationMs(value as Duration) / 1000;
+    default:
+      return toPlain(field.message, value as Message);
+  }
+}
+
+function wordOf(desc: DescEnum, number: number): string {
+  const known = number === 0 ? undefined : desc.value[number];
+  return known ? known.localName.toLowerCase() : 'unknown';
+}
+
+/** Throws `TypeError` for what the contract has no place for. */
+export function fromPlain<Desc extends DescMessage>(desc: Desc, plain: object): MessageShape<Desc> {
+  const message = create(desc) as Values;
+  for (const [name, value] of Object.entries(plain)) {
+    if (value === undefined) continue;
+    const field = desc.fields.find((each) => plainName(each) === name);
+    if (!field) throw new TypeError(`${desc.name} has no field ${name}`);
+    const wire = wireValue(field, value);
+    if (!field.oneof) {
+      message[field.localName] = wire;
+      continue;
+    }
+    const chosen = message[field.oneof.localName] as { case?: string };
+    if (chosen.case) throw new TypeError(`${desc.name} takes one of ${namesOf(field.oneof.fields)}`);
+    message[field.oneof.localName] = { case: field.localName, value: wire };
+  }
+  return message as MessageShape<Desc>;
+}
+
+function namesOf(fields: readonly DescField[]): string {
+  return fields.map(plainName).join(', ');
+}
+
+function wireValue(field: DescField, value: unknown): unknown {
+  if (field.fieldKind === 'list') return (value as unknown[]).map((item) => wireItem(field, item));
+  return wireItem(field, value);
+}
+
+function wireItem(field: DescField, value: unknown): unknown {
+  if (field.enum) return numberOf(field.enum, field, value);
+  if (!field.message) return value;
+  switch (field.message.typeName) {
+    case TimestampSchema.typeName:
+      return timestampFromDate(value as Date);
+    case DurationSchema.typeName:
+      return durationFromMs(Math.round((value as number) * 1000));
+    default:
+      return fromPlain(field.message, value as object);
+  }
+}
+
+function numberOf(desc: DescEnum, field: DescField, word: unknown): number {
+  const known = desc.values.find(({ number, localName }) => number !== 0 && localName.toLowerCase() === word);
+  if (!known) {
+    const words = desc.values
+      .filter(({ number }) => number !== 0)
+      .map(({ localName }) => localName.toLowerCase());
+    throw new TypeError(`${field.localName} must be one of ${words.join(', ')}`);
+  }
+  return known.number;
+}
+
+/** Paths of the fields that `changes` names, as an `update_mask` has them. */
+export function maskOf(desc: DescMessage, changes: object): { paths: string[] } {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const paths = given.map(([name]) => desc.fields.find((field) => plainName(field) === name)?.name ?? name);
+  return { paths };
+}

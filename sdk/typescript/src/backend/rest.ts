@@ -1,0 +1,111 @@
+/** The REST interface: requests that are tried again where that is safe. */
+import { attemptInTime, type CallOptions, type Limits } from './calls.ts';
+import { BoxofficeError, errorOfAnswer } from './errors.ts';
+import { INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
+
+export interface RestOptions {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
+  readonly limits: Limits;
+}
+
+type Name = keyof Operations;
+type Part<N extends Name, P extends string> = Operations[N] extends { [Key in P]: infer T } ? T : undefined;
+/** What goes along with a request: values of the path, of the query, and the body. */
+type Given<N extends Name> = Omit<Operations[N], 'answer'>;
+export type AnswerOf<N extends Name> = Part<N, 'answer'>;
+export type BodyOf<N extends Name> = Part<N, 'body'>;
+
+export class Rest {
+  readonly #options: RestOptions;
+
+  constructor(options: RestOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * One request and its answer. A `POST` may have taken effect without an answer, and is never sent twice:
+   * but for usage, whose records have ids.
+   */
+  async call<N extends Name>(name: N, given: Given<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
+    const { limits } = this.#options;
+    const isRepeatable = !name.startsWith('POST ') || name === 'POST /v1/usage';
+    const mayRetry = (error: BoxofficeError) => isRepeatable && isTransient(error);
+    const { path = {}, query = {}, body } = given as Partial<Record<'path' | 'query' | 'body', object>>;
+    const [method, pattern] = name.split(' ') as [string, string];
+    const url = new URL(this.#options.url.replace(/\/+$/, '') + fill(pattern, path));
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+    const text = body && JSON.stringify(toWire(body));
+    const attempt = (signal: AbortSignal) => this.#send(method, url, text, signal);
+    return fromWire(await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
+  }
+
+  async #send(method: string, url: URL, body: string | undefined, signal: AbortSignal): Promise<unknown> {
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await this.#options.fetch(url, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.#options.apiKey}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+        // The key goes to the host that was named, and nowhere else.
+        redirect: 'manual',
+        signal,
+      });
+      // An answer counts once it is there to its end, and no sooner.
+      text = await answer.text();
+    } catch (cause) {
+      signal.throwIfAborted();
+      const message = 'the service was not reached, or did not answer';
+      throw new BoxofficeError({ kind: 'Unavailable', code: 'UNAVAILABLE', message, cause });
+    }
+    if (!answer.ok) throw errorOfAnswer(answer, text);
+    if (text === '') return undefined;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new BoxofficeError({ kind: 'Internal', code: answer.status, message: 'the answer is no JSON' });
+    }
+  }
+}
+
+/** Source: specification 7.1. What the service itself got wrong may pass, too. */
+function isTransient(error: BoxofficeError): boolean {
+  return error.kind === 'Unavailable' || error.kind === 'Timeout' || error.code === 500;
+}
+
+function fill(pattern: string, values: object): string {
+  return pattern.replace(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent((values as Record<string, string>)[name]!),
+  );
+}
+
+const WIRE_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(NAMES).map(([wire, here]) => [here, wire]),
+);
+
+function toWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [WIRE_NAMES[name] ?? name, toWire(each)]),
+  );
+}
+
+function fromWire(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((each) => fromWire(each));
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, each]) => [
+      NAMES[key as keyof typeof NAMES] ?? key,
+      fromWire(each, key),
+    ]);
+    return Object.fromEntries(entries);
+  }
+  if (typeof value === 'string' && TIMES.has(name)) return new Date(value);
+  if (typeof value === 'number' && INTEGERS.has(name)) return BigInt(value);
+  return value;
+}

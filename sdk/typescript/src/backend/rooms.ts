@@ -1,0 +1,82 @@
+/** Rooms, and what happens in them. */
+import type { Event } from '../gen/boxoffice/control/v1/event_pb.ts';
+import { type Room as RoomMessage, RoomPolicySchema } from '../gen/boxoffice/control/v1/room_pb.ts';
+import {
+  type CreateRoomRequest,
+  type EndRoomRequest,
+  type GetRoomRequest,
+  type ListEventsRequest,
+  type ListRoomsRequest,
+  RoomService,
+  type UpdateRoomPolicyRequest,
+  type WatchEventsRequest,
+} from '../gen/boxoffice/control/v1/room_service_pb.ts';
+import type { CallOptions, MutationOptions } from './calls.ts';
+import type { Control, WatchedEvent, WatchOptions } from './control.ts';
+import type { Listing } from './listing.ts';
+import { maskOf, type Plain, type Request } from './plain.ts';
+
+export type Room = Plain<RoomMessage>;
+
+/** The longest that the service lets somebody wait for events. */
+const WAIT_SECONDS_MAX = 30;
+
+const { method } = RoomService;
+
+export class Rooms {
+  readonly #control: Control;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  /** Create a room, live at once. Fails with `Exists` while a live room has the name. */
+  async create(request: Request<CreateRoomRequest, 'room'>, options?: MutationOptions): Promise<Room> {
+    return (await this.#control.mutate(method.createRoom, request, options)).room!;
+  }
+
+  /** Read a room, also one that has ended. */
+  async get(request: Request<GetRoomRequest>, options?: CallOptions): Promise<Room> {
+    return (await this.#control.query(method.getRoom, request, options)).room!;
+  }
+
+  /** Rooms, the newest first. */
+  list(request: Request<ListRoomsRequest> = {}, options?: CallOptions): Listing<Room> {
+    return this.#control.list(method.listRooms, 'rooms', request, options);
+  }
+
+  /** Change those rules of a live room that `policy` names. */
+  async updatePolicy(
+    request: Request<UpdateRoomPolicyRequest, 'room' | 'policy'>,
+    options?: MutationOptions,
+  ): Promise<Room> {
+    const updateMask = maskOf(RoomPolicySchema, request.policy);
+    return (await this.#control.mutate(method.updateRoomPolicy, { ...request, updateMask }, options)).room!;
+  }
+
+  /** End a room: its participants leave, its tokens are void. Fails with `Closed` when it has ended. */
+  async end(request: Request<EndRoomRequest, 'room'>, options?: MutationOptions): Promise<Room> {
+    return (await this.#control.mutate(method.endRoom, request, options)).room!;
+  }
+
+  /**
+   * Follow everything that happens, until the signal aborts. It begins with a snapshot, or after the event
+   * whose `resumeToken` is given, and lives through restarts of the service.
+   */
+  watch(
+    request: Request<WatchEventsRequest> = {},
+    options?: WatchOptions,
+  ): AsyncGenerator<WatchedEvent, never, undefined> {
+    return this.#control.watch(method.watchEvents, request, options);
+  }
+
+  /** Read what happened, and wait up to `waitSeconds` for it where nothing has. */
+  async listEvents(
+    request: Request<ListEventsRequest> = {},
+    options: CallOptions = {},
+  ): Promise<{ events: Plain<Event>[]; resumeToken: string }> {
+    const patientMs = (WAIT_SECONDS_MAX + 10) * 1000;
+    const patient = request.waitSeconds ? { timeoutMs: 2 * patientMs, attemptTimeoutMs: patientMs } : {};
+    return await this.#control.query(method.listEvents, request, { ...patient, ...options });
+  }
+}

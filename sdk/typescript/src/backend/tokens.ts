@@ -1,0 +1,30 @@
+/** Tokens for participants. */
+import {
+  type MintClientTokenRequest,
+  type MintClientTokenResponse,
+  TokenService,
+} from '../gen/boxoffice/control/v1/token_service_pb.ts';
+import type { CallOptions } from './calls.ts';
+import type { Control } from './control.ts';
+import type { Plain, Request } from './plain.ts';
+
+export type MintedToken = Plain<MintClientTokenResponse>;
+
+export class Tokens {
+  readonly #control: Control;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  /**
+   * Mint a token for one user, on one device, in one live room. An attempt that is repeated mints another
+   * token, which does no harm.
+   */
+  async mint(
+    request: Request<MintClientTokenRequest, 'room' | 'username' | 'deviceThumbprint'>,
+    options?: CallOptions,
+  ): Promise<MintedToken> {
+    return await this.#control.query(TokenService.method.mintClientToken, request, options);
+  }
+}

@@ -1,0 +1,76 @@
+/** Timers on the condition of rooms. */
+
+import type { Actor as ActorMessage } from '../gen/boxoffice/control/v1/actor_pb.ts';
+import { type Watchdog as WatchdogMessage, WatchdogSchema } from '../gen/boxoffice/control/v1/watchdog_pb.ts';
+import {
+  type DeleteWatchdogRequest,
+  type GetWatchdogRequest,
+  type ListWatchdogsRequest,
+  WatchdogService,
+} from '../gen/boxoffice/control/v1/watchdog_service_pb.ts';
+import type { CallOptions, MutationOptions } from './calls.ts';
+import type { Control } from './control.ts';
+import type { Listing } from './listing.ts';
+import { type Input, maskOf, type Plain, type Request } from './plain.ts';
+
+export type Watchdog = Plain<WatchdogMessage>;
+type Fields = Input<WatchdogMessage>;
+
+/** On whose behalf a call is made: a participant; absent: the tenant itself. */
+type OnBehalf = { readonly actor?: Input<ActorMessage> | undefined };
+
+/** What a watchdog waits for, one of these fields, and when it warns. */
+type Timing = Pick<
+  Fields,
+  | 'maxDurationSeconds'
+  | 'unusedForSeconds'
+  | 'emptyForSeconds'
+  | 'hostAbsentForSeconds'
+  | 'aloneForSeconds'
+  | 'participantMaxDurationSeconds'
+  | 'unadmittedForSeconds'
+  | 'warnBeforeSeconds'
+>;
+
+const { method } = WatchdogService;
+
+export class Watchdogs {
+  readonly #control: Control;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  /** Arm a watchdog on a live room, with one condition. */
+  async create(
+    { actor, ...watchdog }: Timing & { room: string; action: NonNullable<Fields['action']> } & OnBehalf,
+    options?: MutationOptions,
+  ): Promise<Watchdog> {
+    const request = { watchdog, actor };
+    return (await this.#control.mutate(method.createWatchdog, request, options)).watchdog!;
+  }
+
+  /** Read a watchdog, also one that has fired. */
+  async get(request: Request<GetWatchdogRequest, 'id'>, options?: CallOptions): Promise<Watchdog> {
+    return (await this.#control.query(method.getWatchdog, request, options)).watchdog!;
+  }
+
+  /** Watchdogs, the newest first. */
+  list(request: Request<ListWatchdogsRequest> = {}, options?: CallOptions): Listing<Watchdog> {
+    return this.#control.list(method.listWatchdogs, 'watchdogs', request, options);
+  }
+
+  /** Change those fields of a watchdog that are given, and arm it anew. Its kind of condition stays. */
+  async update(
+    { id, actor, ...changes }: Timing & { id: string; action?: Fields['action'] } & OnBehalf,
+    options?: MutationOptions,
+  ): Promise<Watchdog> {
+    const request = { watchdog: { id, ...changes }, updateMask: maskOf(WatchdogSchema, changes), actor };
+    return (await this.#control.mutate(method.updateWatchdog, request, options)).watchdog!;
+  }
+
+  /** Delete a watchdog that has not fired. */
+  async delete(request: Request<DeleteWatchdogRequest, 'id'>, options?: MutationOptions): Promise<void> {
+    await this.#control.mutate(method.deleteWatchdog, request, options);
+  }
+}

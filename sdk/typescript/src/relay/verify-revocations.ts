@@ -1,0 +1,73 @@
+/** The snapshot as it comes from the service: a compact JWS, read strictly. */
+import { compactVerify } from 'jose';
+import { hasExactly, isObject, type JsonObject } from './jws.ts';
+import type { Revocations } from './revocations.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface ExpectedRevocations {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly tenant: string;
+  readonly keys: SigningKeys;
+  readonly nowMs: number;
+}
+
+const KINDS: readonly unknown[] = ['user', 'device', 'cidr'];
+
+/** Throws an error that says what is wrong, and holds nothing of the text. */
+export async function verifyRevocations(jws: string, expected: ExpectedRevocations): Promise<Revocations> {
+  const { payload, protectedHeader } = await compactVerify(jws, ({ kid }) => expected.keys.get(kid), {
+    algorithms: ['ES256'],
+  });
+  demand(protectedHeader.typ === 'revocations+jwt', 'typ');
+  demand(hasExactly(protectedHeader, ['typ', 'alg', 'kid']), 'header');
+  const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+  demand(isObject(claims), 'claims');
+
+  demand(claims.iss === expected.issuer, 'iss');
+  demand(claims.aud === expected.audience, 'aud');
+  demand(claims.tid === expected.tenant, 'tid');
+  demand(isWhole(claims.seq), 'seq');
+  demand(isWhole(claims.exp) && claims.exp * 1000 > expected.nowMs, 'exp');
+  return readContents(claims, { seq: claims.seq, exp: claims.exp });
+}
+
+/** All of it must be understood: what is passed over would not be refused. */
+function readContents(claims: JsonObject, { seq, exp }: Pick<Revocations, 'seq' | 'exp'>): Revocations {
+  const { epochs, bans, mutes, closed } = claims;
+  demand(isListOf(epochs, isEpoch), 'epochs');
+  demand(isListOf(bans, isBan), 'bans');
+  demand(isListOf(mutes, isMute), 'mutes');
+  demand(isListOf(closed, isText), 'closed');
+  return { seq, exp, epochs, bans, mutes, closed };
+}
+
+function isEpoch(entry: unknown): entry is Revocations['epochs'][number] {
+  return Array.isArray(entry) && entry.length === 2 && isText(entry[0]) && isWhole(entry[1]);
+}
+
+function isBan(entry: unknown): entry is Revocations['bans'][number] {
+  if (!Array.isArray(entry) || entry.length !== 4) return false;
+  const [room, kind, value, until] = entry;
+  return isText(room) && KINDS.includes(kind) && isText(value) && (until === null || isWhole(until));
+}
+
+function isMute(entry: unknown): entry is Revocations['mutes'][number] {
+  return isListOf(entry, isText) && entry.length > 1;
+}
+
+function isListOf<T>(value: unknown, isOne: (entry: unknown) => entry is T): value is T[] {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function demand(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new Error(`the snapshot is not valid: ${what}`);
+}

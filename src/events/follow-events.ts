@@ -1,0 +1,133 @@
+/**
+ * Follow the events of a tenant: a snapshot first, or from where an earlier stream was left, then each
+ * event once and in order.
+ *
+ * A place whose next event is not kept any more is answered like a beginning, with a snapshot.
+ */
+import type { Tx } from '../db/pool.ts';
+import { inSnapshot } from '../db/transaction.ts';
+import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import type { Participant } from '../participants/participant.ts';
+import { selectPresent } from '../participants/participants.sql.ts';
+import type { Room } from '../rooms/room.ts';
+import { selectLiveRooms } from '../rooms/rooms.sql.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import type { Watchdog } from '../watchdogs/watchdog.ts';
+import { selectWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import type { EventFilter, StreamItem } from './event.ts';
+import { findStream } from './events.sql.ts';
+import { readEvents } from './read-events.ts';
+
+/** A stream that says nothing for 15 s is dead. */
+const BOOKMARK_MS = 10_000;
+const PAGE_SIZE = 200;
+/** A snapshot keeps a connection, and old rows, for as long as its reader takes. */
+const SNAPSHOT_MS_MAX = 60_000;
+
+export interface Following extends EventFilter {
+  /** The last event that was dealt with; `undefined`: none. */
+  readonly after: bigint | undefined;
+  /** Given when nobody reads any more. */
+  readonly signal: AbortSignal;
+  /** How long a stream may say nothing, in milliseconds; for tests. */
+  readonly bookmarkMs?: number;
+}
+
+/** Takes one item, and resolves when the next one may come. */
+export type Send = (item: StreamItem) => Promise<void>;
+
+/** Resolves when `signal` is aborted. Fails with `too_many_streams`, and for an `after` yet to come. */
+export async function followEvents(
+  deps: Deps,
+  tenant: TenantId,
+  following: Following,
+  send: Send,
+): Promise<void> {
+  const leave = deps.streams.enter(tenant);
+  try {
+    await follow(deps, tenant, following, send);
+  } finally {
+    leave();
+  }
+}
+
+async function follow(deps: Deps, tenant: TenantId, following: Following, send: Send): Promise<void> {
+  const { after, signal, bookmarkMs = BOOKMARK_MS } = following;
+  let reached = after;
+  let due = performance.now() + bookmarkMs;
+  const bookmark = async (seq: bigint) => {
+    await send({ type: 'bookmark', seq });
+    due = performance.now() + bookmarkMs;
+  };
+  while (!signal.aborted) {
+    const page =
+      reached === undefined
+        ? undefined
+        : await readEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
+    if (!page?.isKept) {
+      reached = await sendSnapshot(deps, tenant, following, send);
+      // A bookmark says that the snapshot is whole.
+      if (!signal.aborted) await bookmark(reached);
+      continue;
+    }
+    for (const event of page.events) {
+      if (signal.aborted) return;
+      await send({ type: 'event', event });
+    }
+    reached = page.reached;
+    if (performance.now() >= due) await bookmark(reached);
+    if (reached < page.lastSeq) continue;
+    await deps.events.wait(tenant, reached, signal, Math.max(0, due - performance.now()));
+  }
+}
+
+/** Send what is there, as of one instant; returns the number of the last event before it. */
+async function sendSnapshot(deps: Deps, tenant: TenantId, following: Following, send: Send): Promise<bigint> {
+  await send({ type: 'reset' });
+  return deps.streams.inTurn(() =>
+    inSnapshot(deps.db, async (tx) => {
+      const { lastSeq } = await findStream(tx, tenant);
+      const until = performance.now() + SNAPSHOT_MS_MAX;
+      for await (const item of readSnapshot(tx, tenant, following)) {
+        if (following.signal.aborted) break;
+        if (performance.now() > until) throw tooSlow();
+        await send(item);
+      }
+      return lastSeq;
+    }),
+  );
+}
+
+async function* readSnapshot(
+  tx: Tx,
+  tenant: TenantId,
+  { room, only }: EventFilter,
+): AsyncGenerator<StreamItem> {
+  const limit = PAGE_SIZE;
+  if (!only) {
+    const rooms = pages((last?: Room) => selectLiveRooms(tx, tenant, { room, after: last?.name, limit }));
+    for await (const subject of rooms) yield { type: 'snapshot', of: 'room', subject };
+  }
+  const present = pages((last?: Participant) => selectPresent(tx, tenant, { room, after: last, limit }));
+  for await (const subject of present) yield { type: 'snapshot', of: 'participant', subject };
+  if (!only) {
+    const waiting = pages((last?: Watchdog) =>
+      selectWaitingWatchdogs(tx, tenant, { room, after: last?.id, limit }),
+    );
+    for await (const subject of waiting) yield { type: 'snapshot', of: 'watchdog', subject };
+  }
+}
+
+/** Everything that `select` finds, a page at a time; it is given the last one of the page before. */
+async function* pages<Row>(select: (last?: Row) => Promise<Row[]>): AsyncGenerator<Row> {
+  let page = await select();
+  while (page.length > 0) {
+    yield* page;
+    page = page.length < PAGE_SIZE ? [] : await select(page.at(-1));
+  }
+}
+
+function tooSlow(): Failure {
+  return new Failure('too_many_streams', { message: 'the snapshot was not read in time' });
+}

@@ -1,0 +1,49 @@
+/** Ranges of addresses that are banned. */
+import ipaddr from 'ipaddr.js';
+
+/** The shortest prefixes, so that one ban cannot keep out a large part of the world. */
+const IPV4_BITS_MIN = 8;
+const IPV6_BITS_MIN = 16;
+
+const RANGE = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i;
+/** Up to four digits each: the parser takes any number of them. */
+const GROUPS = /^(?:[0-9a-f]{0,4}:)+[0-9a-f]{0,4}$/i;
+
+/**
+ * A range in its one canonical spelling, which is also that of PostgreSQL's `cidr`; `undefined` for
+ * text that is none, for one that reaches too far, and for one with bits set beyond its prefix.
+ *
+ * IPv4 in IPv6's clothes (`::ffff:192.0.2.0/120`, `::192.0.2.0/120`) is refused: clients that call so
+ * are known by their IPv4 addresses, which such a range would never match.
+ */
+export function parseAddressRange(text: string): string | undefined {
+  const [, address = '', digits = ''] = RANGE.exec(text) ?? [];
+  const bits = Number(digits);
+  const network = ipaddr.IPv4.isValidFourPartDecimal(address)
+    ? networkOfIpv4(address, bits)
+    : networkOfIpv6(address, bits);
+  // Bits beyond the prefix are lost in the network.
+  return network && network.toString() === ipaddr.parse(address).toString()
+    ? `${network}/${bits}`
+    : undefined;
+}
+
+function networkOfIpv4(address: string, bits: number): ipaddr.IPv4 | undefined {
+  if (bits < IPV4_BITS_MIN || bits > 32) return undefined;
+  return ipaddr.IPv4.networkAddressFromCIDR(`${address}/${bits}`);
+}
+
+function networkOfIpv6(address: string, bits: number): ipaddr.IPv6 | undefined {
+  if (!GROUPS.test(address) || !ipaddr.IPv6.isValid(address)) return undefined;
+  if (bits < IPV6_BITS_MIN || bits > 128) return undefined;
+  const network = ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`);
+  return isIpv4InIpv6(network) ? undefined : network;
+}
+
+/** Mapped (`::ffff:0:0/96`), or of the form that came before it (`::/96`, of which `::1` is none). */
+function isIpv4InIpv6({ parts }: ipaddr.IPv6): boolean {
+  const [sixth, seventh] = parts.slice(5);
+  return (
+    parts.slice(0, 5).every((part) => part === 0) && (sixth === 0xffff || (sixth === 0 && seventh !== 0))
+  );
+}

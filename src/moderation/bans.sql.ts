@@ -1,0 +1,103 @@
+/** SQL of `bans`. */
+import type { Db, Tx } from '../db/pool.ts';
+import { newId } from '../lib/ids.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import type { Ban } from './ban.ts';
+import type { Subject } from './moderation-event.ts';
+
+/** The columns of a `Ban`, of `bans b` and the `rooms r` of those that have one. */
+const BAN = `b.id, r.name as room, b.room_uid as "roomUid",
+  json_build_object('kind', b.kind, 'value', b.value) as subject, b.created_at as "createdAt",
+  b.expires_at as "expiresAt", b.reason, b.actor, b.rank`;
+
+const ROOM_OF_BAN = 'left join rooms r on r.tenant_id = b.tenant_id and r.uid = b.room_uid';
+
+/** A ban ends when it is lifted, with its time, or with its room. */
+const STANDING = `b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
+  and (b.room_uid is null or r.state = 'LIVE')`;
+
+export interface NewBan extends Pick<Ban, 'roomUid' | 'subject' | 'reason' | 'actor' | 'rank'> {
+  /** `null`: for ever. */
+  readonly ttlMs: number | null;
+}
+
+/** Set a ban, unless the same one stands: that is returned then. */
+export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<Ban & { isNew: boolean }> {
+  const { roomUid, subject, reason, actor, rank, ttlMs } = ban;
+  await tx.query(
+    `update bans set lifted_at = now()
+      where tenant_id = $1 and room_uid is not distinct from $2 and kind = $3 and value = $4
+        and lifted_at is null and expires_at <= now()`,
+    [tenant, roomUid, subject.kind, subject.value],
+  );
+  const id = newId('ban');
+  const network = subject.kind === 'cidr' ? subject.value : null;
+  // The update changes nothing. It waits for whoever is setting or lifting the same ban, and finds it.
+  const { rows } = await tx.query<Ban>(
+    `with b as (
+       insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10::bigint / 1000.0))
+       on conflict (tenant_id, kind, value, coalesce(room_uid, '')) where lifted_at is null
+         do update set lifted_at = null
+       returning *
+     )
+     select ${BAN} from b ${ROOM_OF_BAN}`,
+    [tenant, id, roomUid, subject.kind, subject.value, network, reason, actor, rank, ttlMs],
+  );
+  return { ...rows[0]!, isNew: rows[0]!.id === id };
+}
+
+/** The ban of exactly this scope and subject, if it stands; locked against everybody who would lift it. */
+export async function lockBan(
+  tx: Tx,
+  tenant: TenantId,
+  roomUid: string | null,
+  subject: Subject,
+): Promise<Ban | undefined> {
+  const { rows } = await tx.query<Ban>(
+    `select ${BAN} from bans b ${ROOM_OF_BAN}
+      where b.tenant_id = $1 and b.room_uid is not distinct from $2 and b.kind = $3 and b.value = $4
+        and ${STANDING} for update of b`,
+    [tenant, roomUid, subject.kind, subject.value],
+  );
+  return rows[0];
+}
+
+export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
+}
+
+/** How many ranges of addresses are banned, in all rooms. */
+export async function countAddressBans(db: Db, tenant: TenantId): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from bans b ${ROOM_OF_BAN}
+      where b.tenant_id = $1 and b.kind = 'cidr' and ${STANDING}`,
+    [tenant],
+  );
+  return rows[0]!.count;
+}
+
+export interface BanFilter {
+  /** Only bans of this room. */
+  readonly roomUid: string | undefined;
+  readonly subject: Subject | undefined;
+  /** Id of the ban that the page before ended with. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Bans that stand, the newest first. */
+export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
+  const { roomUid, subject, after, limit } = filter;
+  const { rows } = await db.query<Ban>(
+    `select ${BAN} from bans b ${ROOM_OF_BAN}
+      where b.tenant_id = $1 and ${STANDING}
+        and ($2::text is null or b.room_uid = $2)
+        and ($3::text is null or b.kind = $3 and b.value = $4)
+        and ($5::text is null or (b.created_at, b.id) <
+             (select created_at, id from bans where tenant_id = $1 and id = $5))
+      order by b.created_at desc, b.id desc limit $6`,
+    [tenant, roomUid, subject?.kind, subject?.value, after, limit],
+  );
+  return rows;
+}

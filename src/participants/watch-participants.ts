@@ -1,0 +1,47 @@
+/** Follow who comes to the rooms of a name, changes there and leaves. */
+import type { Deps } from '../deps.ts';
+import type { StreamItem } from '../events/event.ts';
+import { followEvents, type Send } from '../events/follow-events.ts';
+import { getRoom } from '../rooms/get-room.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import { type ActorName, authorizeActor } from './actor.ts';
+import { isHiddenFrom, type Participant } from './participant.ts';
+
+export interface Watching {
+  /** Name of a room. */
+  readonly room: string;
+  readonly actor: ActorName | undefined;
+  /** The last event that was dealt with; `undefined`: none. */
+  readonly after: bigint | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Without those who are hidden from the actor; of one who hides only later, it tells no more from then
+ * on. Fails with `not_found` and `capability_required`, also later: an actor who leaves, or loses the
+ * right to see the roster, sees no more of it.
+ */
+export async function watchParticipants(
+  deps: Deps,
+  tenant: TenantId,
+  { room, actor, after, signal }: Watching,
+  send: Send,
+): Promise<void> {
+  const authorize = async () => {
+    const { uid } = await getRoom(deps.db, tenant, { name: room, uid: undefined });
+    await authorizeActor(deps.db, tenant, { uid }, actor, 'roster.view');
+  };
+  await authorize();
+  await followEvents(deps, tenant, { room, only: 'participants', after, signal }, async (item) => {
+    const subject = participantOf(item);
+    // Tokens lapse without an event at that instant, so bookmarks are a time to look, too.
+    if (actor && (subject?.username === actor.username || item.type === 'bookmark')) await authorize();
+    if (!subject || !isHiddenFrom(actor, subject)) await send(item);
+  });
+}
+
+/** Whom an item tells of. The stream tells of participants only. */
+function participantOf(item: StreamItem): Participant | undefined {
+  if (item.type === 'snapshot') return item.subject as Participant;
+  return item.type === 'event' ? (item.event.subject as Participant) : undefined;
+}

@@ -1,0 +1,18 @@
+/** Delete a watchdog that has not fired: what has fired is a part of the history. */
+import type { Tx } from '../db/pool.ts';
+import { Failure } from '../failure.ts';
+import type { ActorName } from '../participants/actor.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import { getLockedWatchdog } from './get-watchdog.ts';
+import { removeWatchdog } from './watchdogs.sql.ts';
+
+/** Fails with `not_found`, `capability_required` and `watchdog_over`. */
+export async function deleteWatchdog(
+  tx: Tx,
+  tenant: TenantId,
+  reference: { id: string; actor: ActorName | undefined },
+): Promise<void> {
+  const watchdog = await getLockedWatchdog(tx, tenant, reference);
+  if (watchdog.state === 'fired') throw new Failure('watchdog_over');
+  await removeWatchdog(tx, tenant, reference.id);
+}

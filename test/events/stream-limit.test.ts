@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { StreamLimit } from '../../src/events/stream-limit.ts';
+import type { TenantId } from '../../src/tenants/tenant.ts';
+
+const tenant = (number: number) => BigInt(number) as TenantId;
+const tooMany = expect.objectContaining({ kind: 'too_many_streams' });
+
+describe('streams', () => {
+  test('of a tenant: 100', () => {
+    const limit = new StreamLimit();
+    const leaves = Array.from({ length: 100 }, () => limit.enter(tenant(1)));
+    expect(() => limit.enter(tenant(1))).toThrow(tooMany);
+    const leaveOther = limit.enter(tenant(2));
+    leaves.pop()!();
+    leaves.push(limit.enter(tenant(1)));
+    expect(() => limit.enter(tenant(1))).toThrow(tooMany);
+    leaveOther();
+  });
+
+  test('of a process: 1,000', () => {
+    const limit = new StreamLimit();
+    const leaves = Array.from({ length: 1_000 }, (_, at) => limit.enter(tenant(at % 20)));
+    expect(() => limit.enter(tenant(99))).toThrow(tooMany);
+    leaves.pop()!();
+    limit.enter(tenant(99));
+  });
+});
+
+describe('snapshots', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('two at once, the others in their order', async () => {
+    const limit = new StreamLimit();
+    const begun: number[] = [];
+    const turns = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+    const reads = turns.map((turn, at) =>
+      limit.inTurn(async () => {
+        begun.push(at);
+        await turn.promise;
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begun).toStrictEqual([0, 1]);
+    turns[1]!.reject(new Error('lost'));
+    await expect(reads[1]).rejects.toThrow('lost');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begun).toStrictEqual([0, 1, 2]);
+    for (const turn of turns) turn.resolve();
+    await Promise.allSettled(reads);
+    expect(begun).toStrictEqual([0, 1, 2, 3, 4]);
+    expect(await limit.inTurn(async () => 'again')).toBe('again');
+  });
+
+  test('whoever waits for 10 s goes away, and is not given a turn', async () => {
+    const limit = new StreamLimit();
+    const turn = Promise.withResolvers<void>();
+    const reads = [limit.inTurn(() => turn.promise), limit.inTurn(() => turn.promise)];
+    const late = limit.inTurn(async () => 'late');
+    const refusal = expect(late).rejects.toThrow(tooMany);
+    await vi.advanceTimersByTimeAsync(9_999);
+    const next = limit.inTurn(async () => 'next');
+    await vi.advanceTimersByTimeAsync(1);
+    await refusal;
+    turn.resolve();
+    await Promise.all(reads);
+    expect(await next).toBe('next');
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, test, vi } from 'vitest';
+import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { startIdempotencySweep } from '../../src/idempotency/sweep-keys.ts';
+import { parseTenantId } from '../../src/tenants/tenant.ts';
+import { failureOf, useControl } from '../support/grpc.ts';
+import { useService } from '../support/service.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+const { createRoom } = RoomService.method;
+
+test('a key is forgotten after 24 hours, and not before', async () => {
+  const tenant = await app.signUp();
+  const of = controlOf(tenant);
+  const { db } = app.service.deps;
+  const requests = ['old', 'young'].map((room) => ({ room, idempotencyKey: room }));
+  for (const request of requests) await of.call(createRoom, request);
+  await db.query(
+    `update idempotency_keys set created_at = now() - case key when 'old' then interval '24 hours 1 second'
+                                                               else interval '23 hours 59 minutes' end`,
+  );
+  // More than one batch.
+  await db.query(
+    `insert into idempotency_keys (tenant_id, key, request_hash, answer, created_at)
+     select $1, 'other-' || n, sha256('x'), '', now() - interval '2 days' from generate_series(1, 6000) n`,
+    [parseTenantId(tenant.id)],
+  );
+  const sweep = startIdempotencySweep(app.service.deps);
+  await vi.waitFor(
+    async () => {
+      const { rows } = await db.query('select key from idempotency_keys');
+      expect(rows).toStrictEqual([{ key: 'young' }]);
+    },
+    { timeout: 10_000 },
+  );
+  await sweep.stop();
+  expect((await of.call(createRoom, requests[1]!)).room!.name).toBe('young');
+  expect(await failureOf(of.call(createRoom, requests[0]!))).toMatchObject({ code: 'ALREADY_EXISTS' });
+});

@@ -1,0 +1,185 @@
+import { create, type DescEnum, type DescField } from '@bufbuild/protobuf';
+import { durationFromMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import type {
+  Ban,
+  Participant,
+  Room,
+  Watchdog,
+  WatchedEvent,
+} from '../../../sdk/typescript/src/backend/index.ts';
+import { fromPlain, maskOf, type Request, toPlain } from '../../../sdk/typescript/src/backend/plain.ts';
+import { Event_Type, EventSchema } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/event_pb.ts';
+import {
+  type BanSubjectRequest,
+  BanSubjectRequestSchema,
+  ModerationService,
+} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { ParticipantService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/participant_service_pb.ts';
+import {
+  RoomPolicySchema,
+  RoomSchema,
+} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/room_pb.ts';
+import {
+  ListRoomsRequestSchema,
+  RoomService,
+} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { TokenService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/token_service_pb.ts';
+import { WatchdogSchema } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/watchdog_pb.ts';
+import { WatchdogService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
+
+const TIME = new Date('2026-01-02T03:04:05.678Z');
+
+describe('messages become plain objects', () => {
+  test('times, enums and nested messages', () => {
+    const room = create(RoomSchema, {
+      name: 'lobby',
+      state: 1,
+      policy: { mode: 2, hostCapabilities: ['room.end'] },
+      createTime: timestampFromDate(TIME),
+    });
+    expect(toPlain(RoomSchema, room)).toStrictEqual({
+      name: 'lobby',
+      uid: '',
+      state: 'live',
+      policy: {
+        mode: 'broadcast',
+        e2eeRequired: false,
+        ageVerificationRequired: false,
+        region: '',
+        maxParticipants: 0,
+        locked: false,
+        hostCapabilities: ['room.end'],
+        audienceCapabilities: [],
+        muteOnEntry: false,
+      },
+      createTime: TIME,
+      endReason: '',
+      participantCount: 0,
+      metadata: '',
+    });
+  });
+
+  test('durations are seconds, and what a oneof holds stands beside the rest', () => {
+    const condition = { case: 'emptyFor', value: durationFromMs(90_500) } as const;
+    const watchdog = toPlain(WatchdogSchema, create(WatchdogSchema, { id: 'wd', action: 3, condition }));
+    expect(watchdog).toMatchObject({ id: 'wd', action: 'revoke_publish', emptyForSeconds: 90.5 });
+    expect(watchdog).not.toHaveProperty('condition');
+    const event = toPlain(EventSchema, create(EventSchema, { seq: 7n, type: Event_Type.ROOM_ENDED }));
+    expect(event).toMatchObject({ seq: 7n, type: 'room_ended' });
+  });
+
+  test('a word that is not known yet is `unknown`', () => {
+    const room = create(RoomSchema, { state: 77 as never });
+    expect(toPlain(RoomSchema, room).state).toBe('unknown');
+    expect(toPlain(RoomSchema, create(RoomSchema)).state).toBe('unknown');
+  });
+});
+
+describe('plain objects become messages', () => {
+  test('all kinds of fields', () => {
+    const plain = { room: 'lobby', cidr: '192.0.2.0/24', ttlSeconds: 1.5, actor: { username: 'ann' } };
+    expect(fromPlain(BanSubjectRequestSchema, plain)).toMatchObject({
+      room: 'lobby',
+      subject: { case: 'cidr', value: '192.0.2.0/24' },
+      ttl: { seconds: 1n, nanos: 500_000_000 },
+      actor: { username: 'ann' },
+    });
+    const request = fromPlain(ListRoomsRequestSchema, {
+      state: 'ended',
+      createTimeFrom: TIME,
+      namePrefix: undefined,
+    });
+    expect(request).toMatchObject({ state: 2, createTimeFrom: timestampFromDate(TIME), namePrefix: '' });
+  });
+
+  test.each([
+    [{ username: 'ann', cidr: '192.0.2.0/24' }, 'takes one of username, deviceThumbprint, cidr'],
+    [{ user: 'ann' }, 'has no field user'],
+    [{ tracks: ['audio'] }, 'has no field tracks'],
+  ])('%j is refused', (plain, message) => {
+    expect(() => fromPlain(BanSubjectRequestSchema, plain)).toThrow(message);
+  });
+
+  test('a word that the contract does not have is refused, with those that it has', () => {
+    expect(() => fromPlain(ListRoomsRequestSchema, { state: 'unspecified' })).toThrow(
+      new TypeError('state must be one of live, ended'),
+    );
+  });
+
+  test('a mask names what is given, as the contract does', () => {
+    expect(maskOf(RoomPolicySchema, { locked: false, maxParticipants: 0, region: undefined })).toStrictEqual({
+      paths: ['locked', 'max_participants'],
+    });
+    expect(maskOf(WatchdogSchema, { emptyForSeconds: 9 })).toStrictEqual({ paths: ['empty_for'] });
+  });
+});
+
+test('a message survives the way there and back', () => {
+  const watchdog = {
+    room: 'lobby',
+    action: 'kick',
+    participantMaxDurationSeconds: 60,
+    warnBeforeSeconds: 0.25,
+  };
+  expect(toPlain(WatchdogSchema, fromPlain(WatchdogSchema, watchdog))).toMatchObject(watchdog);
+});
+
+/** Every field of an enum, of all messages that calls can hold, as `<message>.<field>`. */
+function enumFields(): Map<string, DescEnum> {
+  const found = new Map<string, DescEnum>();
+  const seen = new Set<string>();
+  const look = (field: DescField) => {
+    if (field.enum) found.set(`${field.parent.name}.${field.localName}`, field.enum);
+    if (!field.message || seen.has(field.message.typeName)) return;
+    seen.add(field.message.typeName);
+    field.message.fields.forEach(look);
+  };
+  for (const service of [RoomService, ParticipantService, ModerationService, TokenService, WatchdogService]) {
+    for (const { input, output } of service.methods) [...input.fields, ...output.fields].forEach(look);
+  }
+  return found;
+}
+
+test('the types have a word list for every enum of the contract', () => {
+  const known: Record<string, string> = {
+    tracks: 'TrackKind',
+    muted: 'TrackKind',
+    publish: 'TrackKind',
+    publishRevoked: 'TrackKind',
+    mode: 'RoomPolicy.Mode',
+    type: 'Event.Type',
+    action: 'ModerationEvent.Action',
+    'Watchdog.action': 'Watchdog.Action',
+    state: 'Room.State',
+    'Participant.state': 'Participant.State',
+    'Watchdog.state': 'Watchdog.State',
+  };
+  const fields = enumFields();
+  expect(fields.size).toBeGreaterThan(10);
+  for (const [name, desc] of fields) {
+    const expected = known[name] ?? known[name.split('.')[1]!];
+    expect([name, desc.typeName]).toEqual([name, `boxoffice.control.v1.${expected}`]);
+  }
+});
+
+test('types are as the objects are', () => {
+  expectTypeOf<Room['state']>().toEqualTypeOf<'live' | 'ended' | 'unknown'>();
+  expectTypeOf<Room['createTime']>().toEqualTypeOf<Date | undefined>();
+  expectTypeOf<NonNullable<Room['policy']>['mode']>().toEqualTypeOf<'meeting' | 'broadcast' | 'unknown'>();
+  expectTypeOf<Participant['state']>().toEqualTypeOf<'present' | 'left' | 'unknown'>();
+  expectTypeOf<Participant['muted'][number]>().toEqualTypeOf<
+    'audio' | 'video' | 'screen' | 'data' | 'unknown'
+  >();
+  expectTypeOf<Participant['devices'][number]['expireTime']>().toEqualTypeOf<Date | undefined>();
+  expectTypeOf<Watchdog['emptyForSeconds']>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<Watchdog['warnBeforeSeconds']>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<Ban['cidr']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<WatchedEvent['seq']>().toEqualTypeOf<bigint>();
+  expectTypeOf<NonNullable<WatchedEvent['participant']>['username']>().toEqualTypeOf<string>();
+  expectTypeOf<keyof Ban>().not.toEqualTypeOf<keyof Ban | '$typeName' | 'subject'>();
+  type Ask = Request<BanSubjectRequest, 'reason'>;
+  expectTypeOf<Ask['ttlSeconds']>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<Ask['reason']>().toEqualTypeOf<string>();
+  expectTypeOf<keyof Ask & ('tenant' | 'idempotencyKey')>().toEqualTypeOf<never>();
+});

@@ -1,0 +1,87 @@
+/** The README's examples of back ends run as they stand, with a real service. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as backendSdk from '../../../sdk/typescript/src/backend/index.ts';
+import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
+import { useService } from '../../support/service.ts';
+import { client, onEnd } from './support.ts';
+
+const README = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8');
+const [calling, watching] = [...README.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
+const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
+const app = useService();
+
+/** Run an example with what surrounds it, and give back the names that it defines. */
+async function run(code: string | undefined, around: Record<string, unknown>, defines: string[] = []) {
+  const body = code?.replace(/import (\{.*?\}) from '@boxoffice\/sdk';/, 'const $1 = backendSdk;');
+  const scope = { backendSdk, ...around };
+  return await new AsyncFunction(...Object.keys(scope), `{ ${body}\nreturn { ${defines.join(', ')} }; }`)(
+    ...Object.values(scope),
+  );
+}
+
+/** `Boxoffice`, sent to the service of this file in place of the one in the README. */
+function sdkOf(key: string): typeof backendSdk {
+  class Boxoffice extends backendSdk.Boxoffice {
+    constructor(options: backendSdk.BoxofficeOptions) {
+      expect(options).toStrictEqual({
+        url: 'https://boxoffice.example',
+        controlUrl: 'https://control.example:443',
+        apiKey: key,
+      });
+      super({ ...options, url: app.url, controlUrl: `http://127.0.0.1:${app.service.grpcPort}` });
+      onEnd(() => this.close());
+    }
+  }
+  return { ...backendSdk, Boxoffice };
+}
+
+test('a back end opens a room, lets somebody in, and keeps order', async () => {
+  const tenant = await app.paidTenant();
+  const log: string[] = [];
+  const around = {
+    backendSdk: sdkOf(tenant.key),
+    process: { env: { BOXOFFICE_API_KEY: tenant.key } },
+    deviceThumbprint: (await createDevice()).thumbprint,
+    log: (line: string) => log.push(line),
+  };
+  const { room, token, expireTime, balance, admitted } = await run(calling, around, [
+    ...['room', 'token', 'expireTime', 'balance', 'admitted'],
+  ]);
+  expect(room).toMatchObject({ name: 'lobby', policy: { maxParticipants: 50 } });
+  expect(token.split('.')).toHaveLength(3);
+  expect(expireTime).toBeInstanceOf(Date);
+  expect(log).toStrictEqual(['lobby: 1']);
+  expect([balance.micros, admitted]).toStrictEqual([20_000_000n, true]);
+});
+
+test('a back end follows what happens, and keeps where it was', async () => {
+  const tenant = await app.paidTenant();
+  const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
+  const boxoffice = client({ url: app.url, controlUrl, apiKey: tenant.key });
+  await boxoffice.rooms.create({ room: 'lobby' });
+  const { thumbprint: deviceThumbprint } = await createDevice();
+  await boxoffice.tokens.mint({ room: 'lobby', username: 'ann', deviceThumbprint });
+  const done = new AbortController();
+  const seen: unknown[] = [];
+  const saved: string[] = [];
+  const around = {
+    boxoffice,
+    resumeToken: undefined,
+    signal: done.signal,
+    forgetEverything: () => seen.push('forgotten'),
+    remember: ({ username }: backendSdk.Participant) => seen.push(username),
+    save: async (resumeToken: string) => {
+      saved.push(resumeToken);
+      done.abort(new Error('enough'));
+    },
+  };
+  await expect(run(watching, around)).rejects.toThrow('enough');
+  expect(seen).toStrictEqual(['forgotten', 'ann']);
+  expect(saved).toHaveLength(1);
+});
+
+test('the README names every kind of error', () => {
+  const kinds = new Set<string>(Object.values(backendSdk.REASONS).map(({ kind }) => kind));
+  for (const kind of [...kinds, 'RateLimited', 'Timeout']) expect(README).toContain(`| \`${kind}\``);
+});

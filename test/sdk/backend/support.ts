@@ -1,0 +1,158 @@
+/** A control plane that does as it is told, and a client of it. */
+import {
+  create,
+  type DescMessage,
+  type DescService,
+  type MessageInitShape,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { anyPack, durationFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  status,
+} from '@grpc/grpc-js';
+import { afterEach } from 'vitest';
+import {
+  Boxoffice,
+  BoxofficeError,
+  type BoxofficeOptions,
+} from '../../../sdk/typescript/src/backend/index.ts';
+import { definitionOf } from '../../../src/api/grpc/methods.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
+import {
+  ErrorInfoSchema,
+  RetryInfoSchema,
+  StatusSchema,
+} from '../../../src/gen/google/rpc/error_details_pb.ts';
+
+export const API_KEY = 'svc_0123456789abcdef_averysecretsecret';
+export const TENANT = 't_0123456789abcdef';
+
+/** A request, and the `authorization` that came with it. */
+export interface Received {
+  // biome-ignore lint/suspicious/noExplicitAny: requests of every method
+  readonly request: any;
+  readonly authorization: string | undefined;
+}
+
+type Stream = ServerWritableStream<unknown, object>;
+
+export interface FakeControl {
+  readonly url: string;
+  readonly received: Received[];
+  close(): Promise<void>;
+}
+
+type Handler = (received: Received, call: ServerUnaryCall<unknown, object>) => Promise<object> | object;
+
+const closing: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** Close it when the test ends. */
+export function onEnd(close: () => Promise<void> | void): void {
+  closing.push(close);
+}
+
+/** A failure that leaves as `code`, with the details of `reason`. */
+export class Refusal {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata = new Metadata();
+
+  constructor(
+    code: keyof typeof status,
+    options: { reason?: string; retryDelayMs?: number; details?: string } = {},
+  ) {
+    this.code = status[code] as status;
+    this.details = options.details ?? `refused: ${options.reason}`;
+    if (options.reason === undefined) return;
+    const pack = <D extends DescMessage>(desc: D, init: MessageInitShape<D>) =>
+      anyPack(desc, create(desc, init));
+    const info = {
+      reason: options.reason,
+      domain: 'boxoffice',
+      metadata: { request_id: 'req_1', excess: 'room.end' },
+    };
+    const details = [pack(ErrorInfoSchema, info)];
+    if (options.retryDelayMs !== undefined) {
+      details.push(pack(RetryInfoSchema, { retryDelay: durationFromMs(options.retryDelayMs) }));
+    }
+    const whole = create(StatusSchema, { code: this.code, message: this.details, details });
+    this.metadata.set('grpc-status-details-bin', Buffer.from(toBinary(StatusSchema, whole)));
+    this.metadata.set('x-request-id', 'req_1');
+  }
+}
+
+/** Rooms and tokens, answered by `handle`; streams by `follow`. What they throw is sent. */
+export async function startControl(
+  handle: Handler,
+  follow: (received: Received, stream: Stream) => void = () => {},
+): Promise<FakeControl> {
+  const server = new Server();
+  const received: Received[] = [];
+  const note = (call: { request: unknown; metadata: Metadata }) => {
+    const each = { request: call.request, authorization: call.metadata.get('authorization')[0]?.toString() };
+    received.push(each);
+    return each;
+  };
+  for (const service of [RoomService, TokenService] as DescService[]) {
+    const definition = Object.entries(definitionOf(service)).map(([name, each]) => {
+      const { output } = service.method[name]!;
+      const responseSerialize = (answer: object) =>
+        Buffer.from(toBinary(output, create(output, answer as never)));
+      return [name, { ...each, responseSerialize }];
+    });
+    const handlers = service.methods.map((method) => {
+      const unary = async (
+        call: ServerUnaryCall<unknown, object>,
+        callback: (error: object | null, answer?: object) => void,
+      ) => {
+        try {
+          callback(null, await handle(note(call), call));
+        } catch (error) {
+          callback(error as object);
+        }
+      };
+      const stream = (call: Stream) => follow(note(call), call);
+      return [method.localName, method.methodKind === 'server_streaming' ? stream : unary];
+    });
+    server.addService(Object.fromEntries(definition), Object.fromEntries(handlers));
+  }
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  const close = async () => server.forceShutdown();
+  onEnd(close);
+  return { url: `http://127.0.0.1:${port}`, received, close };
+}
+
+/** A client that is closed when the test ends. */
+export function client(options: Partial<BoxofficeOptions>): Boxoffice {
+  const boxoffice = new Boxoffice({
+    url: 'http://127.0.0.1:1',
+    controlUrl: 'http://127.0.0.1:1',
+    apiKey: API_KEY,
+    ...options,
+  });
+  onEnd(() => boxoffice.close());
+  return boxoffice;
+}
+
+/** What `work` fails with. */
+export async function errorOf(work: Promise<unknown>): Promise<BoxofficeError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof BoxofficeError) return error;
+  throw new Error('there was no BoxofficeError', { cause: error });
+}

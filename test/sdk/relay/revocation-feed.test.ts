@@ -1,0 +1,226 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  followRevocations,
+  type RevocationFeed,
+  type RevocationFeedOptions,
+  type RevocationsError,
+} from '../../../sdk/typescript/src/relay/index.ts';
+import {
+  AUDIENCE,
+  codeOf,
+  createRelay,
+  hashed,
+  ISSUER,
+  type Json,
+  jwks,
+  KID,
+  mint,
+  NOW_SECONDS,
+  ROOM_UID,
+  sign,
+  signingKey,
+  TENANT,
+  thiefKey,
+} from './support.ts';
+import { FakeClock } from './usage/fake-clock.ts';
+
+const BASE = 'https://boxoffice.example';
+const KICK = { epochs: [[hashed('epoch', ROOM_UID, 'ann'), 4]] };
+
+function snapshot(changes: Json = {}, header: Json = {}, key = signingKey): Promise<string> {
+  const claims = {
+    iss: ISSUER,
+    aud: AUDIENCE,
+    tid: TENANT,
+    seq: 7,
+    iat: NOW_SECONDS,
+    exp: NOW_SECONDS + 60,
+    epochs: [],
+    bans: [],
+    mutes: [],
+    closed: [],
+    ...changes,
+  };
+  return sign({ alg: 'ES256', kid: KID, typ: 'revocations+jwt', ...header }, claims, key);
+}
+
+const open: RevocationFeed[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((feed) => feed.close()));
+});
+
+/** A service that gives these answers, one for each poll, and then none; and a relay that follows it. */
+function follow(answers: (string | Response | Error)[], options: Partial<RevocationFeedOptions> = {}) {
+  const asked: string[] = [];
+  const errors: RevocationsError[] = [];
+  const changes: [string, number][] = [];
+  const clock = new FakeClock();
+  clock.setWall(NOW_SECONDS * 1000);
+  const feed = followRevocations({
+    url: BASE,
+    tenants: [TENANT],
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    jwks,
+    clock,
+    random: () => 1,
+    onChange: (tenant, { seq }) => changes.push([tenant, seq]),
+    onError: (error) => errors.push(error),
+    fetch: async (url, init) => {
+      asked.push(String(url).replace(BASE, ''));
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      if (typeof answer === 'string') return new Response(answer);
+      if (answer) return answer;
+      return await new Promise((_, reject) => {
+        init!.signal!.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    },
+    ...options,
+  } as RevocationFeedOptions);
+  open.push(feed);
+  return { feed, asked, errors, changes, clock };
+}
+
+const PATH = `/v1/revocations/${TENANT}`;
+
+describe('followRevocations', () => {
+  test('asks for the first snapshot, and then for what is newer, and tells of each', async () => {
+    const { feed, asked, changes, errors } = follow([await snapshot(), await snapshot({ seq: 9, ...KICK })]);
+    expect(feed.get(TENANT)).toBeUndefined();
+    await vi.waitFor(() => expect(asked).toStrictEqual([PATH, `${PATH}?after=7`, `${PATH}?after=9`]));
+    expect(feed.get(TENANT)).toMatchObject({ seq: 9, ...KICK });
+    expect(feed.get('t_0000000000000000')).toBeUndefined();
+    expect([changes, errors]).toStrictEqual([
+      [
+        [TENANT, 7],
+        [TENANT, 9],
+      ],
+      [],
+    ]);
+  });
+
+  test('a relay with it refuses everybody until there is a snapshot, and then whom it names', async () => {
+    const { feed } = follow([await snapshot(KICK)]);
+    const arrive = async (claims: Json, { get } = feed) => {
+      const relay = createRelay({ revocations: get });
+      return await codeOf(relay.verify({ token: await mint(claims), proof: '' } as never));
+    };
+    expect(await arrive({ ep: 4 }, follow([]).feed)).toBe('REVOCATIONS_STALE');
+    await vi.waitFor(() => expect(feed.get(TENANT)).toBeDefined());
+    expect(await arrive({ ep: 3 })).toBe('TOKEN_REVOKED');
+    expect(await arrive({ ep: 4 })).toBe('PROOF_MALFORMED');
+  });
+
+  test('the same once more makes it last longer, and is no change', async () => {
+    const { feed, asked, changes, clock } = follow([
+      await snapshot(),
+      await snapshot({ exp: NOW_SECONDS + 85 }),
+    ]);
+    await vi.waitFor(() => expect(feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 85));
+    expect(changes).toStrictEqual([[TENANT, 7]]);
+    // It came at once, so a service that does not make relays wait is not asked without a pause.
+    await vi.waitFor(() => expect(clock.timers).toStrictEqual([1000]));
+    expect(asked).toHaveLength(2);
+    clock.advance(1000);
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+  });
+
+  test('one that ends sooner is passed over', async () => {
+    const { feed, clock } = follow([await snapshot(), await snapshot({ exp: NOW_SECONDS + 55 })]);
+    await vi.waitFor(() => expect(clock.timers).toStrictEqual([1000]));
+    expect(feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 60);
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['text that is no JWS', async () => 'no'],
+    ['a signature by somebody else', () => snapshot(KICK, {}, thiefKey)],
+    ['an unknown key', () => snapshot(KICK, { kid: 'thief' }, thiefKey)],
+    ['a key of its own in the header', () => snapshot(KICK, { jwk: thiefKey }, thiefKey)],
+    ['a header with more in it', () => snapshot(KICK, { cty: 'JWT' })],
+    ['alg none', async () => `${(await snapshot(KICK, { alg: 'none' })).replace(/[^.]*$/, '')}`],
+    ['alg ES384', () => snapshot(KICK, { alg: 'ES384' })],
+    ['a participant token', () => mint()],
+    ['another type', () => snapshot(KICK, { typ: 'JWT' })],
+    ['another issuer', () => snapshot({ iss: 'https://other.example' })],
+    ['another audience', () => snapshot({ aud: 'relay:other.example' })],
+    ['another tenant', () => snapshot({ tid: 't_0000000000000000' })],
+    ['one that has ended', () => snapshot({ exp: NOW_SECONDS })],
+    ['no number', () => snapshot({ seq: undefined })],
+    ['a number that is none', () => snapshot({ seq: '8' })],
+    ['no epochs', () => snapshot({ epochs: undefined })],
+    ['an epoch of another form', () => snapshot({ epochs: [[ROOM_UID, 'ann', 4]] })],
+    ['a ban of an unknown kind', () => snapshot({ bans: [['*', 'country', 'AQ', null]] })],
+    ['a ban without an end or null', () => snapshot({ bans: [['*', 'user', 'x']] })],
+    ['a mute of nothing', () => snapshot({ mutes: [['x']] })],
+    ['a closed room that is a number', () => snapshot({ closed: [1] })],
+  ])('refuses %s, and keeps what it has', async (_, make) => {
+    const { feed, errors, changes } = follow([await snapshot({ seq: 5 }), await make()]);
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    expect(errors[0]).toMatchObject({ code: 'NOT_VALID', tenant: TENANT });
+    expect([feed.get(TENANT)!.seq, changes]).toStrictEqual([5, [[TENANT, 5]]]);
+  });
+
+  test('refuses an older one while what it has is fresh', async () => {
+    const { feed, errors } = follow([
+      await snapshot(KICK),
+      await snapshot({ seq: 6, exp: NOW_SECONDS + 61 }),
+    ]);
+    await vi.waitFor(() => expect(errors.map(({ code }) => code)).toStrictEqual(['OLDER']));
+    expect(feed.get(TENANT)).toMatchObject({ seq: 7, ...KICK });
+  });
+
+  test('takes smaller numbers once what it has is over: the service has begun anew', async () => {
+    const later = await snapshot({ seq: 2, iat: NOW_SECONDS + 61, exp: NOW_SECONDS + 121 });
+    const { feed, clock, errors } = follow([await snapshot(), new Error('away'), later]);
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    clock.advance(61_000);
+    await vi.waitFor(() => expect(feed.get(TENANT)?.seq).toBe(2));
+  });
+
+  test.each<[string, () => string | Response | Error, object]>([
+    ['no answer', () => new Error('refused'), { code: 'NO_ANSWER' }],
+    ['500', () => new Response('', { status: 500 }), { code: 'BAD_ANSWER', status: 500 }],
+    ['404', () => new Response('', { status: 404 }), { code: 'BAD_ANSWER', status: 404 }],
+    ['204', () => new Response(null, { status: 204 }), { code: 'BAD_ANSWER', status: 204 }],
+    ['far too much', () => new Response('x'.repeat(2 ** 24 + 1)), { code: 'BAD_ANSWER' }],
+  ])('asks again after %s', async (_, answer, expected) => {
+    const { feed, asked, errors, clock } = follow([answer(), answer(), await snapshot()]);
+    await vi.waitFor(() => expect(errors).toStrictEqual([expect.objectContaining(expected)]));
+    await vi.waitFor(() => expect(clock.timers).toStrictEqual([500]));
+    clock.advance(500);
+    await vi.waitFor(() => expect(clock.timers).toStrictEqual([1000]));
+    clock.advance(1000);
+    await vi.waitFor(() => expect(feed.get(TENANT)?.seq).toBe(7));
+    expect(asked).toHaveLength(4);
+  });
+
+  test('waits no longer than 5 seconds, unless it is asked to, and then for half a minute', async () => {
+    const failures = Array.from({ length: 6 }, () => new Error('away'));
+    const patience = (seconds: string) =>
+      new Response('', { status: 429, headers: { 'retry-after': seconds } });
+    const { clock, errors } = follow([...failures, patience('12'), patience('3600')]);
+    const waits: number[] = [];
+    for (let failed = 1; failed <= 8; failed += 1) {
+      await vi.waitFor(() => expect([errors.length, clock.timers.length]).toStrictEqual([failed, 1]));
+      waits.push(clock.timers[0]!);
+      clock.advance(clock.timers[0]!);
+    }
+    expect(waits).toStrictEqual([500, 1000, 2000, 4000, 5000, 5000, 12_000, 30_000]);
+  });
+
+  test('gives a service that says nothing 40 seconds', async () => {
+    const { clock, errors } = follow([]);
+    await vi.waitFor(() => expect(clock.timers).toStrictEqual([40_000]));
+    clock.advance(40_000);
+    await vi.waitFor(() => expect(errors).toMatchObject([{ code: 'NO_ANSWER' }]));
+  });
+
+  test('follows each tenant by itself, and nobody once it is closed', async () => {
+    const other = 't_0000000000000001';
+    const { feed, asked, errors } = follow([], { tenants: [TENANT, other, TENANT] });
+    await vi.waitFor(() => expect(asked).toStrictEqual([PATH, `/v1/revocations/${other}`]));
+    await feed.close();
+    expect([asked.length, errors]).toStrictEqual([2, []]);
+  });
+});
