@@ -1,17 +1,10 @@
 /** Tell what a moderator did, and keep it for ever. */
 import type { Tx } from '../db/pool.ts';
 import { appendEvents, type NewEvent } from '../events/events.sql.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import type { Participant } from '../participants/participant.ts';
-import type { TenantId } from '../tenants/tenant.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { insertModerationEvent, transactionTime } from './moderation-events.sql.ts';
-
-/** Whose API key it was, or which watchdog. */
-export interface Moderator {
-  readonly tenant: TenantId;
-  readonly keyId?: string;
-  readonly watchdogId?: string;
-}
 
 export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reason' | 'actor'> {
   /** `null`: the whole tenant. */
@@ -29,7 +22,7 @@ export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reas
  */
 export async function recordModeration(
   tx: Tx,
-  { tenant, keyId, watchdogId }: Moderator,
+  { tenant, keyId }: AuthenticatedCaller,
   { room, tracks = [], expiresAt = null, ...deed }: Deed,
   outcome: readonly NewEvent[] = [],
 ): Promise<ModerationEvent> {
@@ -38,8 +31,8 @@ export async function recordModeration(
     room: room?.name ?? null,
     roomUid: room?.uid ?? null,
     tracks,
-    keyId: keyId ?? null,
-    watchdogId: watchdogId ?? null,
+    keyId,
+    watchdogId: null,
     at: await transactionTime(tx),
     expiresAt,
   };

@@ -120,6 +120,47 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
   return rows[0];
 }
 
+/**
+ * Renew an admission of a user who is present and stays the same in every way; `undefined` where that
+ * is not so, and `upsertAdmission()` has more to do.
+ *
+ * Nobody has to be told of it, and the room's row needs no lock: its end changes the participant's.
+ */
+export async function renewAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
+  const { rows } = await db.query<Admission>({
+    name: 'renew-admission',
+    text: `with p as (
+             update participants
+                set expires_at = greatest(expires_at, date_trunc('second', now()) + make_interval(secs => $8))
+              where tenant_id = $1 and room_uid = $2 and username = $3
+                and (left_at is null and (role, rank, capabilities) = ($5, $6, $7)) is true
+             returning epoch, muted, publish_revoked
+           ), a as (
+             insert into admissions as a (tenant_id, room_uid, username, device, key_id, expires_at)
+             select $1, $2, $3, $4, $9, date_trunc('second', now()) + make_interval(secs => $8) from p
+             on conflict (tenant_id, room_uid, username, device) do update
+               set key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+                   expires_at = greatest(a.expires_at, excluded.expires_at)
+           )
+           select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+                  (select kid from signing_keys where state = 'active') as kid,
+                  epoch, muted, publish_revoked as "publishRevoked", false as eventful
+             from p`,
+    values: [
+      admission.tenant,
+      admission.roomUid,
+      admission.username,
+      admission.device,
+      admission.role,
+      admission.rank,
+      admission.capabilities,
+      admission.lifetimeSeconds,
+      admission.keyId,
+    ],
+  });
+  return rows[0];
+}
+
 /** The devices of `participants p` whose tokens have not lapsed, as JSON. */
 const DEVICES = `coalesce((select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id,
     'expiresAt', a.expires_at) order by a.device)

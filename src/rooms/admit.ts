@@ -12,6 +12,7 @@ import {
   countOthers,
   hasLookalike,
   type NewAdmission,
+  renewAdmission,
   upsertAdmission,
 } from '../participants/participants.sql.ts';
 import { type MintedToken, mintToken } from '../tokens/mint-token.ts';
@@ -23,6 +24,8 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   /** Name of the room. */
   readonly room: string;
   readonly policy: RoomPolicy;
+  /** Whether the user was in the room a moment ago. */
+  readonly isPresent: boolean;
 }
 
 export interface Admitted extends MintedToken {
@@ -62,6 +65,11 @@ export async function admit(deps: Deps, entry: Entry, lastCheck = () => {}): Pro
 
 async function enter(deps: Deps, entry: Entry, lastCheck: () => void): Promise<Admission> {
   const admission = { ...entry, skeleton: skeleton(entry.username) };
+  if (entry.isPresent) {
+    lastCheck();
+    const renewed = await renewAdmission(deps.db, admission);
+    if (renewed) return renewed;
+  }
   const { maxParticipants } = entry.policy;
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
   if (maxParticipants === 0 && !refusesLookalikes) {

@@ -60,6 +60,7 @@ export async function joinRoom(deps: Deps, device: Device, request: JoinRequest)
     room,
     username,
     device: thumbprint,
+    isPresent: state.isPresent,
     role: 'audience',
     rank: RANK_AUDIENCE,
     capabilities: joinCapabilities(device.publish),

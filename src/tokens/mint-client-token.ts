@@ -66,7 +66,8 @@ export async function mintClientToken(
   if (state.roomState !== 'LIVE') throw new Failure('room_ended');
   if (policy.ageVerificationRequired && !request.ageVerified) throw new Failure('age_verification_required');
   refuseNewcomer(state);
-  const entry = { ...grant, tenant, room, roomUid, policy, username, device, keyId: caller.keyId };
+  const { isPresent } = state;
+  const entry = { ...grant, tenant, room, roomUid, policy, isPresent, username, device, keyId: caller.keyId };
   const admitted = await admit(deps, entry, () => refuseWithoutCredit(state));
   return { ...admitted, roomUid };
 }

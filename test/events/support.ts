@@ -40,7 +40,7 @@ export function read(stream: ClientReadableStream<StreamedEvent>): Reading {
   };
 }
 
-const TYPE_NAMES = new Map(Object.entries(Event_Type).map(([name, type]) => [type, name]));
+const TYPE_NAMES = new Map<number, string>(Object.entries(Event_Type).map(([name, type]) => [type, name]));
 
 export const typeOf = (event: Pick<Event, 'type'> | undefined) => TYPE_NAMES.get(event!.type)!;
 

@@ -2,12 +2,17 @@
 import { expect, test } from 'vitest';
 import { createDevice, JoinError } from '../../sdk/typescript/src/device/index.ts';
 import { createTokenVerifier } from '../../sdk/typescript/src/relay/index.ts';
+import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { ROLE_CAPABILITIES } from '../../src/tokens/capabilities.ts';
+import { mint } from '../api/grpc/mint.ts';
 import { createCredential, endRoom, newDevice, spendAll } from '../api/join/support.ts';
+import { useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
 import { codeOf, FINGERPRINT } from './relay/support.ts';
 
 const RELAY_URL = 'https://relay.example/connect';
 const app = useService();
+const controlOf = useControl(app);
 
 const createRelay = () =>
   createTokenVerifier({
@@ -37,6 +42,26 @@ test('a device joins, and a relay lets it in, and nobody else with its token', a
     expiresAt: grant.expiresAt,
   });
   expect(await codeOf(present(thief))).toBe('PROOF_OTHER_DEVICE');
+});
+
+test('a relay lets in who comes with a token that a back end had minted for the device', async () => {
+  const tenant = await app.paidTenant();
+  const control = controlOf(tenant);
+  await control.call(RoomService.method.createRoom, { room: 'lobby' });
+  const device = await createDevice();
+  const { token } = await mint(control, { deviceThumbprint: device.thumbprint, role: 'host' });
+  const relay = createRelay();
+  const challenge = relay.challenge();
+  const connection = { url: RELAY_URL, method: 'CONNECT', dtlsFingerprint: FINGERPRINT };
+  const proof = await device.proof({ token, challenge, ...connection });
+  expect(await relay.verify({ token, proof, challenge, ...connection })).toMatchObject({
+    tenant: tenant.id,
+    username: 'ann',
+    role: 'host',
+    rank: 80,
+    capabilities: ROLE_CAPABILITIES.host,
+    mintedBy: tenant.keyId,
+  });
 });
 
 test('what the service refuses becomes an error with a code', async () => {

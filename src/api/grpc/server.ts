@@ -9,10 +9,12 @@ import { createSecureContext } from 'node:tls';
 import { toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import {
+  logVerbosity,
   Server,
   ServerCredentials,
   ServerInterceptingCall,
   type ServerInterceptor,
+  setLogVerbosity,
   status,
 } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
@@ -66,6 +68,8 @@ export async function openGrpc(
     readonly trustProxy: readonly string[];
   },
 ): Promise<GrpcServer> {
+  // What goes wrong is thrown, too; the library would write it past our log.
+  setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,

@@ -51,8 +51,10 @@ export async function attemptInTime<T>(
   const endsAt = performance.now() + timeoutMs;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
+    // A timer may fire a little early, and then next to nothing is left.
+    const leftMs = Math.max(endsAt - performance.now(), 1);
     try {
-      return await attemptOnce(attempt, signal, Math.min(attemptTimeoutMs, endsAt - performance.now()));
+      return await attemptOnce(attempt, signal, Math.min(attemptTimeoutMs, leftMs));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof BoxofficeError) || !mayRetry(error) || failures >= limits.retries) throw error;
@@ -69,7 +71,7 @@ async function attemptOnce<T>(
   timeoutMs: number,
 ): Promise<T> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(timeoutError(timeoutMs)), timeoutMs);
+  const timer = setTimeout(() => late.abort(timeoutError()), timeoutMs);
   try {
     return await attempt(signal ? AbortSignal.any([signal, late.signal]) : late.signal);
   } finally {

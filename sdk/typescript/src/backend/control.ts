@@ -200,7 +200,7 @@ export class Control {
     stream.on('error', () => {});
     const abort = () => stream.destroy(signal?.reason);
     signal?.addEventListener('abort', abort);
-    const startTimer = () => setTimeout(() => stream.destroy(timeoutError(silentMsMax)), silentMsMax);
+    const startTimer = () => setTimeout(() => stream.destroy(timeoutError()), silentMsMax);
     let silence = startTimer();
     try {
       for await (const bytes of stream) {

@@ -67,8 +67,8 @@ export class BoxofficeError extends Error {
   }
 }
 
-export function timeoutError(afterMs: number): BoxofficeError {
-  const message = `no answer within ${Math.round(afterMs)} ms`;
+export function timeoutError(): BoxofficeError {
+  const message = 'there was no answer in time';
   return new BoxofficeError({ kind: 'Timeout', code: 'DEADLINE_EXCEEDED', message });
 }
 

@@ -28,13 +28,13 @@ export type ModerationEvent = Plain<ModerationEventMessage>;
 
 /** A participant as it is now, and the record of what was done. */
 export interface Moderated {
-  readonly participant?: Participant;
+  readonly participant: Participant;
   readonly event?: ModerationEvent;
 }
 
 /** A ban, and the record of what was done: absent where the same ban stood already. */
 export interface Banned {
-  readonly ban?: Ban;
+  readonly ban: Ban;
   readonly event?: ModerationEvent;
 }
 
@@ -52,17 +52,17 @@ export class Moderation {
     request: Request<KickParticipantRequest, 'room' | 'username'>,
     options?: MutationOptions,
   ): Promise<Moderated> {
-    return await this.#control.mutate(method.kickParticipant, request, options);
+    return (await this.#control.mutate(method.kickParticipant, request, options)) as Moderated;
   }
 
   /** Keep a user, a device or a range of addresses out of a room or, without `room`, of all rooms. */
   async ban(request: Request<BanSubjectRequest>, options?: MutationOptions): Promise<Banned> {
-    return await this.#control.mutate(method.banSubject, request, options);
+    return (await this.#control.mutate(method.banSubject, request, options)) as Banned;
   }
 
   /** Lift a ban. */
   async unban(request: Request<UnbanSubjectRequest>, options?: MutationOptions): Promise<Banned> {
-    return await this.#control.mutate(method.unbanSubject, request, options);
+    return (await this.#control.mutate(method.unbanSubject, request, options)) as Banned;
   }
 
   /** The bans that stand, the newest first. */
@@ -75,7 +75,7 @@ export class Moderation {
     request: Request<ForceMuteRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
   ): Promise<Moderated> {
-    return await this.#control.mutate(method.forceMute, request, options);
+    return (await this.#control.mutate(method.forceMute, request, options)) as Moderated;
   }
 
   /** Let a user unmute. It unmutes nobody. */
@@ -83,7 +83,7 @@ export class Moderation {
     request: Request<ReleaseMuteRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
   ): Promise<Moderated> {
-    return await this.#control.mutate(method.releaseMute, request, options);
+    return (await this.#control.mutate(method.releaseMute, request, options)) as Moderated;
   }
 
   /** Take the right to publish tracks from a user. */
@@ -91,7 +91,7 @@ export class Moderation {
     request: Request<RevokePublishRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
   ): Promise<Moderated> {
-    return await this.#control.mutate(method.revokePublish, request, options);
+    return (await this.#control.mutate(method.revokePublish, request, options)) as Moderated;
   }
 
   /** Give it back; it is in the user's next token. */
@@ -99,15 +99,16 @@ export class Moderation {
     request: Request<RestorePublishRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
   ): Promise<Moderated> {
-    return await this.#control.mutate(method.restorePublish, request, options);
+    return (await this.#control.mutate(method.restorePublish, request, options)) as Moderated;
   }
 
   /** End a room as a moderator: as `Rooms.end`, and for the record. */
   async closeRoom(
     request: Request<CloseRoomRequest, 'room'>,
     options?: MutationOptions,
-  ): Promise<{ readonly room?: Room; readonly event?: ModerationEvent }> {
-    return await this.#control.mutate(method.closeRoom, request, options);
+  ): Promise<{ readonly room: Room; readonly event?: ModerationEvent }> {
+    const { room, event } = await this.#control.mutate(method.closeRoom, request, options);
+    return { room: room!, ...(event && { event }) };
   }
 
   /** What moderators did, the newest first. */
