@@ -1,11 +1,11 @@
 /** How the service runs in benchmarks: without payments and without request logs. */
-import pino from 'pino';
 import type { Pool } from '../src/db/pool.ts';
 import type { Deps } from '../src/deps.ts';
+import { makeLog } from '../src/ops/log.ts';
 import { makeDeps, type ServiceConfig } from '../src/service.ts';
 import { bareConfig } from '../test/support/bare-config.ts';
 
-export const log = pino({ level: 'warn' });
+export const log = makeLog('warn');
 
 export function serviceConfig(databaseUrl: string): ServiceConfig {
   return { ...bareConfig(databaseUrl), publicUrl: 'http://127.0.0.1' };

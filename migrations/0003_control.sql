@@ -39,6 +39,18 @@ create table events (
 );
 create index events_by_age on events (at);
 
+-- Events that wait for their numbers, so that whoever only comes in need not wait for the row of the
+-- stream. They are numbered before anything that happens later, and before anybody reads.
+create table unnumbered_events (
+  tenant_id bigint not null references tenants,
+  id        bigint generated always as identity,
+  at        timestamptz not null default clock_timestamp(),
+  type      text not null,
+  room_uid  text,
+  subject   jsonb not null,
+  primary key (tenant_id, id)
+);
+
 -- What moderators did, kept for ever. `id` is the number of the event that told of it.
 create table moderation_events (
   tenant_id   bigint not null references tenants,

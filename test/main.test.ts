@@ -14,7 +14,14 @@ const start = (env: Record<string, string>) =>
   spawn(process.execPath, [MAIN], {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME },
-      ...{ DATABASE_URL: database.url, PAYMENTS: 'none', LOG_LEVEL: 'silent', PORT: '0', OPS_PORT: '0', GRPC_PORT: '0' },
+      ...{
+        DATABASE_URL: database.url,
+        PAYMENTS: 'none',
+        LOG_LEVEL: 'silent',
+        PORT: '0',
+        OPS_PORT: '0',
+        GRPC_PORT: '0',
+      },
       ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],

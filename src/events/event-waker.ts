@@ -10,6 +10,7 @@ import { type Repeating, repeat } from '../lib/repeat.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { EVENT_CHANNEL, findLastSeqs, notifyEvents } from './events.sql.ts';
 import { type Listening, listen } from './listen.ts';
+import { numberEvents } from './number-events.ts';
 
 /** Between two notifications of this process, however much happens. */
 const NOTIFY_PAUSE_MS = 20;
@@ -83,10 +84,15 @@ export class EventWaker {
       const tenants = [...this.#woken];
       this.#woken.clear();
       // What is lost here costs those who wait a second.
-      await notifyEvents(this.#db, tenants).catch(() => {});
+      await this.#tell(tenants).catch(() => {});
       await sleep(NOTIFY_PAUSE_MS);
     }
     this.#notifying = undefined;
+  }
+
+  async #tell(tenants: readonly TenantId[]): Promise<void> {
+    await numberEvents(this.#db, tenants);
+    await notifyEvents(this.#db, tenants);
   }
 
   #follow(tenant: TenantId): Known {
@@ -111,8 +117,8 @@ export class EventWaker {
   }
 
   #hear(payload: string): void {
-    for (const each of payload.split(',')) {
-      const [tenant, last] = each.split(' ');
+    // Whoever may use the database may notify, and of anything.
+    for (const [, tenant, last] of payload.matchAll(/(-?\d+) (\d+)/g)) {
       this.#advance(BigInt(tenant!) as TenantId, BigInt(last!));
     }
   }
@@ -127,7 +133,9 @@ export class EventWaker {
   async #poll(): Promise<void> {
     this.#forgetIdle();
     if (this.#known.size === 0) return;
-    const seqs = await findLastSeqs(this.#db, [...this.#known.keys()]);
+    const tenants = [...this.#known.keys()];
+    await numberEvents(this.#db, tenants);
+    const seqs = await findLastSeqs(this.#db, tenants);
     for (const { tenant, lastSeq } of seqs) this.#advance(tenant, lastSeq);
   }
 

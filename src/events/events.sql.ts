@@ -13,34 +13,61 @@ export interface NewEvent {
 }
 
 /**
- * Append events; returns the number of the first one, the others follow it.
+ * Append events, after those that wait for a number; returns the number of the first one, the others
+ * follow it.
  *
  * From here to the end of the transaction no other one gets a number of this tenant: do this last.
  */
 export async function appendEvents(tx: Tx, tenant: TenantId, events: readonly NewEvent[]): Promise<bigint> {
+  await lockStream(tx, tenant);
   const { rows } = await tx.query<{ last: bigint }>(
-    `insert into event_streams as s (tenant_id, last_seq, last_revocation)
-     values ($1, $2::bigint, case when $3 then $2 else 0 end)
-     on conflict (tenant_id) do update
-       set last_seq = s.last_seq + $2,
-           last_revocation = case when $3 then s.last_seq + $2 else s.last_revocation end
+    `with waiting as (
+       delete from unnumbered_events where tenant_id = $1 returning id, at, type, room_uid, subject
+     ), appended as (
+       select row_number() over (order by is_new, id) as place, at, type, room_uid, subject
+         from (select false as is_new, * from waiting
+               union all
+               select true, ordinality, clock_timestamp(), type, room_uid, subject::jsonb
+                 from unnest($2::text[], $3::text[], $4::text[])
+                      with ordinality as e (type, room_uid, subject, ordinality)) both_kinds
+     ), told as (
+       insert into events (tenant_id, seq, at, type, room_uid, subject)
+       select $1, last_seq + place, at, type, room_uid, subject
+         from event_streams, appended where tenant_id = $1
+     )
+     update event_streams
+        set last_seq = last_seq + (select count(*) from appended),
+            last_revocation = case when $5 then last_seq + (select count(*) from appended)
+                                   else last_revocation end
+      where tenant_id = $1
      returning last_seq as last`,
-    [tenant, events.length, events.some((event) => event.revokes)],
-  );
-  const first = rows[0]!.last - BigInt(events.length) + 1n;
-  await tx.query(
-    `insert into events (tenant_id, seq, type, room_uid, subject)
-     select $1, $2 + ordinality - 1, type, room_uid, subject::jsonb
-       from unnest($3::text[], $4::text[], $5::text[]) with ordinality as e (type, room_uid, subject, ordinality)`,
     [
       tenant,
-      first,
       events.map((event) => event.what.type),
       events.map((event) => event.roomUid),
       events.map((event) => JSON.stringify(event.what.subject)),
+      events.some((event) => event.revokes),
     ],
   );
-  return first;
+  return rows[0]!.last - BigInt(events.length) + 1n;
+}
+
+async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
+  const lock = () => tx.query('select from event_streams where tenant_id = $1 for update', [tenant]);
+  if ((await lock()).rowCount === 1) return;
+  await tx.query('insert into event_streams (tenant_id) values ($1) on conflict do nothing', [tenant]);
+  await lock();
+}
+
+/** Those of `tenants` that have events without a number. */
+export async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name: 'find-unnumbered',
+    text: `select tenant from unnest($1::bigint[]) as t (tenant)
+            where exists (select from unnumbered_events where tenant_id = tenant)`,
+    values: [tenants],
+  });
+  return rows.map(({ tenant }) => tenant);
 }
 
 export interface StreamPosition {

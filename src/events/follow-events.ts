@@ -17,6 +17,7 @@ import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { selectWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import type { EventFilter, StreamItem } from './event.ts';
 import { findStream } from './events.sql.ts';
+import { numberEvents } from './number-events.ts';
 import { readEvents } from './read-events.ts';
 
 /** A stream that says nothing for 15 s is dead. */
@@ -60,6 +61,7 @@ async function follow(deps: Deps, tenant: TenantId, following: Following, send: 
     await send({ type: 'bookmark', seq });
     due = performance.now() + bookmarkMs;
   };
+  await numberEvents(deps.db, [tenant]);
   while (!signal.aborted) {
     const page =
       reached === undefined
@@ -91,8 +93,7 @@ async function sendSnapshot(deps: Deps, tenant: TenantId, following: Following, 
       const until = performance.now() + SNAPSHOT_MS_MAX;
       for await (const item of readSnapshot(tx, tenant, following)) {
         if (following.signal.aborted) break;
-        if (performance.now() > until) throw tooSlow();
-        await send(item);
+        await inTime(send(item), until - performance.now());
       }
       return lastSeq;
     }),
@@ -128,6 +129,12 @@ async function* pages<Row>(select: (last?: Row) => Promise<Row[]>): AsyncGenerat
   }
 }
 
-function tooSlow(): Failure {
-  return new Failure('too_many_streams', { message: 'the snapshot was not read in time' });
+/** A reader may take one item and never another: nobody else may have to wait for that. */
+async function inTime(sending: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const tooSlow = new Failure('too_many_streams', { message: 'the snapshot was not read in time' });
+    timer = setTimeout(() => reject(tooSlow), Math.max(0, ms));
+  });
+  await Promise.race([sending, late]).finally(() => clearTimeout(timer));
 }

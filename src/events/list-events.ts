@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Event } from './event.ts';
 import { findOldestPosition } from './events.sql.ts';
+import { numberEvents } from './number-events.ts';
 import { readEvents } from './read-events.ts';
 
 export interface EventsRequest {
@@ -29,6 +30,7 @@ export async function listEvents(
   { after, room, limit, waitMs, signal }: EventsRequest,
 ): Promise<EventsPage> {
   const until = performance.now() + waitMs;
+  await numberEvents(deps.db, [tenant]);
   let reached = after ?? (await findOldestPosition(deps.db, tenant));
   let isReset = false;
   for (;;) {

@@ -84,16 +84,12 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
               where p.entered_at = now()
                  or (p.role, p.rank, p.capabilities)
                     is distinct from (before.role, before.rank, before.capabilities)
-           ), stream as (
-             insert into event_streams as s (tenant_id, last_seq) select $1, 1 from news
-             on conflict (tenant_id) do update set last_seq = s.last_seq + 1
-             returning last_seq
            ), told as (
-             insert into events (tenant_id, seq, type, room_uid, subject)
-             select $1, last_seq, type, $2,
+             insert into unnumbered_events (tenant_id, type, room_uid, subject)
+             select $1, type, $2,
                     (select to_jsonb(v) from (select ${PARTICIPANT},
                        (select jsonb_agg(a) from a) as devices from p, r) v)
-               from stream, news
+               from news
            ), woken as (
              update watchdogs set check_at = now()
               where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')
@@ -255,7 +251,8 @@ export async function findActor(
 /**
  * Make users of a room leave: their tokens are void from now on. Returns those of whom an event has yet
  * to tell that they left: who were present, and whose last token has lapsed so lately that no sweep has
- * come by. `usernames` left out means everybody; whoever has left already gets a new epoch all the same.
+ * come by. Whoever is named and has left already gets a new epoch all the same. `usernames` left out means
+ * everybody who has not left: a room that was live for long has far more others, and they hold no token.
  */
 export async function expel(
   tx: Tx,
@@ -267,7 +264,8 @@ export async function expel(
   const { rows } = await tx.query<Participant & { isUntold: boolean }>(
     `with before as (
        select username, left_at is null as untold, expires_at > now() as present from participants
-        where tenant_id = $1 and room_uid = $2 and ($4::text[] is null or username = any($4)) for update
+        where tenant_id = $1 and room_uid = $2
+          and ($4::text[] is null and left_at is null or username = any($4)) for update
      ), gone as (
        delete from admissions a using before b
         where a.tenant_id = $1 and a.room_uid = $2 and a.username = b.username

@@ -125,14 +125,19 @@ export class RevocationFeed {
     return channel.snapshot;
   }
 
-  /** Read once for everybody who asks, and once more where that reading had begun too early. */
+  /**
+   * Read once for everybody who asks, and once more where that reading had begun too early. What happens
+   * during the second one is for whoever asks next: else nobody would be answered while much happens.
+   */
   async #refresh(channel: Channel): Promise<void> {
-    do {
-      channel.reading ??= this.#read(channel).finally(() => {
-        channel.reading = undefined;
-      });
+    if (channel.reading) {
       await channel.reading;
-    } while (channel.isOutdated);
+      if (!channel.isOutdated) return;
+    }
+    channel.reading ??= this.#read(channel).finally(() => {
+      channel.reading = undefined;
+    });
+    await channel.reading;
   }
 
   async #read(channel: Channel): Promise<void> {

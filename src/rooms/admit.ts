@@ -79,7 +79,8 @@ async function enter(deps: Deps, entry: Entry, lastCheck: () => void): Promise<A
   // Who else is there decides, so one comes in after the other.
   return inTransaction(deps.db, async (tx) => {
     await lockRoom(tx, admission.tenant, admission.roomUid);
-    if (maxParticipants > 0 && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
+    const isLimited = maxParticipants > 0 && !entry.isPresent;
+    if (isLimited && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
       throw new Failure('room_full');
     }
     if (refusesLookalikes && (await hasLookalike(tx, admission)))

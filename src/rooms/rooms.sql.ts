@@ -72,12 +72,9 @@ export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Pro
     `with r as (
        insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
        on conflict do nothing returning *
-     ), stream as (
-       insert into event_streams as s (tenant_id, last_seq) select $1, 1 from r
-       on conflict (tenant_id) do update set last_seq = s.last_seq + 1 returning last_seq
      ), told as (
-       insert into events (tenant_id, seq, type, room_uid, subject)
-       select $1, last_seq, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from stream, r
+       insert into unnumbered_events (tenant_id, type, room_uid, subject)
+       select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from r
      )
      select uid from r`,
     [tenant, newId('rm'), name, DEFAULT_POLICY],

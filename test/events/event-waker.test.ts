@@ -191,3 +191,14 @@ describe('wake', () => {
     await away.end();
   });
 });
+
+test('a notification that says nothing does no harm', async () => {
+  const tenant = await newTenant();
+  const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
+  await untilListening(1);
+  for (const payload of ['', 'nonsense', `${tenant}`, 'a 1,b', `${tenant} -1`]) {
+    await database.pool.query('select pg_notify($1, $2)', ['boxoffice_events', payload]);
+  }
+  await database.pool.query('select pg_notify($1, $2)', ['boxoffice_events', `x,${tenant} 7`]);
+  expect(await waiting).toBe(7n);
+});

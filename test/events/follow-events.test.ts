@@ -216,6 +216,26 @@ describe('followEvents', () => {
     expect(types).toStrictEqual(['reset', 'snapshot']);
   });
 
+  test('a reader that stops inside a snapshot is left, so that others get theirs', async () => {
+    const tenant = await app.signUp();
+    await controlOf(tenant).call(createRoom, { room: 'lobby' });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true });
+    try {
+      let isStuck = false;
+      const { signal } = new AbortController();
+      const following = { room: undefined, after: undefined, signal };
+      const ended = followEvents(app.service.deps, parseTenantId(tenant.id)!, following, async (item) => {
+        isStuck = item.type === 'snapshot';
+        if (isStuck) await new Promise(() => {});
+      }).catch((error: unknown) => error);
+      await vi.waitUntil(() => isStuck, { timeout: 10_000 });
+      vi.advanceTimersByTime(60_000);
+      expect(await ended).toMatchObject({ kind: 'too_many_streams' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('a snapshot of several pages holds everything once', async () => {
     const tenant = await app.signUp();
     await app.service.deps.db.query(

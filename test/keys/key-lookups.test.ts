@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { openPool, type Pool } from '../../src/db/pool.ts';
 import { KeyLookups } from '../../src/keys/key-lookups.ts';
 import { expectOk } from '../api/rest/support.ts';
 import { type TestTenant, useService } from '../support/service.ts';
@@ -10,12 +11,17 @@ beforeAll(async () => {
   tenant = await app.signUp();
 });
 
-afterEach(() => {
+const pools: Pool[] = [];
+
+afterEach(async () => {
   vi.restoreAllMocks();
+  await Promise.all(pools.splice(0).map((pool) => pool.end()));
 });
 
+/** On a pool that nobody else uses. */
 const makeLookups = () => {
-  const { db } = app.service.deps;
+  const db = openPool(app.config.databaseUrl);
+  pools.push(db);
   return { lookups: new KeyLookups(db), query: vi.spyOn(db, 'query') };
 };
 

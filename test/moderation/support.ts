@@ -1,6 +1,7 @@
 /** A room, and people in it who come and go. */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { numberEvents } from '../../src/events/number-events.ts';
 import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { TokenService } from '../../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { parseTenantId } from '../../src/tenants/tenant.ts';
@@ -63,7 +64,9 @@ export async function read(app: TestService, { token }: { token: string }) {
 
 /** What the tenant's events told since number `after`, by type and subject. */
 export async function toldSince(app: TestService, tenant: { id: string }, after = 0n) {
-  const { rows } = await app.service.deps.db.query<{ seq: bigint; type: string; subject: unknown }>(
+  const { db } = app.service.deps;
+  await numberEvents(db, [parseTenantId(tenant.id)!]);
+  const { rows } = await db.query<{ seq: bigint; type: string; subject: unknown }>(
     'select seq, type, room_uid as "roomUid", subject from events where tenant_id = $1 and seq > $2 order by seq',
     [parseTenantId(tenant.id), after],
   );

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hideSecrets, makeLog } from '../../src/ops/log.ts';
+import { startService } from '../../src/service.ts';
+import { bareConfig } from '../support/bare-config.ts';
+import { useDatabase } from '../support/database.ts';
 import { makeTraffic, STRIPE_KEY, type Traffic, useLoggedService } from './support.ts';
 
 const SECRET = `svc_0123456789abcdef_${'s'.repeat(43)}`;
@@ -11,6 +14,8 @@ function logged(write: (log: ReturnType<typeof makeLog>) => void): string {
 }
 
 describe('makeLog', () => {
+  const database = useDatabase();
+
   it('writes a JSON object a line, with the name of the level and the time', () => {
     const line = logged((log) => log.info({ tenant: 't_1' }, 'hello'));
     expect(line).toMatch(/^[^\n]+\n$/);
@@ -94,6 +99,30 @@ describe('makeLog', () => {
       providerRequestId: 'req_1',
       cause: { message: 'no such row', code: '23503', constraint: 'a_b' },
     });
+  });
+
+  it('tells nothing of the connection that the database hangs on the errors of lost ones', async () => {
+    const lines: string[] = [];
+    const service = await startService(
+      bareConfig(database.url),
+      makeLog('warn', { write: (line) => void lines.push(line) }),
+    );
+    await service.deps.db.query("select 'canary'");
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    const lost = () => lines.filter((line) => line.includes('an idle database connection was lost'));
+    await expect.poll(lost, { timeout: 10_000 }).not.toHaveLength(0);
+    await service.stop();
+    for (const line of lost()) {
+      const { err } = JSON.parse(line);
+      expect(Object.keys(err).sort()).toEqual(expect.arrayContaining(['message', 'stack', 'type']));
+      expect(Object.keys(err).filter((name) => !['code', 'message', 'stack', 'type'].includes(name))).toEqual(
+        [],
+      );
+      expect(line.length).toBeLessThan(3_000);
+    }
   });
 
   it('takes what was thrown and is no error', () => {

@@ -96,6 +96,34 @@ test('a process that was not woken finds out by itself', async () => {
   expect(await seqOf(await waiting)).toBeGreaterThan(seq);
 });
 
+test('however much happens, whoever asks is answered', async () => {
+  const { service } = await app.another();
+  const { db } = service.deps;
+  const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
+  // As long as this one waits, what happens is noticed.
+  const waiting = poll(seq + 1000, '192.0.2.1', service);
+  const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+  let looks = 0;
+  let isBusy = true;
+  vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
+    const { name } = args[0] as { name?: string };
+    const answer = await query(...args);
+    if (name === 'find-revocation-seqs') looks += 1;
+    if (name === 'find-revocations' && isBusy) {
+      await kick();
+      const before = looks;
+      // One of them may have begun before.
+      await vi.waitUntil(() => looks >= before + 2, { timeout: 10_000, interval: 5 });
+    }
+    return answer;
+  }) as never);
+  await kick();
+  expect(await seqOf(await poll(seq, '192.0.2.1', service))).toBeGreaterThan(seq);
+  isBusy = false;
+  gone.abort();
+  await waiting;
+});
+
 test('a database that fails is asked again', async () => {
   const { service } = await app.another();
   const seq = await seqOf(await poll(undefined, '192.0.2.1', service));

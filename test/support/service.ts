@@ -1,8 +1,8 @@
 /** A whole service for a test file: its own database, real listeners, and the sandbox as the far side. */
-import pino from 'pino';
 import Stripe from 'stripe';
 import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
+import { makeLog } from '../../src/ops/log.ts';
 import { STRIPE_API_VERSION } from '../../src/payments/provider.ts';
 import { type Service, type ServiceConfig, startService } from '../../src/service.ts';
 import { bareConfig } from './bare-config.ts';
@@ -76,7 +76,7 @@ export function useService(
     ...config,
   });
   const start = async () => {
-    const started = await startService(settings(), pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }));
+    const started = await startService(settings(), makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'));
     open.push(started);
     return started;
   };

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import type { Deps } from '../../src/deps.ts';
+import { numberEvents } from '../../src/events/number-events.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { upsertAdmission } from '../../src/participants/participants.sql.ts';
 import { DEFAULT_POLICY, type Room } from '../../src/rooms/room.ts';
@@ -139,6 +140,7 @@ export async function expectNextLook(
 
 /** The types of a tenant's events, in order. */
 export async function eventTypes(db: Pool, tenant: TenantId): Promise<string[]> {
+  await numberEvents(db, [tenant]);
   const { rows } = await db.query<{ type: string }>(
     'select type from events where tenant_id = $1 order by seq',
     [tenant],

@@ -222,15 +222,18 @@ describe('a signal', () => {
 });
 
 describe('a start that cannot succeed', () => {
-  test.each(['PORT', 'OPS_PORT', 'GRPC_PORT', 'JOIN_PORT'])('says that %s is taken, in one line', async (variable) => {
-    const holder = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void holder.close());
-    await once(holder, 'listening');
-    const { port } = holder.address() as AddressInfo;
-    const said = `port ${port} is taken: set ${variable} to another one\n`;
-    const failure = await failToStart({ DATABASE_URL: database.url, [variable]: String(port) });
-    expect(failure).toStrictEqual({ code: 1, said });
-  });
+  test.each(['PORT', 'OPS_PORT', 'GRPC_PORT', 'JOIN_PORT'])(
+    'says that %s is taken, in one line',
+    async (variable) => {
+      const holder = createServer().listen(0, '127.0.0.1');
+      onTestFinished(() => void holder.close());
+      await once(holder, 'listening');
+      const { port } = holder.address() as AddressInfo;
+      const said = `port ${port} is taken: set ${variable} to another one\n`;
+      const failure = await failToStart({ DATABASE_URL: database.url, [variable]: String(port) });
+      expect(failure).toStrictEqual({ code: 1, said });
+    },
+  );
 
   test('says that there is no database, in one line', async () => {
     const { code, said } = await failToStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });

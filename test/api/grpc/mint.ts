@@ -1,6 +1,7 @@
 /** Participants of the tests of the control plane: minted in a line. */
 import { randomBytes } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { numberEvents } from '../../../src/events/number-events.ts';
 import {
   type MintClientTokenRequestSchema,
   type MintClientTokenResponse,
@@ -25,7 +26,9 @@ export function mint(control: TestControl, fields: Fields = {}): Promise<MintCli
 
 /** What was told of participants: `entered ann`, `left bob`, in order. */
 export async function toldOf(app: TestService, tenant: { id: string }): Promise<string[]> {
-  const { rows } = await app.service.deps.db.query<{ what: string }>(
+  const { db } = app.service.deps;
+  await numberEvents(db, [parseTenantId(tenant.id)!]);
+  const { rows } = await db.query<{ what: string }>(
     `select replace(type, 'participant_', '') || ' ' || (subject->>'username') as what from events
       where tenant_id = $1 and type like 'participant%' order by seq`,
     [parseTenantId(tenant.id)],

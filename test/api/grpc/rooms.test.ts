@@ -256,6 +256,31 @@ describe('UpdateRoomPolicy', () => {
 });
 
 describe('EndRoom', () => {
+  test('who left long ago is left alone, however many there are', async () => {
+    const tenant = await app.signUp();
+    const control = controlOf(tenant);
+    const { room } = await control.call(createRoom, { room: 'lobby' });
+    const { db } = app.service.deps;
+    const id = parseTenantId(tenant.id);
+    const usersOfEpoch = async (epoch: number) => {
+      const { rows } = await db.query(
+        'select count(*)::integer as count from participants where tenant_id = $1 and epoch = $2',
+        [id, epoch],
+      );
+      return rows[0].count;
+    };
+    await db.query(
+      `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at,
+                                 left_at, leave_reason)
+       select $1, $2, 'user-' || n, '', 'audience', 20, '{}', now() - interval '1 day',
+              case when n > 1 then now() - interval '1 day' end, case when n > 1 then 'expired' end
+         from generate_series(1, 1000) n`,
+      [id, room!.uid],
+    );
+    await control.call(endRoom, { room: 'lobby' });
+    expect([await usersOfEpoch(0), await usersOfEpoch(1)]).toStrictEqual([999, 1]);
+  });
+
   test('everybody leaves, and events tell of it', async () => {
     const tenant = await app.paidTenant();
     const control = controlOf(tenant);

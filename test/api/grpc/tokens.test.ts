@@ -298,6 +298,19 @@ describe('MintClientToken', () => {
       await Promise.all(inside.map((username) => mint(control, { username })));
     });
 
+    test('a limit that was lowered is for newcomers: who is there may renew, also with other rights', async () => {
+      const { control } = await newRoom();
+      await mint(control, { username: 'ann' });
+      await mint(control, { username: 'bob' });
+      await control.call(RoomService.method.updateRoomPolicy, {
+        room: 'lobby',
+        policy: create(RoomPolicySchema, { maxParticipants: 1 }),
+        updateMask: { paths: ['max_participants'] },
+      });
+      await mint(control, { username: 'ann', role: 'host' });
+      expect(await refusal(control, { username: 'cyn' })).toStrictEqual(precondition('ROOM_FULL'));
+    });
+
     test('no credit: spent, or never had', async () => {
       const { tenant, control } = await newRoom();
       await spendAll(app, tenant);
