@@ -4,4 +4,4 @@ import { startService } from '../../src/service.ts';
 import { bareConfig } from './bare-config.ts';
 
 const service = await startService(bareConfig(process.argv[2]!), pino({ level: 'silent' }));
-process.stdout.write(`${service.port}\n`);
+process.stdout.write(`${JSON.stringify({ port: service.port, grpcPort: service.grpcPort })}\n`);

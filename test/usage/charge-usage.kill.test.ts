@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkLedger } from '../support/check-ledger.ts';
+import { useChildService } from '../support/child-service.ts';
 import { useDatabase } from '../support/database.ts';
 import { ask, usageRecord } from '../support/service.ts';
 
@@ -12,26 +9,7 @@ const ROUNDS = 10;
 const LANES = 4;
 
 const database = useDatabase();
-let running: { process: ChildProcess; url: string } | undefined;
-
-async function start(): Promise<string> {
-  const script = join(import.meta.dirname, '../support/run-service.ts');
-  const child = spawn(process.execPath, [script, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = await once(createInterface(child.stdout!), 'line');
-  running = { process: child, url: `http://127.0.0.1:${port}` };
-  return running.url;
-}
-
-async function kill(): Promise<void> {
-  const child = running?.process;
-  running = undefined;
-  if (!child || child.exitCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
-
-afterEach(kill);
+const service = useChildService(database);
 
 interface Batch {
   readonly records: Record<string, unknown>[];
@@ -48,12 +26,15 @@ async function storedOf(batch: Batch): Promise<number> {
 it('a process that is killed while it charges loses nothing it confirmed and doubles nothing that is sent again', {
   timeout: 120_000,
 }, async () => {
-  let url = await start();
-  const signedUp = await ask(`${url}/v1/signup`, 'POST', { body: { name: 'Ada', email: 'ada@example.com' } });
+  await service.start();
+  const signedUp = await ask(`${service.url}/v1/signup`, 'POST', {
+    body: { name: 'Ada', email: 'ada@example.com' },
+  });
   const { api_key: key } = signedUp.json;
-  const relay = await ask(`${url}/v1/keys`, 'POST', { key, body: { name: 'relay', kind: 'relay' } });
+  const relay = await ask(`${service.url}/v1/keys`, 'POST', { key, body: { name: 'relay', kind: 'relay' } });
   const relayKey: string = relay.json.api_key;
-  const report = (records: unknown[]) => ask(`${url}/v1/usage`, 'POST', { key: relayKey, body: { records } });
+  const report = (records: unknown[]) =>
+    ask(`${service.url}/v1/usage`, 'POST', { key: relayKey, body: { records } });
 
   const batches: Batch[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -72,7 +53,7 @@ it('a process that is killed while it charges loses nothing it confirmed and dou
     };
     const lanes = Array.from({ length: LANES }, send);
     await wait(20 + round * 17);
-    await kill();
+    await service.kill();
     await Promise.all(lanes);
     for (const batch of sent) {
       if (batch.charged === undefined) continue;
@@ -81,7 +62,7 @@ it('a process that is killed while it charges loses nothing it confirmed and dou
     }
     expect(await checkLedger(database.pool)).toEqual([]);
     batches.push(...sent);
-    url = await start();
+    await service.start();
   }
   expect(batches.filter((batch) => batch.charged === undefined).length).toBeGreaterThanOrEqual(ROUNDS);
 

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
 import {
   openUsageReporter,
@@ -11,6 +8,7 @@ import {
   type UsageReporter,
 } from '../../../../sdk/typescript/src/relay/usage/index.ts';
 import { checkLedger } from '../../../support/check-ledger.ts';
+import { useChildService } from '../../../support/child-service.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { ask } from '../../../support/service.ts';
 import { usage } from './reporters.ts';
@@ -20,56 +18,40 @@ const RECORDS = 10_000;
 const KILLS = 3;
 
 const database = useDatabase();
-let running: { process: ChildProcess; url: string } | undefined;
+const service = useChildService(database);
 let reporter: UsageReporter | undefined;
 let folder: string | undefined;
 
-async function start(): Promise<string> {
-  const script = join(import.meta.dirname, '../../../support/run-service.ts');
-  const child = spawn(process.execPath, [script, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = await once(createInterface(child.stdout!), 'line');
-  running = { process: child, url: `http://127.0.0.1:${port}` };
-  return running.url;
-}
-
-async function kill(): Promise<void> {
-  const child = running?.process;
-  running = undefined;
-  if (!child || child.exitCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
-
 afterEach(async () => {
   await reporter?.close({ deadlineSeconds: 0 });
-  await kill();
+  await service.kill();
   if (folder !== undefined) await rm(folder, { recursive: true });
 });
 
 it('10,000 records arrive once each at a service that is killed, and whose answers are cut', {
   timeout: 120_000,
 }, async () => {
-  const url = await start();
+  await service.start();
+  const { url } = service;
   const signedUp = await ask(`${url}/v1/signup`, 'POST', { body: { name: 'Ada', email: 'ada@example.com' } });
   const { api_key: key } = signedUp.json;
   const relay = await ask(`${url}/v1/keys`, 'POST', { key, body: { name: 'relay', kind: 'relay' } });
 
   const random = seeded(7);
   let requests = 0;
-  let restarted = Promise.resolve('');
+  let restarted = Promise.resolve();
   /** The network between them: it loses requests and answers, cuts answers, and the service dies in between. */
   const fetch: typeof globalThis.fetch = async (_, init) => {
     requests += 1;
     if (requests % 12 === 0 && requests <= 12 * KILLS) {
-      const answer = globalThis.fetch(`${running!.url}/v1/usage`, init);
-      restarted = kill().then(start);
+      const answer = globalThis.fetch(`${service.url}/v1/usage`, init);
+      restarted = service.kill().then(service.start);
       return await answer;
     }
     await restarted;
     const luck = random();
     if (luck < 0.15) throw new TypeError('fetch failed');
-    const answer = await globalThis.fetch(`${running!.url}/v1/usage`, init);
+    const answer = await globalThis.fetch(`${service.url}/v1/usage`, init);
     if (luck < 0.35) throw new TypeError('fetch failed');
     const text = await answer.text();
     return new Response(luck < 0.5 ? text.slice(0, text.length >> 1) : text, { status: answer.status });

@@ -1,0 +1,50 @@
+/** A service in a process of its own, which a test kills and starts again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach } from 'vitest';
+import type { TestDatabase } from './database.ts';
+
+export interface ChildService {
+  /** Of the service that runs. */
+  readonly url: string;
+  readonly grpcPort: number;
+  start(): Promise<void>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+/** On the database of the calling test file. What still runs after a test is killed. */
+export function useChildService(database: TestDatabase): ChildService {
+  let running: { process: ChildProcess; url: string; grpcPort: number } | undefined;
+  const get = () => {
+    if (!running) throw new Error('no service runs');
+    return running;
+  };
+  const kill = async () => {
+    const child = running?.process;
+    running = undefined;
+    if (!child || child.exitCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  };
+  afterEach(kill);
+  return {
+    get url() {
+      return get().url;
+    },
+    get grpcPort() {
+      return get().grpcPort;
+    },
+    start: async () => {
+      const script = join(import.meta.dirname, 'run-service.ts');
+      const child = spawn(process.execPath, [script, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const [line] = await once(createInterface(child.stdout!), 'line');
+      const { port, grpcPort } = JSON.parse(line);
+      running = { process: child, url: `http://127.0.0.1:${port}`, grpcPort };
+    },
+    kill,
+  };
+}
