@@ -64,15 +64,15 @@ create table participants (
   expires_at      timestamptz not null,
   left_at         timestamptz,
   leave_reason    text check (leave_reason in ('expired', 'kicked', 'banned', 'ended', 'watchdog')),
-  primary key (tenant_id, room_uid, username),
   foreign key (tenant_id, room_uid) references rooms,
   check ((left_at is null) = (leave_reason is null))
 );
--- Not by room before skeleton: then it would look as good as the primary key for finding one user, and read the
--- whole room.
 create index participants_by_skeleton on participants (tenant_id, skeleton, room_uid);
 create index participants_present on participants (expires_at) where left_at is null;
 create index participants_revoked on participants (tenant_id, revoked_at) where revoked_at is not null;
+-- The last of the indexes: while the table is empty all of them look equally good for finding one user, PostgreSQL
+-- then takes the newest, and plans that are kept from that time would read whole rooms by another one.
+alter table participants add primary key (tenant_id, room_uid, username);
 
 -- The devices of a user in a room, each until its newest token lapses.
 create table admissions (

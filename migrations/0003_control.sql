@@ -42,7 +42,7 @@ create index events_by_age on events (at);
 -- Events that wait for their numbers, so that whoever only comes in need not wait for the row of the
 -- stream. They are numbered before anything that happens later, and before anybody reads.
 create table unnumbered_events (
-  tenant_id bigint not null references tenants,
+  tenant_id bigint not null,
   id        bigint generated always as identity,
   at        timestamptz not null default clock_timestamp(),
   type      text not null,

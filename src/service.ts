@@ -21,6 +21,7 @@ import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
 import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
+import { startBansSweep } from './moderation/sweep-bans.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps, type Watched, watchProcess } from './ops/server.ts';
 import { Sightings, startSightings } from './participants/sightings.ts';
@@ -164,6 +165,7 @@ async function open(
   const signingKeys = startSigningKeys(deps, box);
   const admissionsSweep = startAdmissionsSweep(deps);
   const eventsSweep = startEventsSweep(deps);
+  const bansSweep = startBansSweep(deps);
   const idempotencySweep = startIdempotencySweep(deps);
   const participantsSweep = startParticipantsSweep(deps);
   const sightings = startSightings(deps);
@@ -189,6 +191,7 @@ async function open(
         signingKeys.stop(),
         admissionsSweep.stop(),
         eventsSweep.stop(),
+        bansSweep.stop(),
         idempotencySweep.stop(),
         participantsSweep.stop(),
         sightings.stop(),

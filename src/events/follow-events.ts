@@ -87,7 +87,7 @@ async function follow(deps: Deps, tenant: TenantId, following: Following, send: 
 /** Send what is there, as of one instant; returns the number of the last event before it. */
 async function sendSnapshot(deps: Deps, tenant: TenantId, following: Following, send: Send): Promise<bigint> {
   await send({ type: 'reset' });
-  return deps.streams.inTurn(() =>
+  return deps.streams.inTurn(tenant, () =>
     inSnapshot(deps.db, async (tx) => {
       const { lastSeq } = await findStream(tx, tenant);
       const until = performance.now() + SNAPSHOT_MS_MAX;

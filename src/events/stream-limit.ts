@@ -4,16 +4,22 @@ import type { TenantId } from '../tenants/tenant.ts';
 
 const STREAMS_PER_TENANT_MAX = 100;
 const STREAMS_MAX = 1_000;
-/** Each keeps a database connection for as long as its reader takes. */
-const SNAPSHOTS_AT_ONCE = 2;
+/** Each keeps a database connection for as long as its reader takes; of a tenant, there is one at a time. */
+const SNAPSHOTS_AT_ONCE = 4;
 const SNAPSHOT_WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
+
+interface Waiting {
+  readonly tenant: TenantId;
+  readonly begin: () => void;
+}
 
 export class StreamLimit {
   readonly #perTenant = new Map<TenantId, number>();
   #total = 0;
-  #snapshots = 0;
-  readonly #waiting: (() => void)[] = [];
+  /** Whose snapshots are being read. */
+  readonly #reading = new Set<TenantId>();
+  readonly #waiting: Waiting[] = [];
 
   /** Count one stream until the result is called. Throws `too_many_streams` beyond the limits. */
   enter(tenant: TenantId): () => void {
@@ -24,32 +30,46 @@ export class StreamLimit {
     return () => this.#leave(tenant);
   }
 
-  /** Run `read` when it is its turn. Throws `too_many_streams` where that takes too long. */
-  async inTurn<T>(read: () => Promise<T>): Promise<T> {
-    if (this.#snapshots < SNAPSHOTS_AT_ONCE) this.#snapshots += 1;
-    else await this.#turn();
+  /** Run `read` when it is the tenant's turn. Throws `too_many_streams` where that takes too long. */
+  async inTurn<T>(tenant: TenantId, read: () => Promise<T>): Promise<T> {
+    if (this.#mayRead(tenant)) this.#reading.add(tenant);
+    else await this.#turn(tenant);
     try {
       return await read();
     } finally {
-      // A turn is handed on, so that nobody comes in between.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#snapshots -= 1;
+      this.#reading.delete(tenant);
+      this.#handOn();
     }
   }
 
-  #turn(): Promise<void> {
+  #mayRead(tenant: TenantId): boolean {
+    return this.#reading.size < SNAPSHOTS_AT_ONCE && !this.#reading.has(tenant);
+  }
+
+  #turn(tenant: TenantId): Promise<void> {
     return new Promise((resolve, reject) => {
-      const next = () => {
-        clearTimeout(timer);
-        resolve();
+      const waiting: Waiting = {
+        tenant,
+        begin: () => {
+          clearTimeout(timer);
+          resolve();
+        },
       };
       const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(next), 1);
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         reject(tooMany());
       }, SNAPSHOT_WAIT_MS);
-      this.#waiting.push(next);
+      this.#waiting.push(waiting);
     });
+  }
+
+  /** The turn is given before anybody else can come in between. */
+  #handOn(): void {
+    const at = this.#waiting.findIndex(({ tenant }) => this.#mayRead(tenant));
+    if (at < 0) return;
+    const [next] = this.#waiting.splice(at, 1);
+    this.#reading.add(next!.tenant);
+    next!.begin();
   }
 
   #leave(tenant: TenantId): void {

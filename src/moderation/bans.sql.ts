@@ -101,3 +101,16 @@ export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): P
   );
   return rows;
 }
+
+/** Take some of the bans out of sight that have ended, or whose rooms have. Returns how many there were. */
+export async function liftEndedBans(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `update bans set lifted_at = now() where (tenant_id, id) in (
+       select b.tenant_id, b.id
+         from bans b left join rooms r on r.tenant_id = b.tenant_id and r.uid = b.room_uid
+        where b.lifted_at is null and (b.expires_at <= now() or r.state = 'ENDED')
+        limit $1 for update of b skip locked)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

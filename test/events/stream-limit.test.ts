@@ -34,36 +34,38 @@ describe('snapshots', () => {
     vi.useRealTimers();
   });
 
-  test('two at once, the others in their order', async () => {
+  test('four at once, one of a tenant, the others in their order', async () => {
     const limit = new StreamLimit();
     const begun: number[] = [];
-    const turns = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+    const of = [1, 1, 2, 3, 1, 4, 5];
+    const turns = of.map(() => Promise.withResolvers<void>());
     const reads = turns.map((turn, at) =>
-      limit.inTurn(async () => {
+      limit.inTurn(tenant(of[at]!), async () => {
         begun.push(at);
         await turn.promise;
       }),
     );
     await vi.advanceTimersByTimeAsync(0);
-    expect(begun).toStrictEqual([0, 1]);
-    turns[1]!.reject(new Error('lost'));
-    await expect(reads[1]).rejects.toThrow('lost');
+    expect(begun).toStrictEqual([0, 2, 3, 5]);
+    turns[2]!.reject(new Error('lost'));
+    await expect(reads[2]).rejects.toThrow('lost');
     await vi.advanceTimersByTimeAsync(0);
-    expect(begun).toStrictEqual([0, 1, 2]);
+    // Tenant 1 came before tenant 5, and still reads.
+    expect(begun).toStrictEqual([0, 2, 3, 5, 6]);
     for (const turn of turns) turn.resolve();
     await Promise.allSettled(reads);
-    expect(begun).toStrictEqual([0, 1, 2, 3, 4]);
-    expect(await limit.inTurn(async () => 'again')).toBe('again');
+    expect(begun).toStrictEqual([0, 2, 3, 5, 6, 1, 4]);
+    expect(await limit.inTurn(tenant(1), async () => 'again')).toBe('again');
   });
 
   test('whoever waits for 10 s goes away, and is not given a turn', async () => {
     const limit = new StreamLimit();
     const turn = Promise.withResolvers<void>();
-    const reads = [limit.inTurn(() => turn.promise), limit.inTurn(() => turn.promise)];
-    const late = limit.inTurn(async () => 'late');
+    const reads = [1, 2, 3, 4].map((each) => limit.inTurn(tenant(each), () => turn.promise));
+    const late = limit.inTurn(tenant(5), async () => 'late');
     const refusal = expect(late).rejects.toThrow(tooMany);
     await vi.advanceTimersByTimeAsync(9_999);
-    const next = limit.inTurn(async () => 'next');
+    const next = limit.inTurn(tenant(6), async () => 'next');
     await vi.advanceTimersByTimeAsync(1);
     await refusal;
     turn.resolve();
