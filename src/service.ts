@@ -14,18 +14,14 @@ import { openPool, type Pool } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { EventWaker } from './events/event-waker.ts';
 import { StreamLimit } from './events/stream-limit.ts';
-import { startEventsSweep } from './events/sweep-events.ts';
-import { startIdempotencySweep } from './idempotency/sweep-keys.ts';
 import { FailedKeys } from './keys/failed-keys.ts';
 import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
 import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
-import { startBansSweep } from './moderation/sweep-bans.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps, type Watched, watchProcess } from './ops/server.ts';
 import { Sightings, startSightings } from './participants/sightings.ts';
-import { startAdmissionsSweep } from './participants/sweep-admissions.ts';
 import { startParticipantsSweep } from './participants/sweep-participants.ts';
 import { openProvider, type Provider } from './payments/provider.ts';
 import { type PaymentsWorker, startPaymentsWorker } from './payments/worker.ts';
@@ -33,6 +29,7 @@ import { loadRates, RateCards, readRatesFile } from './pricing/rate-cards.ts';
 import { watchRatesFile } from './pricing/watch-rates-file.ts';
 import { RevocationFeed } from './revocations/revocation-feed.ts';
 import { JoinLimit } from './rooms/join-limit.ts';
+import { startSweep } from './sweep.ts';
 import { SignupLimit } from './tenants/signup-limit.ts';
 import { DatabaseSigner } from './tokens/signer.ts';
 import { startSigningKeys, turnSigningKeys } from './tokens/turn-signing-keys.ts';
@@ -163,10 +160,7 @@ async function open(
   if (provider) worker = startPaymentsWorker(deps, provider);
   const ledgerWatch = startLedgerWatch(deps);
   const signingKeys = startSigningKeys(deps, box);
-  const admissionsSweep = startAdmissionsSweep(deps);
-  const eventsSweep = startEventsSweep(deps);
-  const bansSweep = startBansSweep(deps);
-  const idempotencySweep = startIdempotencySweep(deps);
+  const sweep = startSweep(deps);
   const participantsSweep = startParticipantsSweep(deps);
   const sightings = startSightings(deps);
   const watchdogs = startWatchdogs(deps);
@@ -189,10 +183,7 @@ async function open(
         worker?.stop(),
         ledgerWatch.stop(),
         signingKeys.stop(),
-        admissionsSweep.stop(),
-        eventsSweep.stop(),
-        bansSweep.stop(),
-        idempotencySweep.stop(),
+        sweep.stop(),
         participantsSweep.stop(),
         sightings.stop(),
         watchdogs.stop(),

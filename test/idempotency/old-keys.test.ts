@@ -1,6 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { startIdempotencySweep } from '../../src/idempotency/sweep-keys.ts';
+import { sweep } from '../../src/sweep.ts';
 import { parseTenantId } from '../../src/tenants/tenant.ts';
 import { failureOf, useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
@@ -25,15 +25,9 @@ test('a key is forgotten after 24 hours, and not before', async () => {
      select $1, 'other-' || n, sha256('x'), '', now() - interval '2 days' from generate_series(1, 6000) n`,
     [parseTenantId(tenant.id)],
   );
-  const sweep = startIdempotencySweep(app.service.deps);
-  await vi.waitFor(
-    async () => {
-      const { rows } = await db.query('select key from idempotency_keys');
-      expect(rows).toStrictEqual([{ key: 'young' }]);
-    },
-    { timeout: 10_000 },
-  );
-  await sweep.stop();
+  await sweep(app.service.deps);
+  const { rows } = await db.query('select key from idempotency_keys');
+  expect(rows).toStrictEqual([{ key: 'young' }]);
   expect((await of.call(createRoom, requests[1]!)).room!.name).toBe('young');
   expect(await failureOf(of.call(createRoom, requests[0]!))).toMatchObject({ code: 'ALREADY_EXISTS' });
 });

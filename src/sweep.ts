@@ -1,0 +1,45 @@
+/** Removes what nobody asks for any more, some at a time. */
+import type { Pool } from './db/pool.ts';
+import type { Deps } from './deps.ts';
+import { EVENT_DAYS } from './events/event.ts';
+import { deleteOldEvents } from './events/events.sql.ts';
+import { deleteOldKeys } from './idempotency/idempotency-keys.sql.ts';
+import { KEPT_HOURS } from './idempotency/once.ts';
+import { type Repeating, repeat } from './lib/repeat.ts';
+import { liftEndedBans } from './moderation/bans.sql.ts';
+import { deleteExpiredAdmissions, deleteOldParticipants } from './participants/participants.sql.ts';
+
+const EVERY_SECONDS = 300;
+const AT_ONCE = 5_000;
+
+/** Whoever has left a room is shown for a week after its end; the devices of participants, for a day. */
+const PARTICIPANT_DAYS = 7;
+const ADMISSION_HOURS = 24;
+
+/** Each removes up to `limit`, and returns how many there were; there may be more until these are fewer. */
+const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {
+  participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
+  admissions: (db, limit) => deleteExpiredAdmissions(db, { keepHours: ADMISSION_HOURS, limit }),
+  events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
+  'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
+  bans: liftEndedBans,
+};
+
+export function startSweep(deps: Deps): Repeating {
+  return repeat(
+    EVERY_SECONDS,
+    () => sweep(deps),
+    (error) => deps.log.error({ err: error }, 'a sweep ended early'),
+  );
+}
+
+/** What cannot be removed now is there the next time, and keeps nothing else from being removed. */
+export async function sweep({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<void> {
+  for (const [what, remove] of Object.entries(REMOVALS)) {
+    try {
+      while ((await remove(db, AT_ONCE)) >= AT_ONCE);
+    } catch (error) {
+      log.warn({ err: error }, `old ${what} were not removed`);
+    }
+  }
+}
