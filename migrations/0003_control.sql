@@ -74,6 +74,8 @@ create table moderation_events (
   check ((kind is null) = (value is null)),
   check (num_nonnulls(key_id, watchdog_id) = 1)
 );
+create index moderation_events_of_room on moderation_events (tenant_id, room_uid, id);
+create index moderation_events_of_user on moderation_events (tenant_id, value, id) where kind = 'user';
 create trigger append_only before update or delete or truncate on moderation_events
   for each statement execute function refuse_change();
 
