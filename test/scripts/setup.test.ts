@@ -185,13 +185,12 @@ describe('setup', () => {
 
   it('installs again when the lock file asks for something else', async () => {
     await setup();
-    fs.writeFileSync(
-      join(root, 'node_modules', '.package-lock.json'),
-      read('node_modules/.package-lock.json').replace('1.0.0', '0.9.0').replaceAll('sha512-', 'sha512-0'),
-    );
+    const installed = read('node_modules/.package-lock.json');
+    const other = installed.replace('1.0.0', '0.9.0').replaceAll('sha512-', 'sha512-0');
+    fs.writeFileSync(join(root, 'node_modules', '.package-lock.json'), other);
 
     expect(await setup()).toMatchObject({ code: 0, stderr: '' });
-    expect(read('node_modules/.package-lock.json')).not.toContain('sha512-0');
+    expect(read('node_modules/.package-lock.json')).toBe(installed);
   });
 
   it('lets two runs at once take turns', async () => {
