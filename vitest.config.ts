@@ -13,7 +13,9 @@ export default defineConfig({
     reporters: ['default', new CountReporter()],
     // Each test file keeps PostgreSQL as busy as itself.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A slow or busy machine is no fault: only what fails is waited for so long.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -3,15 +3,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { useDatabase } from './support/database.ts';
 import { ask } from './support/service.ts';
 
 const database = useDatabase();
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-const start = (env: Record<string, string>) =>
-  spawn(process.execPath, [MAIN], {
+const start = (env: Record<string, string>) => {
+  const child = spawn(process.execPath, [MAIN], {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME },
       ...{
@@ -26,6 +26,9 @@ const start = (env: Record<string, string>) =>
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+};
 
 test("a database of one's own needs SECRETS_KEY: one line, exit code 1", async () => {
   const child = start({});
@@ -43,7 +46,7 @@ test('says where devices join, and stops on a signal', async () => {
   child.stderr.on('data', (part) => {
     said += part;
   });
-  await expect.poll(() => said, { timeout: 20_000 }).toMatch(/Stop with Ctrl-C/);
+  await expect.poll(() => said, { timeout: 60_000 }).toMatch(/Stop with Ctrl-C/);
   const [, joinUrl] = /Joining +(http:\S+)\/join/.exec(said)!;
   expect((await ask(`${joinUrl}/join`, 'POST')).status).toBe(401);
   expect((await ask(`${joinUrl}/.well-known/jwks.json`, 'GET')).json.keys).toHaveLength(1);

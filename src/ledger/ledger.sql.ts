@@ -22,8 +22,8 @@ export interface Account {
 /**
  * Lock the account of a tenant for the rest of the transaction, waiting for whoever has it.
  *
- * Every change of a balance takes this lock first and no other lock before it, so changes of one
- * tenant take turns and cannot deadlock. It is read in a second statement: the one that waits for
+ * Every change of a balance takes this lock before any other row that two such changes may share, so
+ * changes of one tenant take turns and cannot deadlock. It is read in a second statement: the one that waits for
  * the lock sees everything but the locked row as it was before the wait.
  */
 export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {

@@ -131,11 +131,11 @@ export class WorkerPlace {
   /** At once, but later and later where one process after the other ends soon. */
   async #replaceForEver(): Promise<void> {
     for (let failures = 0; ; ) {
-      const begun = performance.now();
+      const begun = this.current.serving.then(() => performance.now()).catch(() => Infinity);
       const end = await this.current.ended;
       if (this.#stopping.signal.aborted) return;
 
-      failures = performance.now() - begun < PROVEN_AFTER_MS ? failures + 1 : 0;
+      failures = performance.now() - (await begun) < PROVEN_AFTER_MS ? failures + 1 : 0;
       const waitMs = failures < 2 ? 0 : Math.min(RESTART_MS.first * 2 ** (failures - 2), RESTART_MS.max);
       this.#logEnd(end, waitMs);
       await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {});

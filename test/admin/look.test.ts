@@ -37,7 +37,7 @@ describe('top-ups unfreeze', () => {
       err: '',
     });
     await report();
-    await expect.poll(kinds, { timeout: 10_000 }).toContain('auto_top_up');
+    await expect.poll(kinds).toContain('auto_top_up');
     expect((await admin('top-ups', 'unfreeze', tenant.id, '--json')).json).toEqual({
       id: tenant.id,
       was_frozen_by: [],

@@ -33,7 +33,7 @@ describe('a request that is not answered in time', () => {
         return new Promise(() => {});
       },
     });
-    const url = await door.listen({ port: 0 });
+    const url = await door.listen({ host: '127.0.0.1', port: 0 });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let answered = false;
     const answer = fetch(`${url}/slow`, {
@@ -67,7 +67,7 @@ describe('a request that is not complete in time', () => {
     const door = openDoor();
     const arrived = Promise.withResolvers<void>();
     door.post('/', { onRequest: async () => arrived.resolve() }, async () => ({}));
-    const url = await door.listen({ port: 0 });
+    const url = await door.listen({ host: '127.0.0.1', port: 0 });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const head = { 'content-type': 'application/json', 'content-length': '10' };
     const answer = sendBytes(url, rawRequest('POST / HTTP/1.1', head, '{'), { withinMs: 20_000 });

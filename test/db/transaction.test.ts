@@ -45,16 +45,18 @@ describe('inTransaction', () => {
     const both = Promise.withResolvers<void>();
     let holders = 0;
     let runs = 0;
-    const addTo = (first: string, second: string) =>
+    const addTo = (rows: [string, string]) =>
       inTransaction(database.pool, async (tx) => {
         runs += 1;
+        // Whoever runs again takes the rows in the order of the other one, so that they cannot meet once more.
+        const [first, second] = rows.reverse();
         await tx.query('update numbers set value = value + 1 where id = $1', [first]);
         holders += 1;
         if (holders === 2) both.resolve();
         await both.promise;
         await tx.query('update numbers set value = value + 1 where id = $1', [second]);
       });
-    await Promise.all([addTo('left', 'right'), addTo('right', 'left')]);
+    await Promise.all([addTo(['left', 'right']), addTo(['right', 'left'])]);
     expect(runs).toBe(3);
     expect([await findValue('left'), await findValue('right')]).toEqual([2, 2]);
   });

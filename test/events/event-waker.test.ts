@@ -122,6 +122,8 @@ describe('wait', () => {
 describe('a connection to listen', () => {
   test('is there while somebody waits', async () => {
     const tenant = await newTenant();
+    // PostgreSQL may not have seen yet that the connection of the test before is closed.
+    await untilListening(0);
     waker.wake(tenant);
     expect(await listeners()).toStrictEqual([]);
     const gone = new AbortController();

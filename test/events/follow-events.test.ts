@@ -38,7 +38,7 @@ async function write(tenant: TestTenant): Promise<void> {
   await Promise.all(lanes);
 }
 
-describe('with twenty writers', () => {
+describe('with twenty writers', { timeout: 60_000 }, () => {
   test('events have no gap and come in order, on both services', async () => {
     const tenant = await app.signUp();
     const readings = [app.service, second].map((service) =>

@@ -126,8 +126,10 @@ test('the database holds no answer that can be read, and none fits another key',
     parseTenantId(tenant.id),
   ]);
   expect(rows).toHaveLength(2);
+  // Three letters alone would be found in random bytes now and then.
+  const plain = /room|rm_[0-9a-f]{4}/;
   for (const { answer, request_hash: hash } of rows) {
-    for (const bytes of [answer, hash]) expect((bytes as Buffer).toString('latin1')).not.toMatch(/room|rm_/);
+    for (const bytes of [answer, hash]) expect((bytes as Buffer).toString('latin1')).not.toMatch(plain);
   }
   await db.query('update idempotency_keys set answer = $3 where tenant_id = $1 and key = $2', [
     parseTenantId(tenant.id),

@@ -113,7 +113,7 @@ describe('makeLog', () => {
         where datname = current_database() and pid <> pg_backend_pid()`,
     );
     const lost = () => lines.filter((line) => line.includes('an idle database connection was lost'));
-    await expect.poll(lost, { timeout: 10_000 }).not.toHaveLength(0);
+    await expect.poll(lost).not.toHaveLength(0);
     await service.stop();
     for (const line of lost()) {
       const { err } = JSON.parse(line);
@@ -135,7 +135,8 @@ describe('makeLog', () => {
     const started = performance.now();
     hideSecrets('a'.repeat(1_000_000));
     hideSecrets('eyJhbGciOiJFUzI1NiIs'.repeat(50_000));
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // Looking at every character once takes a second; going back from each to the first takes minutes.
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });
 
@@ -149,7 +150,7 @@ describe('the log of a service at its most talkative', () => {
     const failed = await app.request('GET', '/v1/billing', { key: traffic.keys[0] });
     await app.service.deps.db.query('alter table other_keys rename to api_keys');
     expect(failed.status).toBe(500);
-    await expect.poll(() => app.log.match(/"status":500/g), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => app.log.match(/"status":500/g)).toHaveLength(1);
 
     // What is looked through is the whole of it.
     expect(app.log).toContain('"msg":"payment provider error"');

@@ -31,9 +31,7 @@ describe('metrics', () => {
     await app.request('GET', '/nowhere/at/all');
     await app.request('GET', '/v1/keys/0123456789abcdef');
 
-    await expect
-      .poll(async () => (await read()).get(requests('GET', '/v1/keys/:id', 405)), { timeout: 10_000 })
-      .toBe(1);
+    await expect.poll(async () => (await read()).get(requests('GET', '/v1/keys/:id', 405))).toBe(1);
     const metrics = await read();
     expect(Object.fromEntries(metrics)).toMatchObject({
       [requests('POST', '/v1/signup', 201)]: 1,
@@ -76,7 +74,7 @@ describe('metrics', () => {
     await join(credential);
 
     const outcome = (name: string) => `boxoffice_joins_total{outcome="${name}"}`;
-    await expect.poll(async () => (await read()).get(outcome('joined')), { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await read()).get(outcome('joined'))).toBe(1);
     const after = await read();
     for (const name of ['joined', 'invalid_api_key', 'payment_required']) {
       expect([name, after.get(outcome(name))! - (before.get(outcome(name)) ?? 0)]).toEqual([name, 1]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import type { Deps } from '../../src/deps.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
 import { buildOps, watchProcess } from '../../src/ops/server.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../db/proxy.ts';
 import { ask, useService } from '../support/service.ts';
@@ -34,7 +35,8 @@ describe('/readyz', () => {
   beforeAll(async () => {
     proxy = await openDatabaseProxy(app.service.deps.db.options.connectionString!);
     db = openPool(proxy.url);
-    deps = { ...app.service.deps, db };
+    // Metrics of its own: the service of this file sets the drift that it finds.
+    deps = { ...app.service.deps, db, metrics: new Metrics() };
     ops = buildOps(watchProcess(deps, state));
   });
   afterAll(async () => {

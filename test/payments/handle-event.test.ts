@@ -306,7 +306,7 @@ describe('a refund', () => {
           )
         ).rows[0].count,
       );
-    await expect.poll(waiting, { timeout: 10_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     const refunding = app.sandbox.control.redeliver(refunded!.id);
     await expect
       .poll(async () => (await waiting()) === 2 || (await kit.outcomeOf(refunded!.event)) !== undefined, {

@@ -35,16 +35,14 @@ const withFee = (fee: string): RateCardFile => ({ ...BUILT_IN_RATES, platform_fe
 describe('watchRatesFile', () => {
   it('loads the card of a file that changed', async () => {
     await writeFile(path, JSON.stringify(withFee('0.123')));
-    await expect.poll(current, { timeout: 10_000 }).toMatchObject({ platformFeePerGib: 123_000n });
-    await expect.poll(() => lines.join(''), { timeout: 10_000 }).toContain('rate card loaded');
+    await expect.poll(current).toMatchObject({ platformFeePerGib: 123_000n });
+    await expect.poll(() => lines.join('')).toContain('rate card loaded');
   });
 
   it('reports a file that is wrong, and keeps the card in effect', async () => {
     const before = await current();
     await writeFile(path, '{ "currency": "usd" }');
-    await expect
-      .poll(() => lines.join(''), { timeout: 10_000 })
-      .toContain('the changed rate card was not loaded');
+    await expect.poll(() => lines.join('')).toContain('the changed rate card was not loaded');
     expect(lines.join('')).toContain(path);
     expect(await current()).toEqual(before);
   });

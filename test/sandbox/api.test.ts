@@ -273,12 +273,13 @@ describe('payment methods', () => {
     const { id: customer } = await stripe.customers.create({});
     const method = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     expect((await stripe.paymentMethods.detach(method.id)).customer).toBeNull();
+    const payment = { amount: 500, currency: 'usd', customer, payment_method: method.id };
     for (const call of [
-      stripe.paymentMethods.attach(method.id, { customer }),
-      stripe.paymentMethods.detach(method.id),
-      stripe.paymentIntents.create({ amount: 500, currency: 'usd', customer, payment_method: method.id }),
+      () => stripe.paymentMethods.attach(method.id, { customer }),
+      () => stripe.paymentMethods.detach(method.id),
+      () => stripe.paymentIntents.create(payment),
     ]) {
-      expect(await failureOf(call)).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError' });
+      expect(await failureOf(call())).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError' });
     }
     expect((await stripe.paymentMethods.list({ customer })).data).toEqual([]);
   });

@@ -61,10 +61,10 @@ describe('the same key', () => {
     const idempotencyKey = randomUUID();
     await stripe.paymentIntents.create(params, { idempotencyKey });
     for (const call of [
-      stripe.paymentIntents.create({ ...params, amount: 2001 }, { idempotencyKey }),
-      stripe.customers.create({}, { idempotencyKey }),
+      () => stripe.paymentIntents.create({ ...params, amount: 2001 }, { idempotencyKey }),
+      () => stripe.customers.create({}, { idempotencyKey }),
     ]) {
-      expect(await failureOf(call)).toMatchObject({ statusCode: 400, type: 'StripeIdempotencyError' });
+      expect(await failureOf(call())).toMatchObject({ statusCode: 400, type: 'StripeIdempotencyError' });
     }
     expect(await intents(customer)).toHaveLength(1);
   });

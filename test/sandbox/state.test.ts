@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startSandbox } from '../../sandbox/server.ts';
 import { chargeSaved, checkoutParams, clientOf, failureOf, start } from './support.ts';
 
@@ -81,6 +81,7 @@ test('kill -9 loses nothing that was answered', async () => {
     const main = join(import.meta.dirname, '../../sandbox/main.ts');
     const args = [main, '--port', '0', '--state-dir', stateDir];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
     const port = Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
     const stripe = new Stripe('sk_test_sandbox', {

@@ -129,7 +129,7 @@ test('a relay mutes and turns out who is revoked', async () => {
   try {
     const surroundings = { sessions, log: (code: string) => expect.fail(code) };
     const { revocations } = await run(following, surroundings, ['revocations']);
-    await vi.waitFor(() => expect(revocations.get(TENANT)?.seq).toBe(7));
+    await expect.poll(() => revocations.get(TENANT)?.seq).toBe(7);
     await revocations.close();
     expect(done).toStrictEqual([
       ['ann', ['audio']],

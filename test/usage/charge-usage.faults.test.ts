@@ -116,7 +116,7 @@ describe('an account that somebody else has locked', () => {
     await whileHeld(lockAccount(tenants[0]!), async (release) => {
       const answered: Answer[] = [];
       const own = batches.filter(isOwn).map(async (batch) => answered.push(await report(batch)));
-      await expect.poll(countLockWaiters, { timeout: 10_000 }).toBe(1);
+      await expect.poll(countLockWaiters).toBe(1);
       for (const { json } of await reportAll(batches.filter((batch) => !isOwn(batch)))) {
         expect(json).toMatchObject({ charged: RECORDS });
       }
@@ -137,12 +137,12 @@ describe('an account that somebody else has locked', () => {
     await whileHeld(lockAccount(tenants[0]!), async () => {
       const started = performance.now();
       const failing = reportAll(own);
-      await expect.poll(countLockWaiters, { timeout: 10_000 }).toBe(1);
+      await expect.poll(countLockWaiters).toBe(1);
       for (const { json } of await reportAll(others)) expect(json).toMatchObject({ charged: RECORDS });
       expectFailed(await failing);
       expect(performance.now() - started).toBeLessThan(14_500);
       // Nobody is waited for any more, so that nothing is charged behind the back of its caller.
-      await expect.poll(countLockWaiters, { timeout: 10_000 }).toBe(0);
+      await expect.poll(countLockWaiters).toBe(0);
     });
     expect(await countStored(own)).toBe(0);
     await replay(own, 'charged');
@@ -207,7 +207,7 @@ describe('a connection that is lost', () => {
     const batches = makeBatches(30);
     await whileHeld('lock table usage_records in share mode', async () => {
       const failing = reportAll(batches);
-      await expect.poll(countLockWaiters, { timeout: 10_000 }).toBe(3);
+      await expect.poll(countLockWaiters).toBe(3);
       proxy.setOpen(false);
       expectFailed(await failing);
     });
@@ -224,7 +224,7 @@ describe('a database that says nothing any more', () => {
     await whileHeld('lock table usage_records in share mode', async () => {
       const started = performance.now();
       const failing = reportAll(batches);
-      await expect.poll(countLockWaiters, { timeout: 10_000 }).toBe(3);
+      await expect.poll(countLockWaiters).toBe(3);
       proxy.setSilent(true);
       expectFailed(await failing);
       expect(performance.now() - started).toBeLessThan(16_000);

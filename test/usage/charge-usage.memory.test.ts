@@ -47,7 +47,7 @@ it('keeps no more buffers after two thousand batches than after a hundred', {
   const before = heldBytes();
   await chargeMany(2_000);
   // A transaction writes into 64 KiB at least. The spare ones stay: 3 MiB. Others are freed by and by.
-  await expect.poll(() => heldBytes() - before, { timeout: 10_000 }).toBeLessThan(8 * MIB);
+  await expect.poll(() => heldBytes() - before).toBeLessThan(8 * MIB);
 });
 
 function record(id: string, room: string): UsageRecord {

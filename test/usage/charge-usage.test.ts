@@ -374,7 +374,7 @@ describe('admitted', () => {
       await other.query('begin');
       await other.query('select 1 from accounts where tenant_id = $1 for no key update', [idOf(tenant)]);
       const waiting = report(tenant, []);
-      await expect.poll(() => lockWaiters(), { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => lockWaiters()).toBe(1);
       await other.query(
         `insert into postings (tenant_id, seq, kind, balance_before, amount, balance)
          values ($1, 1, 'adjustment', 0, 5, 5)`,
@@ -467,10 +467,11 @@ describe('recent', () => {
     const usage = recent.filter((entry: Fields) => entry.kind === 'usage');
     const micros: number[] = usage.map((entry: { amount: { micros: number } }) => entry.amount.micros);
     expect(usage).toHaveLength(30);
-    expect(micros.some((amount) => amount === 0)).toBe(true);
+    const nothing = usage.filter(({ amount }: { amount: { micros: number } }) => amount.micros === 0);
+    expect(nothing).not.toHaveLength(0);
+    for (const { amount } of nothing) expect(amount).toStrictEqual({ micros: 0, display: '$0.000000' });
     expect(micros.every((amount) => amount <= 0)).toBe(true);
     expect(-micros.reduce((sum, amount) => sum + amount, 0)).toBe(total.micros);
-    expect(JSON.stringify(recent)).not.toContain('-0');
   });
 });
 
@@ -500,7 +501,9 @@ describe('at once', () => {
     expect(await balanceOf(tenant)).toBe(20_000_000 - total);
   });
 
-  it('is the same as one after the other, whatever overlaps: split, repeated and shuffled', async () => {
+  it('is the same as one after the other, whatever overlaps: split, repeated and shuffled', {
+    timeout: 60_000,
+  }, async () => {
     const batches = fc.array(fc.array(fc.nat(40), { maxLength: 25 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(batches, async (places) => {

@@ -142,7 +142,7 @@ async function write(tx: Tx, now: Date, history: History): Promise<void> {
 }
 
 describe('the deadline', () => {
-  test('is that of the model, whatever happened in the room', async () => {
+  test('is that of the model, whatever happened in the room', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(history, async (history) => {
         await inVain(async (tx, now) => {

@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** A slow machine is no fault. */
-export const PATIENTLY = { timeout: 25_000 };
+export const PATIENTLY = { timeout: 60_000 };
 
 export interface Line {
   readonly msg: string;

@@ -272,7 +272,8 @@ describe('EndRoom', () => {
     await db.query(
       `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at,
                                  left_at, leave_reason)
-       select $1, $2, 'user-' || n, '', 'audience', 20, '{}', now() - interval '1 day',
+       select $1, $2, 'user-' || n, '', 'audience', 20, '{}',
+              now() + case when n > 1 then interval '-1 day' else interval '1 hour' end,
               case when n > 1 then now() - interval '1 day' end, case when n > 1 then 'expired' end
          from generate_series(1, 1000) n`,
       [id, room!.uid],

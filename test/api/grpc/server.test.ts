@@ -186,8 +186,11 @@ describe('when the service stops', () => {
     stream.resume();
     const holder = await database.pool.connect();
     await holder.query('begin');
-    await holder.query('select from rooms where tenant_id = $1 for update', [world.tenant]);
-    const ending = call(client, 'RoomService.EndRoom', world);
+    // A room without watchdogs, which would wait for its row, too.
+    await holder.query(`select from rooms where tenant_id = $1 and name = 'other' for update`, [
+      world.tenant,
+    ]);
+    const ending = call(client, 'RoomService.EndRoom', world, { room: 'other' });
     await expect.poll(() => waiting()).toBe(1);
 
     const stopped = stop();

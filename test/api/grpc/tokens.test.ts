@@ -111,7 +111,8 @@ describe('MintClientToken', () => {
 
     test.each([1n, 900n])('%s s live as long as that', async (seconds) => {
       const { control } = await newRoom();
-      const claims = await claimsOf(control, { lifetime: { seconds } });
+      // Not verified: the shortest may have lapsed by now.
+      const claims = decodeJwt((await mint(control, { lifetime: { seconds } })).token);
       expect(claims.exp! - claims.iat!).toBe(Number(seconds));
     });
 

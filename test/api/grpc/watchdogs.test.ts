@@ -88,7 +88,7 @@ async function letFire(watchdog: Watchdog): Promise<void> {
   ]);
   await db.query('update watchdogs set check_at = now() where id = $1', [watchdog.id]);
   const state = async () => (await control.call(method.getWatchdog, { id: watchdog.id })).watchdog?.state;
-  await expect.poll(state, { timeout: 10_000 }).toBe(State.FIRED);
+  await expect.poll(state).toBe(State.FIRED);
 }
 
 describe('CreateWatchdog', () => {
@@ -336,7 +336,7 @@ describe('UpdateWatchdog', () => {
       `update rooms set created_at = created_at - interval '5 s' where name = $1`,
       [room],
     );
-    await expect.poll(state, { timeout: 10_000 }).toBe(State.WARNED);
+    await expect.poll(state).toBe(State.WARNED);
 
     const { watchdog } = await update(
       { id, condition: lasting('maxDuration', 3600), action: Action.KICK, warnBefore: { seconds: 7n } },

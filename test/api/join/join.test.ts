@@ -1,7 +1,7 @@
 /** `POST /join`: one `describe` for each status of the specification. */
 import fc from 'fast-check';
 import { decodeProtectedHeader } from 'jose';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SecretBox } from '../../../src/lib/secret-box.ts';
 import { parseTenantId } from '../../../src/tenants/tenant.ts';
 import {
@@ -419,7 +419,8 @@ describe('400', () => {
       ['x beyond the field', { ...key, x: `${'_'.repeat(42)}8` }, 'key must be a point of P-256'],
       [
         'bits that belong to no byte',
-        { ...key, x: `${key.x.slice(0, 42)}${key.x.at(-1) === 'B' ? 'C' : 'B'}` },
+        // The character after a canonical last one stands for the same byte, and for a bit too many.
+        { ...key, x: `${key.x.slice(0, 42)}${String.fromCharCode(key.x.charCodeAt(42) + 1)}` },
         'key must be a point of P-256',
       ],
       ['ext that is no boolean', { ...key, ext: 'true' }, 'key/ext must be boolean'],
@@ -722,11 +723,9 @@ describe('429', () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     const wrong = () =>
       `dev_${Math.random().toString(16).slice(2).padEnd(16, '0').slice(0, 16)}_${'A'.repeat(43)}`;
-    await Promise.all(Array.from({ length: 100 }, () => join(app, wrong(), {}, { headers })));
-    await vi.waitFor(async () => {
-      const answer = await join(app, wrong(), {}, { headers });
-      expectText(answer, 429, 'too many failed api keys from this address');
-    });
+    await Promise.all(Array.from({ length: 101 }, () => join(app, wrong(), {}, { headers })));
+    const answer = await join(app, wrong(), {}, { headers });
+    expectText(answer, 429, 'too many failed api keys from this address');
   });
 });
 
@@ -804,7 +803,7 @@ describe('two joins at once that open the same room', () => {
               where tenant_id = $1 and name = 'race' and state = 'LIVE'`,
             [parseTenantId(device.tenant.id)],
           );
-        await vi.waitUntil(async () => (await ended()).rowCount === 1, { interval: 1 });
+        await expect.poll(async () => (await ended()).rowCount, { interval: 1 }).toBe(1);
       };
       const joins = Array.from({ length: 10 }, () => join(app, device.credential, { room: 'race' }));
       await Promise.all([...joins, end()]);

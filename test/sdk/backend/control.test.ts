@@ -117,7 +117,7 @@ describe('limits of time', () => {
     const reason = new Error('changed my mind');
     const boxoffice = client({ controlUrl: control.url, tenant: TENANT });
     await expect(boxoffice.rooms.get({ room: 'x' }, { signal: aborting.signal })).rejects.toBe(reason);
-    await vi.waitFor(() => expect(cancelled).toBe(true));
+    await expect.poll(() => cancelled).toBe(true);
   });
 
   test('a signal ends a wait', async () => {
@@ -231,7 +231,7 @@ describe('a stream', () => {
       }
     };
     await expect(watching()).rejects.toBe(reason);
-    await vi.waitFor(() => expect(cancelled).toBe(true));
+    await expect.poll(() => cancelled).toBe(true);
   });
 });
 

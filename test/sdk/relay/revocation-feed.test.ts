@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import {
   followRevocations,
   type RevocationFeed,
@@ -88,7 +88,7 @@ describe('followRevocations', () => {
   test('asks for the first snapshot, and then for what is newer, and tells of each', async () => {
     const { feed, asked, changes, errors } = follow([await snapshot(), await snapshot({ seq: 9, ...KICK })]);
     expect(feed.get(TENANT)).toBeUndefined();
-    await vi.waitFor(() => expect(asked).toStrictEqual([PATH, `${PATH}?after=7`, `${PATH}?after=9`]));
+    await expect.poll(() => asked).toStrictEqual([PATH, `${PATH}?after=7`, `${PATH}?after=9`]);
     expect(feed.get(TENANT)).toMatchObject({ seq: 9, ...KICK });
     expect(feed.get('t_0000000000000000')).toBeUndefined();
     expect([changes, errors]).toStrictEqual([
@@ -107,7 +107,7 @@ describe('followRevocations', () => {
       return await codeOf(relay.verify({ token: await mint(claims), proof: '' } as never));
     };
     expect(await arrive({ ep: 4 }, follow([]).feed)).toBe('REVOCATIONS_STALE');
-    await vi.waitFor(() => expect(feed.get(TENANT)).toBeDefined());
+    await expect.poll(() => feed.get(TENANT)).toBeDefined();
     expect(await arrive({ ep: 3 })).toBe('TOKEN_REVOKED');
     expect(await arrive({ ep: 4 })).toBe('PROOF_MALFORMED');
   });
@@ -117,18 +117,18 @@ describe('followRevocations', () => {
       await snapshot(),
       await snapshot({ exp: NOW_SECONDS + 85 }),
     ]);
-    await vi.waitFor(() => expect(feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 85));
+    await expect.poll(() => feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 85);
     expect(changes).toStrictEqual([[TENANT, 7]]);
     // It came at once, so a service that does not make relays wait is not asked without a pause.
-    await vi.waitFor(() => expect(clock.timers).toStrictEqual([1000]));
+    await expect.poll(() => clock.timers).toStrictEqual([1000]);
     expect(asked).toHaveLength(2);
     clock.advance(1000);
-    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await expect.poll(() => asked).toHaveLength(3);
   });
 
   test('one that ends sooner is passed over', async () => {
     const { feed, clock } = follow([await snapshot(), await snapshot({ exp: NOW_SECONDS + 55 })]);
-    await vi.waitFor(() => expect(clock.timers).toStrictEqual([1000]));
+    await expect.poll(() => clock.timers).toStrictEqual([1000]);
     expect(feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 60);
   });
 
@@ -156,7 +156,7 @@ describe('followRevocations', () => {
     ['a closed room that is a number', () => snapshot({ closed: [1] })],
   ])('refuses %s, and keeps what it has', async (_, make) => {
     const { feed, errors, changes } = follow([await snapshot({ seq: 5 }), await make()]);
-    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    await expect.poll(() => errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ code: 'NOT_VALID', tenant: TENANT });
     expect([feed.get(TENANT)!.seq, changes]).toStrictEqual([5, [[TENANT, 5]]]);
   });
@@ -166,16 +166,16 @@ describe('followRevocations', () => {
       await snapshot(KICK),
       await snapshot({ seq: 6, exp: NOW_SECONDS + 61 }),
     ]);
-    await vi.waitFor(() => expect(errors.map(({ code }) => code)).toStrictEqual(['OLDER']));
+    await expect.poll(() => errors.map(({ code }) => code)).toStrictEqual(['OLDER']);
     expect(feed.get(TENANT)).toMatchObject({ seq: 7, ...KICK });
   });
 
   test('takes smaller numbers once what it has is over: the service has begun anew', async () => {
     const later = await snapshot({ seq: 2, iat: NOW_SECONDS + 61, exp: NOW_SECONDS + 121 });
     const { feed, clock, errors } = follow([await snapshot(), new Error('away'), later]);
-    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    await expect.poll(() => errors).toHaveLength(1);
     clock.advance(61_000);
-    await vi.waitFor(() => expect(feed.get(TENANT)?.seq).toBe(2));
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(2);
   });
 
   test.each<[string, () => string | Response | Error, object]>([
@@ -186,12 +186,12 @@ describe('followRevocations', () => {
     ['far too much', () => new Response('x'.repeat(2 ** 24 + 1)), { code: 'BAD_ANSWER' }],
   ])('asks again after %s', async (_, answer, expected) => {
     const { feed, asked, errors, clock } = follow([answer(), answer(), await snapshot()]);
-    await vi.waitFor(() => expect(errors).toStrictEqual([expect.objectContaining(expected)]));
-    await vi.waitFor(() => expect(clock.timers).toStrictEqual([500]));
+    await expect.poll(() => errors).toStrictEqual([expect.objectContaining(expected)]);
+    await expect.poll(() => clock.timers).toStrictEqual([500]);
     clock.advance(500);
-    await vi.waitFor(() => expect(clock.timers).toStrictEqual([1000]));
+    await expect.poll(() => clock.timers).toStrictEqual([1000]);
     clock.advance(1000);
-    await vi.waitFor(() => expect(feed.get(TENANT)?.seq).toBe(7));
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(7);
     expect(asked).toHaveLength(4);
   });
 
@@ -202,7 +202,7 @@ describe('followRevocations', () => {
     const { clock, errors } = follow([...failures, patience('12'), patience('3600')]);
     const waits: number[] = [];
     for (let failed = 1; failed <= 8; failed += 1) {
-      await vi.waitFor(() => expect([errors.length, clock.timers.length]).toStrictEqual([failed, 1]));
+      await expect.poll(() => [errors.length, clock.timers.length]).toStrictEqual([failed, 1]);
       waits.push(clock.timers[0]!);
       clock.advance(clock.timers[0]!);
     }
@@ -211,15 +211,15 @@ describe('followRevocations', () => {
 
   test('gives a service that says nothing 40 seconds', async () => {
     const { clock, errors } = follow([]);
-    await vi.waitFor(() => expect(clock.timers).toStrictEqual([40_000]));
+    await expect.poll(() => clock.timers).toStrictEqual([40_000]);
     clock.advance(40_000);
-    await vi.waitFor(() => expect(errors).toMatchObject([{ code: 'NO_ANSWER' }]));
+    await expect.poll(() => errors).toMatchObject([{ code: 'NO_ANSWER' }]);
   });
 
   test('follows each tenant by itself, and nobody once it is closed', async () => {
     const other = 't_0000000000000001';
     const { feed, asked, errors } = follow([], { tenants: [TENANT, other, TENANT] });
-    await vi.waitFor(() => expect(asked).toStrictEqual([PATH, `/v1/revocations/${other}`]));
+    await expect.poll(() => asked).toStrictEqual([PATH, `/v1/revocations/${other}`]);
     await feed.close();
     expect([asked.length, errors]).toStrictEqual([2, []]);
   });

@@ -22,7 +22,7 @@ import { BoxofficeError, errorOfCall, timeoutError } from './errors.ts';
 import { Listing } from './listing.ts';
 import { fromPlain, type Plain, toPlain } from './plain.ts';
 
-/** Bookmarks come every 15 seconds: a stream that is silent for so long is dead. */
+/** Bookmarks come at least every 15 seconds: a stream that is silent for so long is dead. */
 const SILENT_MS_MAX = 40_000;
 
 export interface ControlOptions {
@@ -39,7 +39,7 @@ export interface ControlOptions {
 export interface WatchOptions {
   /** Ends it: the iteration rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long nothing may come before the stream is opened anew; bookmarks come every 15 s. Default 40 s. */
+  /** How long nothing may come before the stream is opened anew; bookmarks come at least every 15 s. Default 40 s. */
   readonly silentMsMax?: number | undefined;
 }
 

@@ -41,7 +41,7 @@ async function run(args: string[], onLine: (count: number) => void): Promise<str
 }
 
 it('a relay that is killed at any moment loses nothing it was told is stored, and has nothing charged twice', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   folder = await mkdtemp(join(tmpdir(), 'usage-kill-'));
   const random = seeded(20_260_301);

@@ -8,7 +8,7 @@ import type { Fault } from './usage-server.ts';
 
 const bench = useBench();
 
-const once = { interval: 1, timeout: 3_000 };
+const once = { interval: 1, timeout: 30_000 };
 /** Wait, without letting time pass, until something has happened. */
 const until = (condition: () => unknown) => expect.poll(condition, once);
 /** Let time pass in steps until something has happened. */

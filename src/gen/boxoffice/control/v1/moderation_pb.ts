@@ -96,7 +96,7 @@ export type ModerationEvent = Message<"boxoffice.control.v1.ModerationEvent"> & 
   reason: string;
 
   /**
-   * The participant who did it; empty: the tenant itself.
+   * The participant who did it; empty: the tenant itself, or a watchdog.
    *
    * @generated from field: string actor = 10;
    */

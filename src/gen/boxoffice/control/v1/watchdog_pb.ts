@@ -21,7 +21,7 @@ export const file_boxoffice_control_v1_watchdog: GenFile = /*@__PURE__*/
  */
 export type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
   /**
-   * `wd_<32 hex>`. Output only.
+   * `wd_<32 hex>`. Given by the service; in an update, the watchdog to change.
    *
    * @generated from field: string id = 1;
    */
