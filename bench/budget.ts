@@ -98,7 +98,7 @@ function timeStages(bench: Bench, bodies: readonly Buffer[]): void {
   };
   for (const body of bodies) {
     const records = stage('read', () => readPlainUsage(body, ''))!;
-    stage('order', () => records.rowsById);
+    stage('order', () => records.sortById());
     const lines = records.rows();
     const settled = stage('price', () => settleRecords(records, lines, RATES, INITIAL_CARRY, 'carry'));
     stage('write', () => drain(records, lines, settled));

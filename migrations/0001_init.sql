@@ -23,8 +23,8 @@ create table tenants (
 create table tenant_status_changes (
   tenant_id  bigint not null references tenants,
   at         timestamptz not null default clock_timestamp(),
-  old_status text not null,
-  new_status text not null,
+  old_status text not null check (old_status in ('pending', 'active', 'suspended', 'archived', 'deleted')),
+  new_status text not null check (new_status in ('pending', 'active', 'suspended', 'archived', 'deleted')),
   reason     text not null,
   primary key (tenant_id, at)
 );
@@ -47,7 +47,7 @@ create table api_keys (
 );
 create index api_keys_of_tenant on api_keys (tenant_id, created_at);
 
--- Rate cards are versions that never change; the newest one in effect prices what is reported now.
+-- Rate cards are versions that never change; the newest one prices what is reported now.
 create table rate_cards (
   version      integer primary key check (version > 0),
   effective_at timestamptz not null default now(),
@@ -193,7 +193,9 @@ create table payments (
   attempt_id  text unique,
   checkout_id text,
   card_fingerprint text,
-  settled_at  timestamptz not null default clock_timestamp()
+  settled_at  timestamptz not null default clock_timestamp(),
+  check ((kind = 'auto_top_up') = (attempt_id is not null)),
+  check ((kind = 'top_up') = (checkout_id is not null))
 );
 create index payments_of_tenant on payments (tenant_id, settled_at);
 
@@ -203,7 +205,7 @@ create table refunds (
   payment_id text not null,
   amount     bigint not null check (amount >= 0),
   status     text not null,
-  final      boolean not null
+  final      boolean generated always as (status in ('failed', 'canceled')) stored
 );
 create index refunds_of_payment on refunds (payment_id);
 
@@ -258,11 +260,11 @@ create table top_up_attempts (
   error             text,
   created_at        timestamptz not null default now(),
   finished_at       timestamptz,
-  check ((state in ('pending', 'unknown')) = (finished_at is null))
+  check ((state in ('pending', 'unknown')) = (finished_at is null)),
+  check (state <> 'unknown' or num_nonnulls(customer_id, payment_method_id, first_sent_at) = 3)
 );
 create unique index top_up_attempts_open on top_up_attempts (tenant_id) where state in ('pending', 'unknown');
 create index top_up_attempts_due on top_up_attempts (next_at) where state in ('pending', 'unknown');
-create index top_up_attempts_of_tenant on top_up_attempts (tenant_id, finished_at);
 create index top_up_attempts_of_card on top_up_attempts (card_fingerprint, finished_at) where state = 'declined';
 
 -- What declines have done to a card's standing, by its fingerprint: the same card attached anew is the same.

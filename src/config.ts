@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { parseRange } from './lib/address.ts';
 import { SECRETS_KEY_BYTES } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
 import type { Rounding } from './pricing/usage-price.ts';
@@ -250,10 +251,7 @@ function readKeyPrefix(env: Env): string {
 function readTrustProxy(env: Env): readonly string[] {
   const list = readList(env, 'TRUST_PROXY');
   for (const each of list) {
-    const [address = '', bits, ...rest] = each.split('/');
-    const size = isIP(address) === 4 ? 32 : 128;
-    const bitsFit = bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= size);
-    if (isIP(address) === 0 || !bitsFit || rest.length > 0) {
+    if (!parseRange(each)) {
       throw wrong('TRUST_PROXY', 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
     }
   }

@@ -1,6 +1,5 @@
 /** How a process of ours ends: what it opened is closed in the opposite order, and in time. */
 import type { Logger } from 'pino';
-import { DataDirInUse } from './db/embedded.ts';
 import { shrinkHeap } from './lib/shrink-heap.ts';
 import { StartError } from './lib/start-error.ts';
 
@@ -47,6 +46,5 @@ export function shrinkHeapSoon(): void {
 
 /** Some errors say in one line what to do; anything else is a surprise and needs its stack. */
 export function describeStartFailure(error: unknown): string {
-  const expected = error instanceof StartError || error instanceof DataDirInUse;
-  return expected ? error.message : ((error as Error).stack ?? String(error));
+  return error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
 }

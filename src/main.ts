@@ -1,8 +1,8 @@
 /** Reads the environment, opens the database and the service, and stops on signals. */
-import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
+import { findFreePort } from './lib/free-port.ts';
 import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from './lifetime.ts';
 import { makeLog } from './ops/log.ts';
 import { renderTour } from './ops/tour.ts';
@@ -33,6 +33,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
     opened.add(() => tracing.close());
   }
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, opened));
+  // The sandbox is told where to deliver before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
   const publicUrl = publicUrlOf(config, port);
@@ -92,17 +93,6 @@ async function openSandbox(config: Config, servicePort: number, opened: Opened) 
 /** The default public address names the port that was asked for; when that was 0, the one that was given. */
 function publicUrlOf(config: Config, port: number): string {
   return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
-}
-
-/** The sandbox is told where to deliver before the service listens, so the port must be known by then. */
-function findFreePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, host, () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /** The first signal stops in good order; the second one, or too long a wait, at once. */

@@ -3,39 +3,36 @@
 /** The API version of the shapes in this sandbox. */
 export const API_VERSION = '2026-10-28.endive';
 
-export const EVENT_TYPES = [
-  'charge.dispute.closed',
-  'charge.dispute.created',
-  'charge.dispute.funds_reinstated',
-  'charge.dispute.funds_withdrawn',
-  'charge.failed',
-  'charge.pending',
-  'charge.refunded',
-  'charge.succeeded',
-  'checkout.session.async_payment_failed',
-  'checkout.session.async_payment_succeeded',
-  'checkout.session.completed',
-  'checkout.session.expired',
-  'customer.created',
-  'customer.deleted',
-  'customer.updated',
-  'payment_intent.canceled',
-  'payment_intent.created',
-  'payment_intent.payment_failed',
-  'payment_intent.processing',
-  'payment_intent.requires_action',
-  'payment_intent.succeeded',
-  'payment_method.attached',
-  'payment_method.automatically_updated',
-  'payment_method.detached',
-  'payment_method.updated',
-  'radar.early_fraud_warning.created',
-  'refund.created',
-  'refund.failed',
-  'refund.updated',
-] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
+export type EventType =
+  | 'charge.dispute.closed'
+  | 'charge.dispute.created'
+  | 'charge.dispute.funds_reinstated'
+  | 'charge.dispute.funds_withdrawn'
+  | 'charge.failed'
+  | 'charge.pending'
+  | 'charge.refunded'
+  | 'charge.succeeded'
+  | 'checkout.session.async_payment_failed'
+  | 'checkout.session.async_payment_succeeded'
+  | 'checkout.session.completed'
+  | 'checkout.session.expired'
+  | 'customer.created'
+  | 'customer.deleted'
+  | 'customer.updated'
+  | 'payment_intent.canceled'
+  | 'payment_intent.created'
+  | 'payment_intent.payment_failed'
+  | 'payment_intent.processing'
+  | 'payment_intent.requires_action'
+  | 'payment_intent.succeeded'
+  | 'payment_method.attached'
+  | 'payment_method.automatically_updated'
+  | 'payment_method.detached'
+  | 'payment_method.updated'
+  | 'radar.early_fraud_warning.created'
+  | 'refund.created'
+  | 'refund.failed'
+  | 'refund.updated';
 
 export interface Event {
   readonly id: string;

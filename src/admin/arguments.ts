@@ -1,8 +1,8 @@
 /** What commands accept as arguments. A value that is not understood ends the command with exit code 2. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { microsOfDollars } from '../money/amount.ts';
 import { parseTenantId, type TenantId } from '../tenants/tenant.ts';
 
-const FRACTION_DIGITS = 6;
 const REASON_MAX = 500;
 
 export function tenantArgument(): Argument {
@@ -36,8 +36,8 @@ function parseTenant(text: string): TenantId {
 
 /** Decimal dollars, such as `12.50` or `-3`, in micros. Not zero. */
 export function parseDollars(text: string): bigint {
-  const [, sign, whole = '', fraction = ''] = /^(-?)([0-9]{1,9})(?:\.([0-9]{1,6}))?$/.exec(text) ?? [];
-  const micros = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, '0'));
+  const [, sign, size = '0'] = /^(-?)([0-9]{1,9}(?:\.[0-9]{1,6})?)$/.exec(text) ?? [];
+  const micros = microsOfDollars(size);
   if (micros === 0n) {
     throw new InvalidArgumentError(
       'It must be dollars other than 0, such as 12.50 or -3, with 6 decimals at most.',

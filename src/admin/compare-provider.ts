@@ -7,25 +7,21 @@ import type Stripe from 'stripe';
 import type { Db } from '../db/pool.ts';
 import type { Difference } from '../ledger/verify.sql.ts';
 import { displayMicros, microsOfCents } from '../money/amount.ts';
+import { findPayments, listPaymentsAfter, type Payment } from '../payments/payments.sql.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../tenants/tenant.ts';
 
 const PAGE = 100;
-
-interface Credited {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly credited: bigint;
-}
 
 /** Keeps the id of every payment of ours in memory, and nothing else of it. */
 export async function* compareWithProvider(db: Db, stripe: Stripe): AsyncGenerator<Difference> {
   const seen = new Set<string>();
   for await (const intents of pagesOf(stripe.paymentIntents.list({ limit: PAGE }))) {
     const ours = intents.filter((intent) => intent.status === 'succeeded' && tenantOf(intent) !== undefined);
-    const credited = await findCredited(
+    const found = await findPayments(
       db,
       ours.map((intent) => intent.id),
     );
+    const credited = new Map(found.map((payment) => [payment.id, payment]));
     for (const intent of ours) {
       seen.add(intent.id);
       const difference = compareOne(intent, credited.get(intent.id));
@@ -54,7 +50,7 @@ function tenantOf({ metadata }: Stripe.PaymentIntent): TenantId | undefined {
   return metadata.checkout || metadata.attempt ? parseTenantId(metadata.tenant ?? '') : undefined;
 }
 
-function compareOne(intent: Stripe.PaymentIntent, found: Credited | undefined): Difference | undefined {
+function compareOne(intent: Stripe.PaymentIntent, found: Payment | undefined): Difference | undefined {
   const tenant = tenantOf(intent)!;
   const expected = describe({ tenant, credited: microsOfCents(intent.amount_received) });
   const shown = found ? describe(found) : 'not credited';
@@ -63,36 +59,25 @@ function compareOne(intent: Stripe.PaymentIntent, found: Credited | undefined): 
     : { tenant, what: `payment ${intent.id} at the provider`, expected, found: shown };
 }
 
-function describe({ tenant, credited }: Pick<Credited, 'tenant' | 'credited'>): string {
+function describe({ tenant, credited }: Pick<Payment, 'tenant' | 'credited'>): string {
   return `${displayMicros(credited)} for ${renderTenantId(tenant)}`;
-}
-
-async function findCredited(db: Db, ids: readonly string[]): Promise<Map<string, Credited>> {
-  const { rows } = await db.query<Credited>(
-    'select id, tenant_id as tenant, credited from payments where id = any($1)',
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Payments that were credited and that the provider does not know. */
 async function* listUnknown(db: Db, known: ReadonlySet<string>): AsyncGenerator<Difference> {
   let after = '';
   for (;;) {
-    const { rows } = await db.query<Credited>(
-      'select id, tenant_id as tenant, credited from payments where id > $1 order by id limit $2',
-      [after, PAGE],
-    );
-    for (const row of rows) {
-      if (known.has(row.id)) continue;
+    const payments = await listPaymentsAfter(db, after, PAGE);
+    for (const payment of payments) {
+      if (known.has(payment.id)) continue;
       yield {
-        tenant: row.tenant,
-        what: `payment ${row.id} at the provider`,
+        tenant: payment.tenant,
+        what: `payment ${payment.id} at the provider`,
         expected: 'no such payment',
-        found: describe(row),
+        found: describe(payment),
       };
     }
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)!.id;
+    if (payments.length < PAGE) return;
+    after = payments.at(-1)!.id;
   }
 }

@@ -3,10 +3,11 @@ import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { ROOM_PATTERNS_MAX } from '../devices/device-credential.ts';
 import { isKeyId } from '../keys/api-key.ts';
 import { changeCeiling } from '../keys/change-ceiling.ts';
-import { DEFAULT_CEILING, type KeyCeiling, LIFETIME_SECONDS_MAX, RANK_MAX } from '../keys/key-ceiling.ts';
+import { DEFAULT_CEILING, type KeyCeiling, RANK_MAX } from '../keys/key-ceiling.ts';
 import { ROLES } from '../pricing/rate-card.ts';
 import { ROOM_PATTERN_PATTERN } from '../rooms/room.ts';
 import { CAPABILITIES } from '../tokens/capabilities.ts';
+import { TOKEN_SECONDS_MAX } from '../tokens/participant-token.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson } from './output.ts';
@@ -33,7 +34,7 @@ export function keyCeilingCommand(program: Command): void {
     .option('--roles <list>', `of ${ROLES.join(', ')}`, parseRoles)
     .option('--rooms <list>', 'names of rooms, in which * stands for any characters', parseRooms)
     .option('--rank <n>', `0 to ${RANK_MAX}`, wholeNumber(0, RANK_MAX))
-    .option('--lifetime <s>', `seconds, 1 to ${LIFETIME_SECONDS_MAX}`, wholeNumber(1, LIFETIME_SECONDS_MAX))
+    .option('--lifetime <s>', `seconds, 1 to ${TOKEN_SECONDS_MAX}`, wholeNumber(1, TOKEN_SECONDS_MAX))
     .option('--reset', 'first, back to what every key begins with')
     .addHelpText(
       'after',

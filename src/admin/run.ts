@@ -6,8 +6,8 @@
  */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { sqlState } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
+import { codeOf } from '../lib/error-code.ts';
 import { hideSecrets } from '../ops/log.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
@@ -68,7 +68,7 @@ function report(error: unknown): number {
 
 function describe(error: unknown): string {
   if (error instanceof Failure || error instanceof ConfigError) return error.message;
-  if (sqlState(error) === UNDEFINED_TABLE) return 'the database has no tables yet: start the service once';
+  if (codeOf(error) === UNDEFINED_TABLE) return 'the database has no tables yet: start the service once';
   // Connecting to several addresses of a host fails with all of their errors, and no message of its own.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const cause: unknown = first ?? error;

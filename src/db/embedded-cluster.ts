@@ -6,9 +6,11 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../lib/error-code.ts';
+import { findFreePort } from '../lib/free-port.ts';
+import { keepFile } from '../lib/keep-file.ts';
 import { type Account, findServerProgram, type ServerProgram } from './embedded-user.ts';
 
 /** The part of a logger that is used here. */
@@ -68,22 +70,11 @@ export async function openCluster(path: string, durable: boolean, log: Log): Pro
   return cluster;
 }
 
-/** The first of several starters decides on the password: `link` never replaces a file. */
 function openPassword(path: string, clusterExists: boolean): string {
-  if (!fs.existsSync(path)) {
-    if (clusterExists)
-      throw new Error(`${path} is missing: the embedded database cannot be opened without it`);
-    const draft = `${path}.${process.pid}`;
-    fs.writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
-    try {
-      fs.linkSync(draft, path);
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
-    } finally {
-      fs.rmSync(draft, { force: true });
-    }
+  if (clusterExists && !fs.existsSync(path)) {
+    throw new Error(`${path} is missing: the embedded database cannot be opened without it`);
   }
-  return fs.readFileSync(path, 'utf8').trim();
+  return keepFile(path, () => randomBytes(32).toString('base64url')).trim();
 }
 
 /** Initialise beside the final place and rename: there is either a whole cluster or none. */
@@ -195,7 +186,7 @@ function readLockFile(cluster: Cluster): LockFile | undefined {
   try {
     lines = fs.readFileSync(join(cluster.dir, 'postmaster.pid'), 'utf8').split('\n');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   const pid = Number(lines[0]);
@@ -226,7 +217,7 @@ function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
  */
 export async function startPostmaster(cluster: Cluster, port?: number): Promise<Postmaster | undefined> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort()));
+    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')));
     if (typeof outcome !== 'string') return outcome;
     if (outcome.includes('lock file "postmaster.pid"') || outcome.includes('shared memory block'))
       return undefined;
@@ -306,18 +297,6 @@ function readLogOf(path: string, pid: number | undefined): string {
   return lines.filter((line) => line.includes(`[${pid}]`)).join('\n');
 }
 
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
-  return address.port;
-}
-
 /** Fast shutdown: sessions are ended and a checkpoint is written. */
 export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   if (await endsAfter('SIGINT', FAST_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
@@ -355,12 +334,8 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    return codeOf(error) === 'EPERM';
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** The line that says why: the fatal one if there is one, or else the last. */

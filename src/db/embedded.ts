@@ -11,6 +11,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { codeOf } from '../lib/error-code.ts';
+import { StartError } from '../lib/start-error.ts';
 import {
   breakPostmaster,
   type Cluster,
@@ -40,12 +42,12 @@ export interface Embedded {
 }
 
 /** Another service works on this data directory. */
-export class DataDirInUse extends Error {
+export class DataDirInUse extends StartError {
+  override readonly name = 'DataDirInUse';
   readonly code = 'DATA_DIR_IN_USE';
 
   constructor(dataDir: string, holder: string | undefined) {
     super(`DATA_DIR ${dataDir} is in use by another service${holder === undefined ? '' : ` (${holder})`}`);
-    this.name = 'DataDirInUse';
   }
 }
 
@@ -270,10 +272,6 @@ function urlOf(cluster: Cluster, port: number, user: string, database: string): 
 
 function isGoingAway(error: unknown): boolean {
   return GOING_AWAY.has(codeOf(error) ?? '') || messageOf(error).startsWith('Connection terminated');
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function messageOf(error: unknown): string {

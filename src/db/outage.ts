@@ -1,5 +1,5 @@
 /** Errors that say nothing about a request, only that the database was away or too slow. */
-import { sqlState } from './transaction.ts';
+import { codeOf } from '../lib/error-code.ts';
 
 export type Outage = 'unavailable' | 'deadline_exceeded';
 
@@ -16,7 +16,7 @@ export function outageOf(error: unknown): Outage | undefined {
   if (!(error instanceof Error)) return undefined;
   // Connecting to several addresses of a host fails with all of their errors.
   const [first] = error instanceof AggregateError ? error.errors : [];
-  const code = sqlState(first ?? error) ?? '';
+  const code = codeOf(first ?? error) ?? '';
   if (TOO_SLOW.has(code) || TOO_SLOW_MESSAGE.test(error.message)) return 'deadline_exceeded';
   if (AWAY.test(code) || AWAY_MESSAGE.test(error.message)) return 'unavailable';
   return undefined;

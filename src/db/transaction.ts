@@ -2,11 +2,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
+import { codeOf } from '../lib/error-code.ts';
 import type { Pool, Tx } from './pool.ts';
 
 const ATTEMPTS = 4;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+const UNIQUE_VIOLATION = '23505';
 
 /** Does nothing, at next to no cost, unless `ops/tracing.ts` was started. */
 const tracer = trace.getTracer('boxoffice');
@@ -20,7 +22,9 @@ const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresq
  * dies during COMMIT leaves the outcome unknown: that is thrown, never tried again from here.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return tracer.startActiveSpan('transaction', SPAN, (span) => traced(span, () => repeated(pool, work)));
+  return tracer.startActiveSpan('transaction', SPAN, (span) =>
+    traced(span, () => repeatOnConflict(() => once(pool, work))),
+  );
 }
 
 /** A span tells how long it took and how it ended; statements and their values stay here. */
@@ -29,7 +33,7 @@ async function traced<T>(span: Span, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     span.setStatus({ code: SpanStatusCode.ERROR });
-    const code = sqlState(error);
+    const code = codeOf(error);
     if (code !== undefined) span.setAttribute('db.response.status_code', code);
     throw error;
   } finally {
@@ -37,12 +41,16 @@ async function traced<T>(span: Span, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function repeated<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+/**
+ * Run a transaction, or a statement that is one by itself, again where PostgreSQL asks for it. Of
+ * `work` that failed so, nothing is left.
+ */
+export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await once(pool, work);
+      return await work();
     } catch (error) {
-      const code = sqlState(error);
+      const code = codeOf(error);
       const again = code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
       if (!again || attempt === ATTEMPTS) throw error;
       await wait(Math.random() * 20 * attempt);
@@ -84,15 +92,9 @@ export async function inSnapshot<T>(pool: Pool, read: (tx: Tx) => Promise<T>): P
   }
 }
 
-/** The SQLSTATE of a database error; `undefined` for anything else. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** Whether `error` says that the unique constraint or index `name`, or any, holds the row already. */
-export function violatesUnique(error: unknown, name?: string): boolean {
-  if (sqlState(error) !== '23505') return false;
-  return name === undefined || (error as { constraint?: string }).constraint === name;
+/** Whether `error` says that a unique constraint or index holds the row already. */
+export function violatesUnique(error: unknown): boolean {
+  return codeOf(error) === UNIQUE_VIOLATION;
 }
 
 /**

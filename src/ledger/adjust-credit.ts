@@ -1,10 +1,10 @@
 /** An operator gives a tenant credit or takes some back. Source: specification 2.3, entries of kind `adjustment`. */
-import type { Pool, Tx } from '../db/pool.ts';
+import type { Pool } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { Failure, invalidRequest } from '../failure.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { findTenant } from '../tenants/tenants.sql.ts';
-import { appendPosting, lockAccount } from './ledger.sql.ts';
+import { appendPosting, findAdjustedAmount, lockAccount } from './ledger.sql.ts';
 
 export interface Adjustment {
   /** Micros, signed. */
@@ -40,13 +40,4 @@ export async function adjustCredit(db: Pool, tenant: TenantId, adjustment: Adjus
     });
     return { balance, posted: true };
   });
-}
-
-/** Certain only while the account is locked. */
-async function findAdjustedAmount(tx: Tx, tenant: TenantId, id: string): Promise<bigint | undefined> {
-  const { rows } = await tx.query<{ amount: bigint }>(
-    `select amount from postings where tenant_id = $1 and kind = 'adjustment' and reference = $2`,
-    [tenant, id],
-  );
-  return rows[0]?.amount;
 }

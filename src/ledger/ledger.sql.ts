@@ -61,7 +61,7 @@ async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Accou
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
                         and s.frozen_by = '{}' and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
-                  (select max(version) from rate_cards where effective_at <= clock_timestamp()) as "rateVersion"
+                  (select max(version) from rate_cards) as "rateVersion"
              from accounts a
              join tenants t on t.id = a.tenant_id
              join payment_settings s on s.tenant_id = a.tenant_id
@@ -78,6 +78,15 @@ export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
   const row = rows[0];
   assert(row, 'account of the tenant');
   return row.balance;
+}
+
+/** What an adjustment of this id moved, if there is one. Certain only while the account is locked. */
+export async function findAdjustedAmount(tx: Tx, tenant: TenantId, id: string): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ amount: bigint }>(
+    `select amount from postings where tenant_id = $1 and kind = 'adjustment' and reference = $2`,
+    [tenant, id],
+  );
+  return rows[0]?.amount;
 }
 
 export interface NewPosting {

@@ -28,6 +28,16 @@ export async function compareBalances(db: Db): Promise<Difference[]> {
   return rows;
 }
 
+/** The tenants that follow this one, by id; null: the first ones. */
+export async function listAccountsAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>(
+    `select tenant_id as tenant from accounts where $1::bigint is null or tenant_id > $1
+      order by tenant_id limit $2`,
+    [after, limit],
+  );
+  return rows.map((row) => row.tenant);
+}
+
 /** The sum of a tenant's postings up to `seq`, in micros. */
 export interface Sum {
   readonly tenant: TenantId;

@@ -9,7 +9,7 @@
 import type { Deps } from '../deps.ts';
 import { type Repeating, repeat } from '../lib/repeat.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
-import { type Sum, sumFurther } from './verify.sql.ts';
+import { listAccountsAfter, type Sum, sumFurther } from './verify.sql.ts';
 
 const EVERY_SECONDS = 15;
 const TENANTS_AT_ONCE = 200;
@@ -20,7 +20,7 @@ export function startLedgerWatch(deps: Deps): Repeating {
   let after: TenantId | null = null;
 
   const turn = async () => {
-    const tenants = await nextTenants(deps, after);
+    const tenants = await listAccountsAfter(deps.db, after, TENANTS_AT_ONCE);
     after = tenants.length === TENANTS_AT_ONCE ? tenants.at(-1)! : null;
     const known = tenants.map((tenant) => sums.get(tenant) ?? { tenant, seq: 0n, sum: 0n });
     for (const { balance, ...sum } of await sumFurther(deps.db, known)) {
@@ -44,13 +44,4 @@ function noteDrift(deps: Deps, drifts: Map<TenantId, bigint>, tenant: TenantId, 
     { tenant: renderTenantId(tenant), drift: drift.toString() },
     'a balance differs from its ledger',
   );
-}
-
-async function nextTenants(deps: Deps, after: TenantId | null): Promise<TenantId[]> {
-  const { rows } = await deps.db.query<{ tenant: TenantId }>(
-    `select tenant_id as tenant from accounts where $1::bigint is null or tenant_id > $1
-      order by tenant_id limit $2`,
-    [after, TENANTS_AT_ONCE],
-  );
-  return rows.map((row) => row.tenant);
 }

@@ -1,4 +1,5 @@
 /** Addresses of clients, and ranges of them. */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -11,6 +12,25 @@ export function parseAddress(text: string): string | undefined {
   const [bare = ''] = withoutPort(text).split('%');
   if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return undefined;
   return ipaddr.process(bare).toString();
+}
+
+/** An address, and how many of its first bits count. */
+export type AddressRange = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+/** A range like `10.0.0.0/8`, or an address by itself, which is the range of nothing else; `undefined` for other text. */
+export function parseRange(text: string): AddressRange | undefined {
+  const [, address = '', digits] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  const bits = digits === undefined ? bitsMax : Number(digits);
+  return bitsMax > 0 && bits <= bitsMax ? [ipaddr.parse(address), bits] : undefined;
+}
+
+/** Whether one of the ranges holds the address; none holds text that is no address. */
+export function isWithin(ranges: readonly AddressRange[], address: string): boolean {
+  const canonical = parseAddress(address);
+  if (canonical === undefined) return false;
+  const parsed = ipaddr.parse(canonical);
+  return ranges.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
 }
 
 /** `[2001:db8::1]:443` and `192.0.2.1:443` without what is not the address. */

@@ -1,5 +1,5 @@
 /** Thrown when the program contradicts itself. It is never the caller's fault: doors answer 500. */
-export class AssertionError extends Error {
+class AssertionError extends Error {
   override readonly name = 'AssertionError';
 }
 

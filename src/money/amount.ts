@@ -21,6 +21,17 @@ export function displayMicros(micros: bigint): string {
   return `${micros < 0n ? '-' : ''}$${size / MICROS_PER_DOLLAR}.${fraction}`;
 }
 
+/** `$1.50`, for pages that people pay on. What is less than a cent is left out. */
+export function displayCents(micros: bigint): string {
+  return displayMicros(micros).slice(0, -4);
+}
+
+/** Decimal dollars, such as `1` or `1.5`, in micros. The text is known to be such, with 6 decimals at most. */
+export function microsOfDollars(dollars: string): bigint {
+  const [whole = '', fraction = ''] = dollars.split('.');
+  return BigInt(whole + fraction.padEnd(6, '0'));
+}
+
 export function renderAmount(micros: bigint): Amount {
   return { micros, display: displayMicros(micros) };
 }

@@ -26,10 +26,11 @@ import {
   updateCardFingerprint,
 } from './payments.sql.ts';
 import type { Provider } from './provider.ts';
-import { insertEvent } from './provider-events.sql.ts';
+import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
 import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
 import { findAttempt } from './top-up-attempts.sql.ts';
+import { countTopUp } from './top-up-outcome.ts';
 
 /** The kinds that we act on: what to subscribe to, and what the sweeper asks for. */
 export const EVENT_TYPES = [
@@ -64,20 +65,16 @@ export async function handleEvent(deps: Deps, provider: Provider, event: Stripe.
   const effect = isOtherWorld
     ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
     : await effectOf(deps, provider, event);
-  await inTransaction(deps.db, async (tx) => {
-    if (!(await insertEvent(tx, event.id, event.type))) return;
-    const handled = await effect(tx);
-    if (handled.outcome === 'processed') return;
-
-    await tx.query('update provider_events set outcome = $2, reason = $3 where id = $1', [
-      event.id,
-      handled.outcome,
-      handled.reason,
-    ]);
-    if (handled.outcome === 'parked') {
-      deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'notification parked');
-    }
+  const handled = await inTransaction(deps.db, async (tx) => {
+    if (!(await insertEvent(tx, event.id, event.type))) return undefined;
+    const done = await effect(tx);
+    if (done.outcome !== 'processed') await updateEventOutcome(tx, event.id, done);
+    return done;
   });
+  countTopUp(deps, handled?.topUp);
+  if (handled?.outcome === 'parked') {
+    deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'notification parked');
+  }
 }
 
 const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });
@@ -86,17 +83,17 @@ async function effectOf(deps: Deps, provider: Provider, event: Stripe.Event): Pr
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
-      return paidSession(deps, provider, event.data.object);
+      return paidSession(provider, event.data.object);
     case 'checkout.session.async_payment_failed':
       return checkoutMoved(event.data.object, 'failed');
     case 'checkout.session.expired':
       return checkoutMoved(event.data.object, 'expired');
     case 'payment_intent.succeeded':
-      return succeeded(deps, provider, event.data.object.id);
+      return succeeded(provider, event.data.object.id);
     case 'payment_intent.payment_failed':
     case 'payment_intent.canceled':
     case 'payment_intent.requires_action':
-      return paymentFailed(deps, event.data.object);
+      return paymentFailed(event.data.object);
     case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':
@@ -124,14 +121,10 @@ function idOf(reference: string | { id: string } | null | undefined): string | u
   return typeof reference === 'string' ? reference : reference?.id;
 }
 
-async function paidSession(
-  deps: Deps,
-  provider: Provider,
-  session: Stripe.Checkout.Session,
-): Promise<Effect> {
+async function paidSession(provider: Provider, session: Stripe.Checkout.Session): Promise<Effect> {
   const paymentId = idOf(session.payment_intent);
   if (session.payment_status !== 'paid' || !paymentId) return checkoutMoved(session, 'processing');
-  return succeeded(deps, provider, paymentId);
+  return succeeded(provider, paymentId);
 }
 
 function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): Effect {
@@ -143,10 +136,10 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
   };
 }
 
-async function succeeded(deps: Deps, provider: Provider, paymentId: string): Promise<Effect> {
+async function succeeded(provider: Provider, paymentId: string): Promise<Effect> {
   const intent = await findAtProvider(provider, paymentId);
   if (!intent) return async () => parked(`payment ${paymentId} is not there at the provider`);
-  return (tx) => settlePayment(deps, tx, intent);
+  return (tx) => settlePayment(tx, intent);
 }
 
 async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.PaymentIntent | undefined> {
@@ -159,17 +152,15 @@ async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.
 }
 
 /** Of interest only while the answer to our own charge has not arrived. */
-function paymentFailed(deps: Deps, intent: Stripe.PaymentIntent): Effect {
+function paymentFailed(intent: Stripe.PaymentIntent): Effect {
   return async (tx) => {
     const attempt = intent.metadata.attempt ? await findAttempt(tx, intent.metadata.attempt) : undefined;
     if (!attempt) return { outcome: 'ignored', reason: 'no automatic top-up' };
     if (intent.status === 'canceled') {
-      await cancelAttempt(deps, tx, attempt, PAYMENT_CANCELED);
-      return PROCESSED;
+      return { outcome: 'processed', topUp: await cancelAttempt(tx, attempt, PAYMENT_CANCELED) };
     }
     const report = intent.last_payment_error ?? { code: 'authentication_required' as const };
-    await declineAttempt(deps, tx, attempt, report, intent.id);
-    return PROCESSED;
+    return { outcome: 'processed', topUp: await declineAttempt(tx, attempt, report, intent.id) };
   };
 }
 
@@ -190,8 +181,8 @@ async function aboutPayment(
   const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
   const missing = isKnown ? undefined : await findAtProvider(provider, paymentId);
   return async (tx) => {
-    if (missing) await settlePayment(deps, tx, missing);
-    return effect(tx, paymentId);
+    const settled = missing && (await settlePayment(tx, missing));
+    return { ...(await effect(tx, paymentId)), topUp: settled?.topUp };
   };
 }
 

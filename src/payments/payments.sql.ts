@@ -208,12 +208,25 @@ export async function insertPayment(
   return rowCount === 1;
 }
 
+const PAYMENT = 'id, tenant_id as tenant, kind, credited, reversed';
+
 export async function findPayment(db: Db, id: string): Promise<Payment | undefined> {
+  const [payment] = await findPayments(db, [id]);
+  return payment;
+}
+
+export async function findPayments(db: Db, ids: readonly string[]): Promise<Payment[]> {
+  const { rows } = await db.query<Payment>(`select ${PAYMENT} from payments where id = any($1)`, [ids]);
+  return rows;
+}
+
+/** The payments that follow this one, by id. */
+export async function listPaymentsAfter(db: Db, id: string, limit: number): Promise<Payment[]> {
   const { rows } = await db.query<Payment>(
-    'select id, tenant_id as tenant, kind, credited, reversed from payments where id = $1',
-    [id],
+    `select ${PAYMENT} from payments where id > $1 order by id limit $2`,
+    [id, limit],
   );
-  return rows[0];
+  return rows;
 }
 
 export async function updateReversed(tx: Tx, id: string, reversed: bigint): Promise<void> {

@@ -10,6 +10,14 @@ export async function insertEvent(tx: Tx, id: string, type: string): Promise<boo
   return rowCount === 1;
 }
 
+export async function updateEventOutcome(
+  tx: Tx,
+  id: string,
+  { outcome, reason }: { outcome: 'ignored' | 'parked'; reason: string },
+): Promise<void> {
+  await tx.query('update provider_events set outcome = $2, reason = $3 where id = $1', [id, outcome, reason]);
+}
+
 export async function findHandledEvents(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>('select id from provider_events where id = any($1)', [ids]);
   return new Set(rows.map((row) => row.id));

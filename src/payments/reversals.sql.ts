@@ -6,12 +6,11 @@ export async function upsertRefund(
   tx: Tx,
   refund: { id: string; paymentId: string; amount: bigint; status: string },
 ): Promise<void> {
-  const final = refund.status === 'failed' || refund.status === 'canceled';
   await tx.query(
-    `insert into refunds as r (id, payment_id, amount, status, final) values ($1, $2, $3, $4, $5)
-     on conflict (id) do update set status = excluded.status, amount = excluded.amount, final = excluded.final
+    `insert into refunds as r (id, payment_id, amount, status) values ($1, $2, $3, $4)
+     on conflict (id) do update set status = excluded.status, amount = excluded.amount
       where not r.final`,
-    [refund.id, refund.paymentId, refund.amount, refund.status, final],
+    [refund.id, refund.paymentId, refund.amount, refund.status],
   );
 }
 

@@ -13,7 +13,8 @@ import type { Deps } from '../deps.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { centsOfMicros } from '../money/amount.ts';
 import { renderTenantId } from '../tenants/tenant.ts';
-import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import { cancelAttempt, closeAsCanceled, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import type { DeclineReport } from './decline.ts';
 import { DECLINES_PER_CARD_MAX, declineAttempt } from './decline-attempt.ts';
 import {
   findAutoTopUpTime,
@@ -30,10 +31,10 @@ import {
   countDeclines,
   findAttempt,
   findBlockedUntil,
-  finishAttempt,
   markSent,
   postpone,
 } from './top-up-attempts.sql.ts';
+import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
 
 const RETRY_SECONDS_MAX = 30;
 
@@ -64,32 +65,31 @@ export async function runDueTopUp(deps: Deps, provider: Provider): Promise<boole
  * it was canceled because there is no longer a reason, or a permission, to charge.
  */
 async function prepare(deps: Deps, claimed: Attempt): Promise<Attempt | undefined> {
-  return inTransaction(deps.db, async (tx) => {
+  type Prepared = { readonly attempt?: Attempt | undefined; readonly canceled?: TopUpOutcome | undefined };
+  const { attempt, canceled } = await inTransaction(deps.db, async (tx): Promise<Prepared> => {
     const account = await lockAccount(tx, claimed.tenant);
     const settings = await findPaymentSettings(tx, claimed.tenant);
     const { customerId, paymentMethodId, cardFingerprint } = settings;
     const isDue = account.topUpBelow !== null && account.balance < account.topUpBelow;
     if (!isDue || !customerId || !paymentMethodId) {
-      await finishAttempt(tx, claimed.id, 'canceled', { error: 'no longer due' });
-      return undefined;
+      return { canceled: await closeAsCanceled(tx, claimed, 'no longer due') };
     }
-    if (await isHeldBack(tx, claimed, cardFingerprint)) return undefined;
+    const hold =
+      (await velocityHold(tx, claimed)) ??
+      (cardFingerprint ? await cardHold(tx, cardFingerprint) : undefined);
+    if (hold) {
+      await noteTopUpError(tx, claimed.tenant, hold.error, hold.until);
+      return { canceled: await closeAsCanceled(tx, claimed, hold.error) };
+    }
 
     await markSent(tx, claimed.id, { customerId, paymentMethodId, fingerprint: cardFingerprint });
-    return findAttempt(tx, claimed.id);
+    return { attempt: await findAttempt(tx, claimed.id) };
   });
+  countTopUp(deps, canceled);
+  return attempt;
 }
 
-/** Whether a cap or the card's own record forbids the charge; if so the attempt is canceled, saying why. */
-async function isHeldBack(tx: Tx, attempt: Attempt, fingerprint: string | null): Promise<boolean> {
-  const hold =
-    (await velocityHold(tx, attempt)) ?? (fingerprint ? await cardHold(tx, fingerprint) : undefined);
-  if (!hold) return false;
-  await finishAttempt(tx, attempt.id, 'canceled', { error: hold.error });
-  await noteTopUpError(tx, attempt.tenant, hold.error, hold.until);
-  return true;
-}
-
+/** Why a cap, or the card's own record, forbids the charge, and until when. */
 interface Hold {
   readonly error: string;
   readonly until: Date | 'infinity';
@@ -167,7 +167,7 @@ async function lookUp(deps: Deps, provider: Provider, attempt: Attempt): Promise
 async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
   switch (intent.status) {
     case 'succeeded':
-      await inTransaction(deps.db, (tx) => settlePayment(deps, tx, intent));
+      await close(deps, async (tx) => (await settlePayment(tx, intent)).topUp);
       return;
     case 'processing':
       await postpone(deps.db, attempt.id, RETRY_SECONDS_MAX, { paymentId: intent.id });
@@ -177,7 +177,7 @@ async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentInte
       return;
     default: {
       const report = intent.last_payment_error ?? { code: 'authentication_required' as const };
-      await inTransaction(deps.db, (tx) => declineAttempt(deps, tx, attempt, report, intent.id));
+      await close(deps, (tx) => declineAttempt(tx, attempt, report, intent.id));
     }
   }
 }
@@ -185,10 +185,8 @@ async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentInte
 /** The provider answered with an error: a decline, a request it cannot serve, or nothing certain. */
 async function explain(deps: Deps, attempt: Attempt, error: unknown): Promise<void> {
   if (error instanceof Stripe.errors.StripeCardError) {
-    const report = (error.payment_intent?.last_payment_error ?? error.raw) as Parameters<
-      typeof declineAttempt
-    >[3];
-    await inTransaction(deps.db, (tx) => declineAttempt(deps, tx, attempt, report, error.payment_intent?.id));
+    const report = (error.payment_intent?.last_payment_error ?? error.raw) as DeclineReport;
+    await close(deps, (tx) => declineAttempt(tx, attempt, report, error.payment_intent?.id));
     return;
   }
   if (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode !== 409) {
@@ -215,5 +213,9 @@ async function retryLater(deps: Deps, attempt: Attempt, error: unknown): Promise
 }
 
 function giveUp(deps: Deps, attempt: Attempt, sentence: string): Promise<void> {
-  return inTransaction(deps.db, (tx) => cancelAttempt(deps, tx, attempt, sentence));
+  return close(deps, (tx) => cancelAttempt(tx, attempt, sentence));
+}
+
+async function close(deps: Deps, work: (tx: Tx) => Promise<TopUpOutcome | undefined>): Promise<void> {
+  countTopUp(deps, await inTransaction(deps.db, work));
 }

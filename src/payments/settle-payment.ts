@@ -4,7 +4,6 @@
  */
 import type Stripe from 'stripe';
 import type { Tx } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
 import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
 import { microsOfCents } from '../money/amount.ts';
 import { parseTenantId, type TenantId } from '../tenants/tenant.ts';
@@ -22,11 +21,16 @@ import {
 } from './payments.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
 import { clearBreaker, findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
+import type { TopUpOutcome } from './top-up-outcome.ts';
 
-/** What was done about a notification; `parked` is for an operator to look at. */
+/** What was done about a notification; `parked` is for an operator to look at. `topUp` is to be counted. */
 export type Handled =
-  | { readonly outcome: 'processed' }
-  | { readonly outcome: 'ignored' | 'parked'; readonly reason: string };
+  | { readonly outcome: 'processed'; readonly topUp?: TopUpOutcome | undefined }
+  | {
+      readonly outcome: 'ignored' | 'parked';
+      readonly reason: string;
+      readonly topUp?: TopUpOutcome | undefined;
+    };
 
 export const PROCESSED: Handled = { outcome: 'processed' };
 
@@ -47,13 +51,13 @@ interface Origin {
 }
 
 /** `intent` comes from the provider itself, never from a client, with `payment_method` expanded. */
-export async function settlePayment(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
+export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
   if (intent.status !== 'succeeded') return { outcome: 'ignored', reason: `payment is ${intent.status}` };
   if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
 
   const origin = await findOrigin(tx, intent);
   if (!origin) return parked(`payment ${intent.id} belongs to no checkout or top-up of ours`);
-  return credit(deps, tx, intent, origin);
+  return credit(tx, intent, origin);
 }
 
 /** Metadata only says where to look. The row there, written before the payment existed, is the proof. */
@@ -69,7 +73,7 @@ async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin 
   return { tenant: row.tenant, ...(checkout ? { checkoutId: checkout } : { attemptId: row.id }) };
 }
 
-async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
+async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
   const account = await lockAccount(tx, origin.tenant);
   const card = cardOf(intent);
   const payment: Payment = {
@@ -104,8 +108,7 @@ async function credit(deps: Deps, tx: Tx, intent: Stripe.PaymentIntent, origin: 
   // A refund, a dispute or a warning may have been heard of before the payment itself.
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
   await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });
-  deps.metrics.topUps.inc({ kind: payment.kind, outcome: 'succeeded' });
-  return PROCESSED;
+  return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
 }
 
 /** The first payment makes a pending tenant active. A later one changes no status. */
@@ -117,7 +120,7 @@ async function activate(tx: Tx, id: TenantId): Promise<void> {
 }
 
 /** The card that paid, if it was a card and may be charged again. */
-export function cardOf(
+function cardOf(
   intent: Stripe.PaymentIntent,
 ): { customerId: string; paymentMethodId: string; fingerprint: string } | undefined {
   const method = intent.payment_method;

@@ -1,9 +1,9 @@
 /** The sandbox as this deployment's payment provider: for trying things out, never for production. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import type { Config } from '../config.ts';
+import { keepFile } from '../lib/keep-file.ts';
 
 /** What the service has to know to use it as it uses Stripe. */
 export interface SandboxPayments {
@@ -17,8 +17,7 @@ export async function startSandboxPayments(
   servicePort: number,
 ): Promise<SandboxPayments> {
   const stateDir = join(config.dataDir, 'sandbox');
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  const { secretKey, webhookSecret } = await keepSecrets(join(stateDir, 'secrets.json'));
+  const { secretKey, webhookSecret } = keepSecrets(join(stateDir, 'secrets.json'));
 
   const sandbox = await startSandbox({
     port: config.sandboxPort,
@@ -50,16 +49,10 @@ interface Secrets {
 }
 
 /** Made once, then kept: payments of before must still be reachable after a restart. */
-async function keepSecrets(path: string): Promise<Secrets> {
-  const fresh: Secrets = {
+function keepSecrets(path: string): Secrets {
+  const make = (): Secrets => ({
     secretKey: `sk_test_${randomBytes(24).toString('base64url')}`,
     webhookSecret: `whsec_${randomBytes(24).toString('base64url')}`,
-  };
-  try {
-    await writeFile(path, JSON.stringify(fresh), { mode: 0o600, flag: 'wx' });
-    return fresh;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return JSON.parse(await readFile(path, 'utf8'));
-  }
+  });
+  return JSON.parse(keepFile(path, () => JSON.stringify(make())));
 }

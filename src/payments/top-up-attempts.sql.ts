@@ -15,7 +15,6 @@ export interface Attempt {
   readonly paymentMethodId: string | null;
   readonly cardFingerprint: string | null;
   readonly paymentId: string | null;
-  readonly firstSentAt: Date | null;
   readonly sends: number;
   /** How long ago it was first sent, by the clock of the database. */
   readonly ageSeconds: number;
@@ -23,8 +22,7 @@ export interface Attempt {
 
 const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "customerId",
   payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",
-  first_sent_at as "firstSentAt", sends,
-  coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds"`;
+  sends, coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds"`;
 
 /** Open an attempt with the amount that is set now. Returns false when the tenant has one open. */
 export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promise<boolean> {

@@ -7,6 +7,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { microsOfDollars } from '../money/amount.ts';
 
 export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
 export const TIERS = ['audio', 'hd', 'full_hd', '2k', '2k_plus'] as const;
@@ -104,9 +105,4 @@ function microsOfTiers(tiers: Static<typeof Tiers>): Record<Tier, bigint> {
     '2k': microsOfDollars(tiers['2k']),
     '2k_plus': microsOfDollars(tiers['2k_plus']),
   };
-}
-
-function microsOfDollars(dollars: string): bigint {
-  const [whole = '0', fraction = ''] = dollars.split('.');
-  return BigInt(whole + fraction.padEnd(6, '0'));
 }

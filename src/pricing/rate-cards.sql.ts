@@ -12,7 +12,7 @@ const COLUMNS = 'version, effective_at as "effectiveAt", card';
 
 export async function findNewestRateCard(db: Db): Promise<RateCardRow | undefined> {
   const { rows } = await db.query<RateCardRow>(
-    `select ${COLUMNS} from rate_cards where effective_at <= clock_timestamp() order by version desc limit 1`,
+    `select ${COLUMNS} from rate_cards order by version desc limit 1`,
   );
   return rows[0];
 }

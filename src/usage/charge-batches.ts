@@ -50,7 +50,7 @@ async function charge(
     const { bills, topUpRequested } = await inTransaction(deps.db, async (tx) => {
       const locking = lock(tx);
       // While the database is at it.
-      for (const { records } of batches) records.rowsById;
+      for (const { records } of batches) records.sortById();
       const accounts = await locking;
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
       const locked = batches.filter(({ tenant }) => tenants.has(tenant));
@@ -71,7 +71,7 @@ async function charge(
 
 function idsOf(batches: readonly Batch[]): TenantIds {
   return batches.flatMap(({ tenant, records }) =>
-    records.rowsById.map((row) => ({ tenant, id: records.id(row) })),
+    records.sortById().map((row) => ({ tenant, id: records.id(row) })),
   );
 }
 

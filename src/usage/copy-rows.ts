@@ -68,7 +68,7 @@ export function* copyRows(postings: readonly PostedRecords[], buffers: Buffers):
     let firstLine = 0;
     for (const batch of charged) {
       const { records, lines } = batch;
-      for (const row of records.rowsById) {
+      for (const row of records.sortById()) {
         if (lines[row] === -1) continue;
         const size = ROW_BYTES + records.textBytes(row);
         if (!piece.hasRoom(size)) {

@@ -5,6 +5,7 @@
  * at, and it took longer for them than charging did. As columns they are a few arrays, and their
  * texts stay where they came in: in the body of the request.
  */
+import { assert } from '../lib/assert.ts';
 import { ROLES, type Role, TIERS, type Tier } from '../pricing/rate-card.ts';
 import type { Usage } from '../pricing/usage-price.ts';
 import type { UsageRecord } from './usage-record.ts';
@@ -137,14 +138,14 @@ export class UsageRecords {
     };
   }
 
-  /** All rows, roughly in the order of their ids. Once it is known it is kept. */
-  get rowsById(): readonly number[] {
+  /** All rows, roughly in the order of their ids. They are sorted the first time; the order is kept. */
+  sortById(): readonly number[] {
     this.#rowsById ??= sortRows(this);
     return this.#rowsById;
   }
 }
 
-/** Of an id, as many bytes as fit a double beside a row. */
+/** Of an id, as many bytes as fit a double's 53 bits beside a row: ROWS is how many there may be. */
 const KEY_BYTES = 5;
 const ROWS = 2 ** 13;
 
@@ -154,6 +155,7 @@ const ROWS = 2 ** 13;
  */
 function sortRows(records: UsageRecords): number[] {
   const { bytes, length } = records;
+  assert(length <= ROWS, 'rows that fit beside an id');
   const skipped = commonBytes(records);
   const keys = new Float64Array(length);
   for (let row = 0; row < length; row += 1) {

@@ -118,8 +118,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'a payment that the provider does not know': {
-    sql: `with payment as (insert into payments (id, tenant_id, kind, credited)
-                           values ('pi_invented', $1, 'top_up', 5) returning id)
+    sql: `with payment as (insert into payments (id, tenant_id, kind, credited, checkout_id)
+                           values ('pi_invented', $1, 'top_up', 5, 'co_invented') returning id)
           insert into postings (tenant_id, seq, kind, balance_before, amount, balance, payment_id)
           select $1, 4, 'top_up', 0, 5, 5, id from payment`,
     differences: [
@@ -133,8 +133,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'a refund that was forgotten': {
-    sql: `insert into refunds (id, payment_id, amount, status, final)
-          select 're_' || id, id, 70000, 'succeeded', false from payments where tenant_id = $1`,
+    sql: `insert into refunds (id, payment_id, amount, status)
+          select 're_' || id, id, 70000, 'succeeded' from payments where tenant_id = $1`,
     differences: [{ what: /^reversals of payment pi_\w+$/, expected: '70000', found: '0' }],
   },
   'a status without a history': {

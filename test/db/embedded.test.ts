@@ -146,6 +146,7 @@ describe('startEmbedded', () => {
     const first = await start(dataDir);
 
     await expect(start(dataDir)).rejects.toMatchObject({
+      name: 'DataDirInUse',
       code: 'DATA_DIR_IN_USE',
       message: `DATA_DIR ${dataDir} is in use by another service (pid ${process.pid})`,
     });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool, type Pool, type Tx } from '../../src/db/pool.ts';
-import { inTransaction, sqlState, violatesUnique } from '../../src/db/transaction.ts';
+import { inTransaction, violatesUnique } from '../../src/db/transaction.ts';
+import { codeOf } from '../../src/lib/error-code.ts';
 import { useDatabase } from '../support/database.ts';
 import { type DatabaseProxy, openDatabaseProxy } from './proxy.ts';
 
@@ -81,9 +82,9 @@ describe('inTransaction', () => {
     });
     const error = await work.catch((thrown: unknown) => thrown);
     expect(runs).toBe(1);
-    expect(sqlState(error)).toBe('23505');
-    expect(violatesUnique(error, 'numbers_pkey')).toBe(true);
-    expect(violatesUnique(error, 'another_pkey')).toBe(false);
+    expect(codeOf(error)).toBe('23505');
+    expect(violatesUnique(error)).toBe(true);
+    expect(violatesUnique(new Error('another'))).toBe(false);
   });
 
   it('outlives a connection that the server ends, and the pool opens another', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { networkOf } from '../../src/lib/address.ts';
+import { isWithin, networkOf, parseRange } from '../../src/lib/address.ts';
 
 describe('networkOf', () => {
   test.each([
@@ -37,5 +37,38 @@ describe('networkOf', () => {
   test('neighbours in a /64 are one, neighbours beyond it are not', () => {
     expect(networkOf('2001:db8:0:1::')).toBe(networkOf('2001:db8:0:1:ffff:ffff:ffff:ffff'));
     expect(networkOf('2001:db8:0:1::')).not.toBe(networkOf('2001:db8:0:2::'));
+  });
+});
+
+describe('parseRange', () => {
+  test.each([
+    ['10.0.0.0/8', '10.255.0.1', '11.0.0.1'],
+    ['192.0.2.1', '192.0.2.1', '192.0.2.2'],
+    ['192.0.2.1/32', '::ffff:192.0.2.1', '192.0.2.0'],
+    ['0.0.0.0/0', '203.0.113.9', '::1'],
+    ['2001:db8::/48', '2001:db8:0:ffff::1', '2001:db8:1::'],
+    ['::1', '::1', '::2'],
+    ['::/0', '2001:db8::', '192.0.2.1'],
+  ])('of %s holds %s and not %s', (range, inside, outside) => {
+    const ranges = [parseRange(range)!];
+    expect(isWithin(ranges, inside)).toBe(true);
+    expect(isWithin(ranges, outside)).toBe(false);
+    expect(isWithin(ranges, 'unknown')).toBe(false);
+  });
+
+  test.each([
+    '',
+    '*',
+    '1',
+    'true',
+    '10.0.0/8',
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/8/8',
+    '10.0.0.0/-1',
+    '::/129',
+    'a',
+  ])('is undefined for %j', (text) => {
+    expect(parseRange(text)).toBeUndefined();
   });
 });

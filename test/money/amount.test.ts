@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { centsOfMicros, displayMicros, microsOfCents, renderAmount } from '../../src/money/amount.ts';
+import {
+  centsOfMicros,
+  displayCents,
+  displayMicros,
+  microsOfCents,
+  microsOfDollars,
+  renderAmount,
+} from '../../src/money/amount.ts';
 
 describe('displayMicros', () => {
   it.each([
@@ -26,6 +33,31 @@ describe('displayMicros', () => {
         expect(BigInt(display.replace(/[$.]/g, ''))).toBe(micros);
       }),
     );
+  });
+});
+
+it('displayCents shows whole cents, however many', () => {
+  expect(displayCents(20_000_000n)).toBe('$20.00');
+  expect(displayCents(10_050_000n)).toBe('$10.05');
+  expect(displayCents(90_071_992_547_409_930_000n)).toBe('$90071992547409.93');
+});
+
+describe('microsOfDollars', () => {
+  it('reads back what displayMicros shows', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 2n ** 63n - 1n), (micros) => {
+        expect(microsOfDollars(displayMicros(micros).slice(1))).toBe(micros);
+      }),
+    );
+  });
+
+  it.each([
+    ['0', 0n],
+    ['1', 1_000_000n],
+    ['0.6', 600_000n],
+    ['12.05', 12_050_000n],
+  ])('%s dollars are %s micros', (dollars, micros) => {
+    expect(microsOfDollars(dollars)).toBe(micros);
   });
 });
 

@@ -54,6 +54,18 @@ describe('a checkout', () => {
     expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
   });
 
+  it('is counted once, though its transaction is repeated', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    const before = await kit.countOf('top_up', 'succeeded');
+    await kit.failNextCommit('payments');
+    app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await kit.wasRepeated()).toBe(true);
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await kit.countOf('top_up', 'succeeded')).toBe(before + 1);
+  });
+
   it('paid by a bank debit credits once the debit arrives, and saves no card', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);

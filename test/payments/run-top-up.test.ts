@@ -120,12 +120,14 @@ describe('an automatic top-up', () => {
 
   it('is canceled when it is no longer due by the time it would be sent', async () => {
     const tenant = await kit.toppedUp();
+    const before = await kit.countOf('auto_top_up', 'canceled');
     await db().query(
       `insert into top_up_attempts (id, tenant_id, amount) values ('tu_00000000000000000000000000000001', $1, 20000000)`,
       [kit.idOf(tenant)],
     );
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', error: 'no longer due' });
     expect(await kit.topUpIntents(tenant)).toEqual([]);
+    await expect.poll(() => kit.countOf('auto_top_up', 'canceled')).toBe(before + 1);
   });
 
   it('is canceled by a freeze that was under way when it was about to be sent', async () => {
@@ -344,6 +346,18 @@ describe('a process that dies', () => {
 });
 
 describe('a decline', () => {
+  it('is counted once, though its transaction is repeated', async () => {
+    const tenant = await kit.toppedUp();
+    await kit.swapCard(tenant, '4000000000009995');
+    const before = await kit.countOf('auto_top_up', 'declined');
+    await kit.failNextCommit('top_up_attempts', `new.state = 'declined'`);
+    await kit.spend(tenant, 600);
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'declined' });
+    await app.settled();
+    expect(await kit.wasRepeated()).toBe(true);
+    await expect.poll(() => kit.countOf('auto_top_up', 'declined')).toBe(before + 1);
+  });
+
   it.each([
     ['4000000000009995', 'insufficient_funds', 1],
     ['4000000000000002', 'generic_decline', 1],
@@ -531,8 +545,10 @@ describe('the velocity cap', () => {
       await kit.spend(tenant, 1);
       expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
     }
+    const before = await kit.countOf('auto_top_up', 'canceled');
     await kit.spend(tenant, 1);
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled' });
+    await expect.poll(() => kit.countOf('auto_top_up', 'canceled')).toBe(before + 1);
     expect(await kit.topUpIntents(tenant)).toHaveLength(3);
     const settings = await kit.settingsOf(tenant);
     expect(settings.last_top_up_error).toMatch(/^Automatic top-ups are paused: .* \[velocity_limit\]\.$/);

@@ -109,6 +109,32 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     await app.settled();
   }
 
+  /** How many top-ups of this outcome have been counted. */
+  async function countOf(kind: 'top_up' | 'auto_top_up', outcome: string): Promise<number> {
+    const { values } = await app.service.deps.metrics.topUps.get();
+    return values.find(({ labels }) => labels.kind === kind && labels.outcome === outcome)?.value ?? 0;
+  }
+
+  /** The next commit that brings such a row fails, as one whose transaction must be repeated. */
+  async function failNextCommit(table: 'payments' | 'top_up_attempts', when = 'true'): Promise<void> {
+    await db().query(`
+      create sequence failing_commits;
+      create function fail_once() returns trigger language plpgsql as $$
+      begin
+        if nextval('failing_commits') = 1 then raise 'fail once' using errcode = 'serialization_failure'; end if;
+        return null;
+      end $$;
+      create constraint trigger fail_once after insert or update on ${table}
+        deferrable initially deferred for each row when (${when}) execute function fail_once()`);
+  }
+
+  /** Whether it has been repeated. Nothing fails any more. */
+  async function wasRepeated(): Promise<boolean> {
+    const { rows } = await db().query('select last_value from failing_commits');
+    await db().query('drop function fail_once cascade; drop sequence failing_commits');
+    return rows[0].last_value > 1;
+  }
+
   /** As if so many hours had passed for back-offs, pauses and settled payments. */
   async function hoursPass(hours: number): Promise<void> {
     const back = `- make_interval(secs => ${hours * 3600})`;
@@ -215,5 +241,8 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     expectUncredited,
     secret,
     outcomeOf,
+    countOf,
+    failNextCommit,
+    wasRepeated,
   };
 }

@@ -37,6 +37,16 @@ describe('loadRates', () => {
     expect((await listRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
+  it('goes by versions, though the clock has been set back since the newest one was loaded', async () => {
+    await database.pool.query(
+      `insert into rate_cards (version, effective_at, card)
+       select 4, now() + interval '1 hour', card from rate_cards where version = 2`,
+    );
+    const { version, platformFeePerGib } = await new RateCards().current(database.pool);
+    expect([version, platformFeePerGib]).toEqual([4, 500_000n]);
+    expect(await loadRates(database.pool, DEAR)).toEqual({ version: 4, loaded: false });
+  });
+
   it('leaves versions as they are, whoever asks', async () => {
     for (const statement of [
       `update rate_cards set card = '{}' where version = 1`,

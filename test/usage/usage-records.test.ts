@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ROLES, TIERS } from '../../src/pricing/rate-card.ts';
-import type { UsageRecord } from '../../src/usage/usage-record.ts';
+import { RECORDS_MAX, type UsageRecord } from '../../src/usage/usage-record.ts';
 import { UsageRecords } from '../../src/usage/usage-records.ts';
 
 function record(fields: Partial<UsageRecord> = {}): UsageRecord {
@@ -19,7 +19,7 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
 }
 
 const withIds = (ids: readonly string[]) => UsageRecords.from(ids.map((id) => record({ id })));
-const idsInOrder = (records: UsageRecords) => records.rowsById.map((row) => records.id(row));
+const idsInOrder = (records: UsageRecords) => records.sortById().map((row) => records.id(row));
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 describe('UsageRecords', () => {
@@ -52,7 +52,14 @@ describe('UsageRecords', () => {
   });
 });
 
-describe('rowsById', () => {
+describe('sortById', () => {
+  test('has room beside an id for the rows of the largest report, and refuses more than it can tell apart', () => {
+    const ids = Array.from({ length: RECORDS_MAX }, (_, at) => `${RECORDS_MAX - at}`.padStart(5, '0'));
+    expect(idsInOrder(withIds(ids))).toStrictEqual(ids.toReversed());
+    const tooMany = Array.from({ length: 2 ** 13 + 1 }, (_, at) => `${at}`);
+    expect(() => withIds(tooMany).sortById()).toThrow('assertion failed');
+  });
+
   test('has every row once, whatever the ids are', () => {
     const id = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 200 }),
@@ -60,8 +67,8 @@ describe('rowsById', () => {
     );
     fc.assert(
       fc.property(fc.array(id, { maxLength: 40 }), (ids) => {
-        const { rowsById } = withIds(ids);
-        expect([...rowsById].sort((a, b) => a - b)).toStrictEqual([...ids.keys()]);
+        const rows = withIds(ids).sortById();
+        expect([...rows].sort((a, b) => a - b)).toStrictEqual([...ids.keys()]);
       }),
     );
   });
@@ -89,7 +96,7 @@ describe('rowsById', () => {
   });
 
   test('keeps equal ids in the order of their rows', () => {
-    expect(withIds(['b', 'a', 'b', 'a', 'b']).rowsById).toStrictEqual([1, 3, 0, 2, 4]);
+    expect(withIds(['b', 'a', 'b', 'a', 'b']).sortById()).toStrictEqual([1, 3, 0, 2, 4]);
   });
 
   test('sorts 5000 rows', () => {

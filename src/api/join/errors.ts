@@ -1,49 +1,10 @@
 /** How a failure leaves by this door: one line of plain text. Source: specification 7.2. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Outage, outageOf } from '../../db/outage.ts';
-import type { FailureKind } from '../../failure.ts';
 import { asFailure, describeClientError, renderRaw } from '../refusals.ts';
+import { STATUS } from '../status.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
-
-const STATUS = {
-  invalid_request: 400,
-  invalid_api_key: 401,
-  payment_required: 402,
-  credit_spent: 402,
-  permission_denied: 403,
-  tenant_not_active: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  already_rotated: 409,
-  already_revoked: 409,
-  already_expired: 409,
-  room_exists: 409,
-  room_ended: 409,
-  room_locked: 409,
-  room_full: 409,
-  age_verification_required: 409,
-  username_confusable: 400,
-  banned: 403,
-  relay_key: 403,
-  other_tenant: 403,
-  capability_required: 403,
-  insufficient_standing: 403,
-  ceiling_exceeded: 403,
-  too_many_bans: 409,
-  watchdog_exists: 409,
-  watchdog_over: 409,
-  idempotency_key_reused: 400,
-  immutable_field: 400,
-  too_many_streams: 429,
-  status_change_refused: 409,
-  would_stop_service: 409,
-  too_many_signups: 429,
-  too_many_joins: 429,
-  too_many_failed_keys: 429,
-  provider_error: 502,
-  payments_not_configured: 503,
-} as const satisfies Record<FailureKind, number>;
 
 const OUTAGES: Readonly<Record<Outage, { readonly status: number; readonly text: string }>> = {
   unavailable: { status: 503, text: 'temporarily unavailable' },

@@ -103,7 +103,7 @@ function create(app: Rest, deps: Deps): void {
       const { name, publish, rooms = null, default_room = null, expires_at } = request.body;
       const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
       const grant = { name, publish, rooms, defaultRoom: default_room, expiresAt };
-      const created = await createCredential(deps.db, caller.tenant, grant);
+      const created = await createCredential(deps.db, caller, grant);
       if (!created) throw invalidRequest('expires_at must be in the future');
       return reply.code(201).send({
         device_credential: renderDeviceCredential(created.credential),

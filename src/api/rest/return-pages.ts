@@ -8,6 +8,7 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type { Deps } from '../../deps.ts';
+import { displayCents } from '../../money/amount.ts';
 import { type Checkout, findCheckout } from '../../payments/payments.sql.ts';
 import type { Rest } from './server.ts';
 
@@ -59,7 +60,7 @@ const NOT_FOUND: Page = {
 };
 
 function describe(checkout: Checkout, canceled: boolean): Page {
-  const amount = `$${(Number(checkout.amount) / 1_000_000).toFixed(2)}`;
+  const amount = displayCents(checkout.amount);
   switch (checkout.state) {
     case 'paid':
       return {

@@ -181,7 +181,7 @@ function renderTiers(tiers: Readonly<Record<Tier, bigint>>) {
   };
 }
 
-export const ErrorSchema = Type.Object({
+const ErrorSchema = Type.Object({
   error: Type.String(),
   code: Type.Optional(Type.String()),
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { changeCeiling } from '../../../src/keys/change-ceiling.ts';
 import type { TenantStatus } from '../../../src/tenants/tenant.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { deviceKey } from '../join/support.ts';
@@ -159,6 +160,19 @@ describe('POST /v1/device-credentials', () => {
         'invalid request: name must be string',
       );
     });
+  });
+
+  test('403: beyond the ceiling of the key', async () => {
+    const { key, keyId } = await app.signUp();
+    await changeCeiling(app.service.deps.db, keyId, { rooms: ['class-*'], lifetimeSeconds: 60 });
+    expectError(
+      await call('POST', '', { key, body: { ...GRANT, rooms: ['class-1', 'lobby'] } }),
+      403,
+      'permission denied: beyond the ceiling of this key: room lobby, lifetime 600 s',
+    );
+    expect(await list(key)).toStrictEqual([]);
+    await changeCeiling(app.service.deps.db, keyId, { lifetimeSeconds: 600 });
+    expectOk(await call('POST', '', { key, body: { ...GRANT, rooms: ['class-1'] } }), 201);
   });
 
   describe('status of the tenant', () =>
