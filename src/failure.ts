@@ -18,7 +18,7 @@ export const FAILURES = {
   already_rotated: 'already rotated',
   already_revoked: 'already revoked',
   already_expired: 'already expired',
-  room_exists: 'already exists',
+  room_exists: 'room already exists',
   room_ended: 'room has ended',
   room_locked: 'room is locked',
   room_full: 'room is full',
@@ -31,7 +31,7 @@ export const FAILURES = {
   insufficient_standing: 'permission denied: the actor has no standing over the target',
   ceiling_exceeded: 'permission denied: beyond the ceiling of this key',
   too_many_bans: 'too many banned address ranges',
-  watchdog_exists: 'already exists',
+  watchdog_exists: 'watchdog already exists',
   watchdog_over: 'watchdog does not wait any more',
   idempotency_key_reused: 'invalid request: idempotency_key was used for another request',
   immutable_field: 'invalid request: this field cannot be changed',
@@ -58,6 +58,8 @@ export class Failure extends Error {
   readonly field: string | undefined;
   /** More about it, for a program: what is missing, or too much. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** What was not found, for a door that tells it: `room`. */
+  readonly resource: string | undefined;
 
   constructor(kind: FailureKind, options: FailureOptions = {}) {
     super(options.message ?? FAILURES[kind], { cause: options.cause });
@@ -65,6 +67,7 @@ export class Failure extends Error {
     this.retryAfter = options.retryAfter;
     this.field = options.field;
     this.metadata = options.metadata ?? {};
+    this.resource = options.resource;
   }
 }
 
@@ -73,6 +76,7 @@ export interface FailureOptions {
   readonly retryAfter?: number;
   readonly field?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly resource?: string;
   readonly cause?: unknown;
 }
 
@@ -84,4 +88,9 @@ export function invalidRequest(what: string): Failure {
 /** One field is wrong; `accepts` goes on after its path: `must be ...`, `is required`. */
 export function invalidField(field: string, accepts: string): Failure {
   return new Failure('invalid_request', { message: `invalid request: ${field} ${accepts}`, field });
+}
+
+/** There is no such `resource` of the tenant's. */
+export function notFound(resource: string): Failure {
+  return new Failure('not_found', { resource });
 }

@@ -85,9 +85,21 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
-/** What `error` means on the wire; with `INTERNAL` for whatever is our own fault. */
-export function statusOf(error: unknown, requestId: string): GrpcStatus {
-  if (error instanceof Failure) return ofFailure(error, requestId);
+/** A call began, and what it asks for did not come. */
+export class LateRequestError extends Error {
+  override readonly name = 'LateRequestError';
+}
+
+/**
+ * What `error` means on the wire; with `INTERNAL` for whatever is our own fault. `request` is the message
+ * that failed, where there was one.
+ */
+export function statusOf(error: unknown, requestId: string, request?: unknown): GrpcStatus {
+  if (error instanceof Failure) return ofFailure(error, requestId, request);
+  if (error instanceof LateRequestError) {
+    const meaning = { code: status.DEADLINE_EXCEEDED, reason: 'DEADLINE_EXCEEDED' };
+    return render(meaning, 'the request did not arrive in time', requestId, {});
+  }
   const outage = outageOf(error);
   if (outage || error instanceof UnavailableError) {
     const message = outage ? OUTAGES[outage] : (error as Error).message;
@@ -99,30 +111,56 @@ export function statusOf(error: unknown, requestId: string): GrpcStatus {
   return render(meaning, `internal error: report it with the request id ${requestId}`, requestId, {});
 }
 
-function ofFailure(failure: Failure, requestId: string): GrpcStatus {
+function ofFailure(failure: Failure, requestId: string, request: unknown): GrpcStatus {
   const meaning = MEANING[failure.kind];
-  const retryAfter = failure.retryAfter ?? (meaning.code === status.UNAVAILABLE ? RETRY_SECONDS : undefined);
-  return render(meaning, failure.message, requestId, { ...failure, retryAfter });
+  const { field, retryAfter, metadata, resource } = failure;
+  const message = resource === undefined ? failure.message : `${resource} ${failure.message}`;
+  const subject = subjectOf(meaning.reason, request);
+  return render(meaning, message, requestId, { field, retryAfter, metadata, subject });
 }
+
+/** What a FAILED_PRECONDITION is about, where the request names it: `rooms/<name>`, `watchdogs/<id>`. */
+function subjectOf(reason: string, request: unknown): string {
+  const { room, id, watchdog } = (request ?? {}) as SubjectFields;
+  if (reason === 'WATCHDOG_OVER') return `watchdogs/${watchdog?.id ?? id}`;
+  const name = room ?? watchdog?.room;
+  return name && ABOUT_ROOMS.has(reason) ? `rooms/${name}` : '';
+}
+
+/** Where requests name rooms and watchdogs. */
+interface SubjectFields {
+  readonly room?: string;
+  readonly id?: string;
+  readonly watchdog?: { readonly id: string; readonly room: string };
+}
+
+const ABOUT_ROOMS: ReadonlySet<string> = new Set([
+  'ROOM_ENDED',
+  'ROOM_LOCKED',
+  'ROOM_FULL',
+  'AGE_VERIFICATION_REQUIRED',
+]);
 
 interface Details {
   readonly field?: string | undefined;
   readonly retryAfter?: number | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly subject?: string;
 }
 
 function render({ code, reason }: Meaning, message: string, requestId: string, more: Details): GrpcStatus {
   const info = { reason, domain: ERROR_DOMAIN, metadata: { ...more.metadata, request_id: requestId } };
   const details = [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, info))];
   if (code === INVALID_ARGUMENT) {
-    // A message says `invalid request: <field> <what it accepts>`.
-    const field = more.field ?? '';
-    const description = message.replace(/^invalid request: /, '').slice(field ? field.length + 1 : 0);
+    const { field = '' } = more;
+    // Most messages say `invalid request: <field> <what it accepts>`.
+    const text = message.replace(/^invalid request: /, '');
+    const description = text.startsWith(`${field} `) ? text.slice(field.length + 1) : text;
     const fieldViolations = [{ field, description }];
     details.push(anyPack(BadRequestSchema, create(BadRequestSchema, { fieldViolations })));
   }
   if (code === FAILED_PRECONDITION) {
-    const violations = [{ type: reason, description: message }];
+    const violations = [{ type: reason, subject: more.subject ?? '', description: message }];
     details.push(anyPack(PreconditionFailureSchema, create(PreconditionFailureSchema, { violations })));
   }
   if (code === status.UNAVAILABLE) {

@@ -32,13 +32,14 @@ import type { Deps } from '../../deps.ts';
 import { Failure, invalidField, invalidRequest } from '../../failure.ts';
 import { once } from '../../idempotency/once.ts';
 import { type AuthenticatedCaller, authenticateKey } from '../../keys/authenticate.ts';
+import type { AddressRange } from '../../lib/address.ts';
 import { newId } from '../../lib/ids.ts';
 import { parseTenantId, type TenantId } from '../../tenants/tenant.ts';
 import { clientAddress } from './client-address.ts';
 import { type GrpcStatus, statusOf, UnavailableError } from './errors.ts';
 
-/** How long a call may take, streams excepted. */
-const CALL_TIMEOUT_MS = 15_000;
+/** How long a call may take, streams excepted, and how long any request may take to arrive. */
+export const CALL_TIMEOUT_MS = 15_000;
 
 export interface Call {
   readonly deps: Deps;
@@ -135,7 +136,8 @@ function parseIdempotencyKey(text: string): string | undefined {
 /** What the door itself knows, for all its methods. */
 export interface Door {
   readonly deps: Deps;
-  readonly trustProxy: readonly string[];
+  /** Proxies whose `x-forwarded-for` is believed. */
+  readonly trusted: readonly AddressRange[];
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** Request ids of the calls that have not been answered yet. */
@@ -237,7 +239,7 @@ async function serve(
     const signal = AbortSignal.any([gone.signal, door.stopping]);
     await work({ deps: door.deps, caller, tenant: caller.tenant, requestId, signal }, request);
   } catch (error) {
-    failed = statusOf(error, requestId);
+    failed = statusOf(error, requestId, incoming.request);
     const isOutage =
       failed.code === status.UNAVAILABLE && !(error instanceof Failure) && !door.stopping.aborted;
     if (failed.code === status.INTERNAL || isOutage) {
@@ -254,15 +256,20 @@ async function serve(
 async function authenticateCaller(door: Door, incoming: Incoming): Promise<AuthenticatedCaller> {
   const credentials = incoming.metadata.get('authorization');
   if (credentials.length > 1) throw new Failure('invalid_api_key');
-  const address = clientAddress(incoming, door.trustProxy);
+  const address = clientAddress(incoming, door.trusted);
   const caller = await authenticateKey(door.deps, credentials[0]?.toString(), address);
   if (caller.kind === 'relay') throw new Failure('relay_key');
   return caller;
 }
 
+/** The bytes are not a message of the type that the method takes. */
+export function unreadable(): Failure {
+  return invalidRequest('the message is not of the type that the method takes');
+}
+
 /** The request, once it is clear that it is about the caller's own tenant. */
 function readRequest(request: unknown, caller: AuthenticatedCaller): Message {
-  if (request === MALFORMED) throw invalidRequest('the message is not of the type that the method takes');
+  if (request === MALFORMED) throw unreadable();
   const { tenant } = request as Message & { tenant: string };
   if (tenant === '') throw invalidField('tenant', 'is required');
   if (parseTenantId(tenant) !== caller.tenant) throw new Failure('other_tenant');
@@ -278,7 +285,8 @@ async function inTime<T>(work: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-function observe(
+/** Log and count a call that is over. */
+export function observe(
   deps: Deps,
   {
     method,
@@ -290,7 +298,7 @@ function observe(
     method: string;
     code: string;
     requestId: string;
-    key: string | undefined;
+    key?: string | undefined;
     begun: number;
   },
 ): void {

@@ -6,31 +6,22 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
-import { toBinary } from '@bufbuild/protobuf';
+import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import {
-  logVerbosity,
-  Server,
-  ServerCredentials,
-  ServerInterceptingCall,
-  type ServerInterceptor,
-  setLogVerbosity,
-  status,
-} from '@grpc/grpc-js';
-import type { PackageDefinition } from '@grpc/proto-loader';
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
-import { HealthImplementation } from 'grpc-health-check';
 import type { Tls } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
-import { invalidRequest } from '../../failure.ts';
 import { ModerationService } from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
 import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
 import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
 import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
-import { newId } from '../../lib/ids.ts';
+import { file_google_rpc_error_details } from '../../gen/google/rpc/error_details_pb.ts';
+import { parseRange } from '../../lib/address.ts';
 import { StartError } from '../../lib/start-error.ts';
-import { statusOf } from './errors.ts';
+import { describeHealth, HEALTH_NAME, serveHealth } from './health.ts';
+import { MESSAGE_BYTES_MAX, makeInterceptors } from './interceptors.ts';
 import { type Door, definitionOf, implementationOf } from './methods.ts';
 import { moderationMethods } from './moderation.ts';
 import { participantMethods } from './participants.ts';
@@ -46,9 +37,11 @@ const SERVICES = [
   { service: WatchdogService, methods: watchdogMethods },
 ] as const;
 
-/** No request needs more; a longer message is RESOURCE_EXHAUSTED. */
-const MESSAGE_BYTES_MAX = 64 * 1024;
+const NAMES = SERVICES.map(({ service }) => service.typeName);
+
 const STREAMS_PER_CONNECTION_MAX = 200;
+/** How long a connection may have no call; a client opens another when it needs one. */
+const IDLE_MS_MAX = 5 * 60_000;
 /** How long calls that are under way may take to end when the service stops. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 50;
@@ -66,6 +59,8 @@ export async function openGrpc(
     readonly port: number;
     readonly tls: Tls | undefined;
     readonly trustProxy: readonly string[];
+    /** Why no calls should come; `undefined`: they may. */
+    findFault(): Promise<string | undefined>;
   },
 ): Promise<GrpcServer> {
   // What goes wrong is thrown, too; the library would write it past our log.
@@ -74,24 +69,25 @@ export async function openGrpc(
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,
     'grpc.keepalive_time_ms': 60_000,
-    interceptors: [blameCaller],
+    'grpc.max_connection_idle_ms': IDLE_MS_MAX,
+    interceptors: makeInterceptors(deps),
   });
   const stopping = new AbortController();
-  const { trustProxy } = options;
-  const door: Door = { deps, trustProxy, stopping: stopping.signal, underWay: new Set() };
+  // The configuration has been checked when it was read.
+  const trusted = options.trustProxy.map((each) => parseRange(each)!);
+  const door: Door = { deps, trusted, stopping: stopping.signal, underWay: new Set() };
   for (const { service, methods } of SERVICES) {
     server.addService(definitionOf(service), implementationOf(door, methods));
   }
   reflect(server);
-  const health = new HealthImplementation(statusMap('SERVING'));
-  health.addToServer(server);
+  const health = serveHealth(server, NAMES, options.findFault);
 
   const credentials = await credentialsOf(options.tls);
   const port = await bind(server, `${bracketed(options.host)}:${options.port}`, credentials);
   return {
     port,
     close: async () => {
-      for (const name of Object.keys(statusMap('SERVING'))) health.setStatus(name, 'NOT_SERVING');
+      health.stop();
       stopping.abort();
       const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       await Promise.race([closed, drained(door)]);
@@ -149,35 +145,19 @@ async function readPem(path: string, variable: string): Promise<Buffer> {
   }
 }
 
-/** What the library calls an internal error, though only the caller can have caused it. */
-const CALLERS_FAULT = /^(Failed to decompress message|Invalid grpc-timeout value)/;
-
-const blameCaller: ServerInterceptor = (_method, call) => {
-  const sendStatus = call.sendStatus.bind(call);
-  call.sendStatus = (ending) => {
-    const isCallers = ending.code === status.INTERNAL && CALLERS_FAULT.test(ending.details);
-    sendStatus(isCallers ? statusOf(invalidRequest(ending.details), newId('req')) : ending);
-  };
-  return new ServerInterceptingCall(call);
-};
-
-/** '' stands for the server as a whole. */
-function statusMap<S extends string>(serving: S): Record<string, S> {
-  return Object.fromEntries(
-    ['', ...SERVICES.map(({ service }) => service.typeName)].map((name) => [name, serving]),
-  );
-}
-
-/** The reflection service reads descriptors where the loader of `.proto` files would have left them. */
+/**
+ * The reflection service reads descriptors where the loader of `.proto` files would have left them. What is
+ * in the details of a failure is described, too, so that tools can show it.
+ */
 function reflect(server: Server): void {
   const files = new Map<string, Buffer>();
-  const collect = (file: (typeof SERVICES)[number]['service']['file']) => {
+  const collect = (file: DescFile) => {
     for (const needed of file.dependencies) collect(needed);
     files.set(file.name, Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
   };
   for (const { service } of SERVICES) collect(service.file);
-  const loaded = { all: { fileDescriptorProtos: [...files.values()] } } as unknown as PackageDefinition;
-  new ReflectionService(loaded, { services: SERVICES.map(({ service }) => service.typeName) }).addToServer(
-    server,
-  );
+  collect(file_google_rpc_error_details);
+  const loaded = { all: { fileDescriptorProtos: [...files.values(), describeHealth()] } };
+  const described = loaded as unknown as ConstructorParameters<typeof ReflectionService>[0];
+  new ReflectionService(described, { services: [...NAMES, HEALTH_NAME] }).addToServer(server);
 }

@@ -1,9 +1,10 @@
 /** Callers that send what no client sends. Whatever it is, it is theirs to mend: never INTERNAL, never UNKNOWN. */
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { nameOf, SERVICES } from '../../../scripts/make-error-docs.ts';
 import { newKey } from '../../../src/keys/api-key.ts';
 import { useService } from '../../support/service.ts';
@@ -46,15 +47,18 @@ const expectAlive = async () => {
 describe('frames', () => {
   const valid = () => encode(GET_ROOM, { tenant: world.id, room: 'live' });
   const cases: Record<string, { body: () => Uint8Array; headers?: Record<string, string>; code: string }> = {
-    'no message': { body: () => Buffer.alloc(0), code: 'UNIMPLEMENTED' },
+    'no message': { body: () => Buffer.alloc(0), code: 'INVALID_ARGUMENT' },
     'an empty message': { body: () => frame(Buffer.alloc(0)), code: 'INVALID_ARGUMENT' },
-    'a frame without its length': { body: () => Buffer.from([0, 0, 0]), code: 'UNIMPLEMENTED' },
-    'a frame that ends too early': { body: () => frame(valid(), { length: 1_000 }), code: 'UNIMPLEMENTED' },
+    'a frame without its length': { body: () => Buffer.from([0, 0, 0]), code: 'INVALID_ARGUMENT' },
+    'a frame that ends too early': {
+      body: () => frame(valid(), { length: 1_000 }),
+      code: 'INVALID_ARGUMENT',
+    },
     'a frame that is longer than it says': {
       body: () => frame(valid(), { length: 3 }),
-      code: 'RESOURCE_EXHAUSTED',
+      code: 'INVALID_ARGUMENT',
     },
-    'two messages': { body: () => Buffer.concat([frame(valid()), frame(valid())]), code: 'UNIMPLEMENTED' },
+    'two messages': { body: () => Buffer.concat([frame(valid()), frame(valid())]), code: 'INVALID_ARGUMENT' },
     'a flag that does not exist': { body: () => frame(valid(), { flag: 7 }), code: 'OK' },
     'compressed by nothing': { body: () => frame(valid(), { flag: 1 }), code: 'OK' },
     'compressed by gzip': {
@@ -75,15 +79,15 @@ describe('frames', () => {
     'a gzip that grows': {
       body: () => frame(gzipSync(Buffer.alloc(50_000_000)), { flag: 1 }),
       headers: { 'grpc-encoding': 'gzip' },
-      code: 'RESOURCE_EXHAUSTED',
+      code: 'INVALID_ARGUMENT',
     },
     'an encoding that nobody knows': {
       body: () => frame(valid(), { flag: 1 }),
       headers: { 'grpc-encoding': 'snappy' },
       code: 'UNIMPLEMENTED',
     },
-    'more than 64 KiB': { body: () => frame(Buffer.alloc(65_537)), code: 'RESOURCE_EXHAUSTED' },
-    'a length of 4 GiB': { body: () => frame(valid(), { length: 0xffff_ffff }), code: 'RESOURCE_EXHAUSTED' },
+    'more than 64 KiB': { body: () => frame(Buffer.alloc(65_537)), code: 'INVALID_ARGUMENT' },
+    'a length of 4 GiB': { body: () => frame(valid(), { length: 0xffff_ffff }), code: 'INVALID_ARGUMENT' },
     'a deadline that is none': {
       body: () => frame(valid()),
       headers: { 'grpc-timeout': 'soon' },
@@ -106,7 +110,8 @@ describe('frames', () => {
     const authorization = `Bearer ${world.keys.backend}`;
     const ending = await post(raw, pathOf(GET_ROOM), body(), { authorization, ...headers });
     raw.close();
-    expect(ending).toMatchObject({ httpStatus: 200, code });
+    const reason = { INVALID_ARGUMENT: 'INVALID_REQUEST', UNIMPLEMENTED: 'UNIMPLEMENTED' }[code];
+    expect(ending).toMatchObject({ httpStatus: 200, code, reason });
   });
 
   test('64 KiB are read', async () => {
@@ -126,6 +131,13 @@ describe('frames', () => {
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)];
 }
+
+test.each(['Check', 'Watch', 'List'])('health %s: bytes that are no message', async (method) => {
+  const raw = session(app.service.grpcPort);
+  onTestFinished(() => raw.destroy());
+  const ending = await post(raw, `/grpc.health.v1.Health/${method}`, frame(Buffer.from([0x0f])));
+  expect(ending).toMatchObject({ code: 'INVALID_ARGUMENT', reason: 'INVALID_REQUEST' });
+});
 
 describe('headers', () => {
   test.each(['text/plain', 'application/json', ''])('the content type %j is 415', async (type) => {
@@ -331,6 +343,52 @@ describe('random requests', () => {
   function show(fields: Fields): string {
     return JSON.stringify(fields, (_, each) => (typeof each === 'bigint' ? `${each}n` : each));
   }
+});
+
+describe('callers who keep us waiting', () => {
+  const paths = [LIST_ROOMS, methodOf('RoomService.WatchEvents')].map(pathOf);
+
+  test.each([...paths, '/grpc.health.v1.Health/Check', '/grpc.health.v1.Health/Watch'])(
+    '%s: what has not arrived after 15 s is not waited for',
+    async (path) => {
+      const raw = session(app.service.grpcPort);
+      onTestFinished(() => raw.destroy());
+      await once(raw, 'remoteSettings');
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const bodies = [frame(Buffer.alloc(0)), Buffer.from([0, 0, 0])];
+      const endings = bodies.map((body) => post(raw, path, body, {}, { isWhole: false }));
+      // The answer to a ping comes after the calls have been seen.
+      await new Promise<void>((resolve) => void raw.ping(() => resolve()));
+      vi.advanceTimersByTime(14_900);
+      const early = await Promise.race([
+        ...endings,
+        new Promise((resolve) => void raw.ping(() => resolve('none'))),
+      ]);
+      expect(early).toBe('none');
+      vi.advanceTimersByTime(100);
+      for (const ending of endings) {
+        expect(await ending).toMatchObject({ code: 'DEADLINE_EXCEEDED', reason: 'DEADLINE_EXCEEDED' });
+      }
+    },
+  );
+
+  test.each([
+    ['says nothing', []],
+    ['says half of a greeting', ['PRI * HT']],
+  ])('a connection that %s is closed after 5 minutes', async (_what, said) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const socket = connect(app.service.grpcPort, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const closed = once(socket, 'close');
+    // The service has seen the connection once it sends its settings.
+    await once(socket, 'data');
+    for (const text of said) socket.write(text);
+    socket.resume();
+    vi.advanceTimersByTime(300_000);
+    await closed;
+  });
 });
 
 describe('callers who do not wait', () => {

@@ -17,6 +17,7 @@ import {
   Metadata,
   makeClientConstructor,
   type ServiceClientConstructor,
+  type ServiceError,
   status,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
@@ -25,8 +26,11 @@ import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nameOf, SERVICES } from '../../../scripts/make-error-docs.ts';
 import { clientAddress } from '../../../src/api/grpc/client-address.ts';
+import { StatusSchema } from '../../../src/gen/google/rpc/error_details_pb.ts';
+import { parseRange } from '../../../src/lib/address.ts';
 import { makeLog } from '../../../src/ops/log.ts';
 import { type ServiceConfig, startService } from '../../../src/service.ts';
+import { openDatabaseProxy } from '../../db/proxy.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 import { useDatabase } from '../../support/database.ts';
 import { type Fields, VALID } from './conditions.ts';
@@ -72,7 +76,10 @@ type Dynamic = Client & Record<string, (...args: unknown[]) => unknown>;
 
 function healthOf(port: number): Dynamic {
   const Health = makeClientConstructor(healthService, 'Health');
-  const client = new Health(`127.0.0.1:${port}`, credentials.createInsecure()) as unknown as Dynamic;
+  const client = new Health(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    // A connection of its own.
+    'grpc.use_local_subchannel_pool': 1,
+  }) as unknown as Dynamic;
   onTestFinished(() => client.close());
   return client;
 }
@@ -110,6 +117,73 @@ describe('health', () => {
   });
 });
 
+describe('readiness', () => {
+  const check = (health: Dynamic) =>
+    new Promise((resolve) => {
+      health.check!({ service: '' }, (_error: unknown, answer: { status: string }) => resolve(answer.status));
+    });
+
+  test('a database that is away is NOT_SERVING within 5 s, and SERVING once it is back', async () => {
+    const proxy = await openDatabaseProxy(database.url);
+    onTestFinished(() => proxy.close());
+    const { service } = await start({ databaseUrl: proxy.url });
+    const health = healthOf(service.grpcPort);
+    const heard: string[] = [];
+    const stream = health.watch!({ service: '' }) as ClientReadableStream<{ status: string }>;
+    stream.on('data', (each: { status: string }) => heard.push(each.status)).on('error', () => {});
+    await expect.poll(() => heard).toStrictEqual(['SERVING']);
+    proxy.setOpen(false);
+    await expect.poll(() => check(health), { timeout: 5_000 }).toBe('NOT_SERVING');
+    proxy.setOpen(true);
+    await expect.poll(() => check(health), { timeout: 10_000 }).toBe('SERVING');
+    expect(heard).toStrictEqual(['SERVING', 'NOT_SERVING', 'SERVING']);
+  });
+
+  test('a database that hangs is away', async () => {
+    const proxy = await openDatabaseProxy(database.url);
+    onTestFinished(() => proxy.close());
+    const { service } = await start({ databaseUrl: proxy.url });
+    const health = healthOf(service.grpcPort);
+    proxy.setSilent(true);
+    await expect.poll(() => check(health), { timeout: 5_000 }).toBe('NOT_SERVING');
+    proxy.setSilent(false);
+    await expect.poll(() => check(health), { timeout: 15_000 }).toBe('SERVING');
+  });
+});
+
+test('1,000 streams without a key are open at most, and health can be checked all the same', async () => {
+  const { service } = await start();
+  const ended: unknown[] = [];
+  let heard = 0;
+  const watch = (health: Dynamic) => {
+    const stream = health.watch!({ service: '' }) as ClientReadableStream<unknown>;
+    stream.on('data', () => (heard += 1)).on('error', (error) => ended.push(error));
+    return stream;
+  };
+  // A connection carries 200.
+  const clients = Array.from({ length: 6 }, () => healthOf(service.grpcPort));
+  const streams = clients.slice(1).flatMap((health) => Array.from({ length: 200 }, () => watch(health)));
+  await expect.poll(() => heard, { timeout: 10_000 }).toBe(1_000);
+  const [health] = clients;
+  watch(health!);
+  await expect
+    .poll(() => ended)
+    .toMatchObject([{ code: status.UNAVAILABLE, details: 'too many open streams' }]);
+  const [details] = (ended[0] as ServiceError).metadata.get('grpc-status-details-bin');
+  const types = fromBinary(StatusSchema, details as Buffer).details.map(({ typeUrl }) => typeUrl);
+  expect(types).toContain('type.googleapis.com/google.rpc.RetryInfo');
+  await new Promise((resolve) => health!.check!({ service: '' }, resolve));
+
+  const before = heard;
+  streams[0]!.cancel();
+  await expect
+    .poll(() => {
+      watch(health!);
+      return heard;
+    })
+    .toBeGreaterThan(before);
+});
+
 describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   interface Answer {
     readonly list_services_response?: { readonly service: readonly { readonly name: string }[] };
@@ -140,7 +214,9 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
     const { service } = await start();
     const list = await ask(service.grpcPort, { list_services: '*' });
     const names = list.list_services_response!.service.map(({ name }) => name);
-    expect(names).toStrictEqual(SERVICES.map(({ typeName }) => typeName));
+    expect(names.sort()).toStrictEqual(
+      [...SERVICES.map(({ typeName }) => typeName), 'grpc.health.v1.Health'].sort(),
+    );
     for (const { typeName, methods: expected } of SERVICES) {
       const { file_descriptor_response: found } = await ask(service.grpcPort, {
         file_containing_symbol: typeName,
@@ -150,6 +226,20 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
         .flatMap((file) => file.service)
         .find((each) => typeName.endsWith(`.${each.name}`))!;
       expect(described.method.map(({ name }) => name)).toStrictEqual(expected.map(({ name }) => name));
+    }
+    for (const symbol of ['grpc.health.v1.Health', 'google.rpc.ErrorInfo', 'google.rpc.BadRequest']) {
+      const { file_descriptor_response: found } = await ask(service.grpcPort, {
+        file_containing_symbol: symbol,
+      });
+      const [file] = found!.file_descriptor_proto.map((bytes) =>
+        fromBinary(FileDescriptorProtoSchema, bytes),
+      );
+      const names = [...file!.service, ...file!.messageType].map(({ name }) => `${file!.package}.${name}`);
+      expect(names).toContain(symbol);
+      // Readers refuse a file where the entries of a map have another name.
+      const nested = file!.messageType.flatMap(({ nestedType }) => nestedType);
+      const entries = nested.filter(({ options }) => options?.mapEntry).map(({ name }) => name);
+      expect(entries).toStrictEqual([symbol.startsWith('grpc') ? 'StatusesEntry' : 'MetadataEntry']);
     }
     const { error_response: error } = await ask(service.grpcPort, { file_containing_symbol: 'no.Such' });
     expect(error!.error_code).toBe(status.NOT_FOUND);
@@ -305,7 +395,10 @@ describe('the address of a caller', () => {
   const from = (peer: string, forwarded: readonly string[], trusted: readonly string[]) => {
     const metadata = new Metadata();
     for (const each of forwarded) metadata.add('x-forwarded-for', each);
-    return clientAddress({ getPeer: () => peer, metadata }, trusted);
+    return clientAddress(
+      { getPeer: () => peer, metadata },
+      trusted.map((each) => parseRange(each)!),
+    );
   };
 
   test.each([

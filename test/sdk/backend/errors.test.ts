@@ -42,8 +42,8 @@ describe('a call of the control plane', () => {
   test.each([
     ['DEADLINE_EXCEEDED', 'Timeout'],
     ['CANCELLED', 'Timeout'],
-    ['UNIMPLEMENTED', 'Internal'],
-    ['RESOURCE_EXHAUSTED', 'Internal'],
+    ['UNIMPLEMENTED', 'Invalid'],
+    ['RESOURCE_EXHAUSTED', 'Invalid'],
   ] as const)('%s is %s', async (code, kind) => {
     expect(await received(code)).toMatchObject({ kind, code });
   });

@@ -1,5 +1,5 @@
-import { create, type DescEnum, type DescField } from '@bufbuild/protobuf';
-import { durationFromMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { create, type DescEnum, type DescField, type DescMessage } from '@bufbuild/protobuf';
+import { durationFromMs, durationMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type {
   Ban,
@@ -21,10 +21,14 @@ import {
   RoomSchema,
 } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/room_pb.ts';
 import {
+  CreateRoomRequestSchema,
   ListRoomsRequestSchema,
   RoomService,
 } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/token_service_pb.ts';
+import {
+  MintClientTokenRequestSchema,
+  TokenService,
+} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { WatchdogSchema } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/watchdog_pb.ts';
 import { WatchdogService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
 
@@ -101,6 +105,53 @@ describe('plain objects become messages', () => {
     expect(() => fromPlain(BanSubjectRequestSchema, plain)).toThrow(message);
   });
 
+  const POLICY = { room: 'a', policy: {} };
+  test.each<[DescMessage, object, string]>([
+    [CreateRoomRequestSchema, { room: null }, 'room must be a well-formed string'],
+    [CreateRoomRequestSchema, { room: 'a\ud800' }, 'room must be a well-formed string'],
+    [CreateRoomRequestSchema, { ...POLICY, policy: null }, 'policy must be an object'],
+    [CreateRoomRequestSchema, { ...POLICY, policy: [] }, 'policy must be an object'],
+    [CreateRoomRequestSchema, { policy: { fly: 1 } }, 'RoomPolicy has no field policy.fly'],
+    [CreateRoomRequestSchema, { policy: { locked: 'yes' } }, 'policy.locked must be a boolean'],
+    ...[1e12, 1.5, Number.NaN, '5', 5n, -(2 ** 31) - 1].map(
+      (maxParticipants): [DescMessage, object, string] => [
+        CreateRoomRequestSchema,
+        { policy: { maxParticipants } },
+        'policy.maxParticipants must be a whole number of 32 bits',
+      ],
+    ),
+    [CreateRoomRequestSchema, { policy: { mode: 1 } }, 'policy.mode must be one of meeting, broadcast'],
+    [
+      CreateRoomRequestSchema,
+      { policy: { hostCapabilities: ['room.end', undefined] } },
+      'policy.hostCapabilities[1] must be a well-formed string',
+    ],
+    [
+      CreateRoomRequestSchema,
+      { policy: { hostCapabilities: 'room.end' } },
+      'policy.hostCapabilities must be an array',
+    ],
+    ...['60', 1.0000001, Number.NaN, Number.POSITIVE_INFINITY, 1e300, 60n, null].map(
+      (lifetimeSeconds): [DescMessage, object, string] => [
+        MintClientTokenRequestSchema,
+        { lifetimeSeconds },
+        'lifetimeSeconds must be a number of seconds, in whole milliseconds',
+      ],
+    ),
+    ...[new Date(Number.NaN), '2026-01-02', 0].map((createTimeFrom): [DescMessage, object, string] => [
+      ListRoomsRequestSchema,
+      { createTimeFrom },
+      'createTimeFrom must be a valid Date',
+    ]),
+  ])('%s: %o is refused with the path of the field', (desc, plain, message) => {
+    expect(() => fromPlain(desc, plain)).toThrow(new TypeError(message));
+  });
+
+  test.each([0, 0.001, 1.001, 86_400.123, 31_622_400.001])('%d s are exact', (lifetimeSeconds) => {
+    const { lifetime } = fromPlain(MintClientTokenRequestSchema, { lifetimeSeconds });
+    expect(durationMs(lifetime!) / 1000).toBe(lifetimeSeconds);
+  });
+
   test('a word that the contract does not have is refused, with those that it has', () => {
     expect(() => fromPlain(ListRoomsRequestSchema, { state: 'unspecified' })).toThrow(
       new TypeError('state must be one of live, ended'),
@@ -108,10 +159,19 @@ describe('plain objects become messages', () => {
   });
 
   test('a mask names what is given, as the contract does', () => {
-    expect(maskOf(RoomPolicySchema, { locked: false, maxParticipants: 0, region: undefined })).toStrictEqual({
+    expect(
+      maskOf(RoomPolicySchema, { locked: false, maxParticipants: 0, region: undefined }, 'policy'),
+    ).toStrictEqual({
       paths: ['locked', 'max_participants'],
     });
-    expect(maskOf(WatchdogSchema, { emptyForSeconds: 9 })).toStrictEqual({ paths: ['empty_for'] });
+    expect(maskOf(WatchdogSchema, { emptyForSeconds: 9 }, 'watchdog')).toStrictEqual({
+      paths: ['empty_for'],
+    });
+    for (const nothing of [{}, { locked: undefined }, undefined, null]) {
+      expect(() => maskOf(RoomPolicySchema, nothing as object, 'policy')).toThrow(
+        new TypeError('policy must have a field that is to change'),
+      );
+    }
   });
 });
 

@@ -176,16 +176,40 @@ describe('failures', () => {
     const unknown = clientOf({ ...tenant, key: `${tenant.key}x` }, { tenant: tenant.id });
     expect(await errorOf(unknown.rooms.get({ room: 'x' }))).toMatchObject({ kind: 'Unauthenticated' });
     expect(await errorOf(unknown.keys.list())).toMatchObject({ kind: 'Unauthenticated', code: 401 });
-    const relay = clientOf({ ...tenant, key: tenant.relayKey }, { tenant: tenant.id });
-    expect(await errorOf(relay.rooms.get({ room: 'x' }))).toMatchObject({
-      kind: 'Denied',
-      reason: 'RELAY_KEY',
-    });
+    const unknownTenant = clientOf({ ...tenant, key: `${tenant.key}x` });
+    expect(await errorOf(unknownTenant.rooms.get({ room: 'x' }))).toMatchObject({ kind: 'Unauthenticated' });
+    for (const options of [{ tenant: tenant.id }, {}]) {
+      const relay = clientOf({ ...tenant, key: tenant.relayKey }, options);
+      expect(await errorOf(relay.rooms.get({ room: 'x' }))).toMatchObject({
+        kind: 'Denied',
+        reason: 'RELAY_KEY',
+      });
+    }
     const other = clientOf(tenant, { tenant: (await app.signUp()).id });
     expect(await errorOf(other.rooms.get({ room: 'x' }))).toMatchObject({
       kind: 'Denied',
       reason: 'OTHER_TENANT',
     });
+  });
+
+  test('of what is too large, or says nothing', async () => {
+    const { rooms, watchdogs } = clientOf(tenant, { tenant: tenant.id });
+    const tooLarge = await errorOf(rooms.create({ room: 'large', metadata: 'x'.repeat(70_000) }));
+    expect(tooLarge).toMatchObject({
+      kind: 'Invalid',
+      reason: 'INVALID_REQUEST',
+      requestId: expect.stringMatching(/^req_/),
+      fields: [{ field: '', description: 'the message must not have more than 65536 bytes' }],
+    });
+    await expect(rooms.updatePolicy({ room: 'a', policy: {} })).rejects.toThrow(
+      new TypeError('policy must have a field that is to change'),
+    );
+    await expect(watchdogs.update({ id: 'wd' })).rejects.toThrow(
+      new TypeError('watchdog must have a field that is to change'),
+    );
+    await expect(rooms.create({ room: null as unknown as string })).rejects.toThrow(
+      new TypeError('room must be a well-formed string'),
+    );
   });
 
   test('without credit', async () => {

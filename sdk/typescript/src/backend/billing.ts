@@ -3,6 +3,7 @@ import type { CallOptions } from './calls.ts';
 import type { AnswerOf, BodyOf, Rest } from './rest.ts';
 import type { Tenant } from './rest-types.ts';
 
+/** Credit of the tenant: `boxoffice.billing`. */
 export class Billing {
   readonly #rest: Rest;
 

@@ -3,6 +3,7 @@ import { Billing } from './billing.ts';
 import type { Limits } from './calls.ts';
 import { Control } from './control.ts';
 import { DeviceCredentials } from './device-credentials.ts';
+import { BoxofficeError } from './errors.ts';
 import { Keys } from './keys.ts';
 import { Moderation } from './moderation.ts';
 import { Participants } from './participants.ts';
@@ -13,6 +14,7 @@ import { Tokens } from './tokens.ts';
 import { Usage } from './usage.ts';
 import { Watchdogs } from './watchdogs.ts';
 
+/** Where the service is, whose key it is, and how patient calls are. */
 export interface BoxofficeOptions {
   /** Of the REST interface: `https://boxoffice.example`. */
   readonly url: string;
@@ -34,6 +36,10 @@ export interface BoxofficeOptions {
   readonly tls?: { readonly ca: string | Buffer } | undefined;
 }
 
+/**
+ * The client of one API key. Calls fail with `BoxofficeError`, with `TypeError` for what the contract has no
+ * place for, and with the reason of a signal that ended them.
+ */
 export class Boxoffice {
   readonly rooms: Rooms;
   readonly participants: Participants;
@@ -95,16 +101,22 @@ export class Boxoffice {
         this.#tenant = undefined;
       });
     }
-    return this.#tenant;
+    return this.#tenant.catch((error) => {
+      // REST refuses relay keys as it does unknown ones. The control plane knows them apart, and looks at
+      // the key before it misses the tenant.
+      if (error instanceof BoxofficeError && error.kind === 'Unauthenticated') return '';
+      throw error;
+    });
   }
 }
 
-function checkOptions({ url, controlUrl, apiKey, retries = 0 }: BoxofficeOptions): void {
+function checkOptions({ url, controlUrl, apiKey, tenant = '', retries = 0 }: BoxofficeOptions): void {
   for (const [name, value] of Object.entries({ url, controlUrl })) {
     const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
     if (!isHttp) throw new TypeError(`${name} must begin with http:// or https://`);
   }
   // Others would be refused below with a message that holds the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be printable ASCII characters');
+  if (typeof tenant !== 'string') throw new TypeError('tenant must be a string');
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number');
 }

@@ -12,10 +12,12 @@ import type { Control } from './control.ts';
 import type { Listing } from './listing.ts';
 import type { Plain, Request } from './plain.ts';
 
+/** A credential without its secret. */
 export type DeviceCredential = Plain<DeviceCredentialMessage>;
 
 const { method } = TokenService;
 
+/** Credentials of devices: `boxoffice.deviceCredentials`. */
 export class DeviceCredentials {
   readonly #control: Control;
 

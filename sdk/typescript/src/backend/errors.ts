@@ -88,12 +88,19 @@ export function errorOfCall(error: ServiceError): BoxofficeError {
   });
 }
 
+/** What gRPC itself says, here, in the service or between them: a request that is too large, or unknown there. */
+const KINDS_OF_GRPC: Readonly<Record<string, ErrorKind>> = {
+  CANCELLED: 'Timeout',
+  DEADLINE_EXCEEDED: 'Timeout',
+  RESOURCE_EXHAUSTED: 'Invalid',
+  UNIMPLEMENTED: 'Invalid',
+};
+
 function kindOfCall(code: string, reason: string | undefined): ErrorKind {
   const known = REASONS[reason as keyof typeof REASONS];
   // A reason counts with its own code only: another one has a meaning of its own.
   if (known?.code === code) return known.kind;
-  if (code === 'DEADLINE_EXCEEDED' || code === 'CANCELLED') return 'Timeout';
-  return KINDS[code as keyof typeof KINDS] ?? 'Internal';
+  return KINDS[code as keyof typeof KINDS] ?? KINDS_OF_GRPC[code] ?? 'Internal';
 }
 
 function detailsOf(bytes: Buffer): Partial<Details> {

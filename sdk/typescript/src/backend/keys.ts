@@ -3,6 +3,7 @@ import type { CallOptions } from './calls.ts';
 import type { AnswerOf, BodyOf, Rest } from './rest.ts';
 import type { ApiKey } from './rest-types.ts';
 
+/** API keys of the tenant: `boxoffice.keys`. */
 export class Keys {
   readonly #rest: Rest;
 

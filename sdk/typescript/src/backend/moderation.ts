@@ -23,7 +23,9 @@ import type { Participant } from './participants.ts';
 import type { Plain, Request } from './plain.ts';
 import type { Room } from './rooms.ts';
 
+/** A ban of one of `username`, `deviceThumbprint` and `cidr`; without `room`, of all rooms. */
 export type Ban = Plain<BanMessage>;
+/** The record of what a moderator, the tenant or a watchdog did. */
 export type ModerationEvent = Plain<ModerationEventMessage>;
 
 /** A participant as it is now, and the record of what was done. */
@@ -40,6 +42,10 @@ export interface Banned {
 
 const { method } = ModerationService;
 
+/**
+ * Moderation: `boxoffice.moderation`. With an `actor`, that participant acts, and needs the capability and a
+ * higher rank; without, the tenant does.
+ */
 export class Moderation {
   readonly #control: Control;
 

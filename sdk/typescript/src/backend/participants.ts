@@ -11,10 +11,12 @@ import type { Control, WatchedEvent, WatchOptions } from './control.ts';
 import type { Listing } from './listing.ts';
 import type { Plain, Request } from './plain.ts';
 
+/** A user of a room, with what the newest token grants. */
 export type Participant = Plain<ParticipantMessage>;
 
 const { method } = ParticipantService;
 
+/** Participants: `boxoffice.participants`. Somebody is present until the last token has lapsed or is void. */
 export class Participants {
   readonly #control: Control;
 

@@ -12,6 +12,7 @@ import {
   type DescMessage,
   type Message,
   type MessageShape,
+  ScalarType,
   type UnknownEnum,
 } from '@bufbuild/protobuf';
 import {
@@ -174,20 +175,30 @@ function wordOf(desc: DescEnum, number: number): string {
   return known ? known.localName.toLowerCase() : 'unknown';
 }
 
-/** Throws `TypeError` for what the contract has no place for. */
-export function fromPlain<Desc extends DescMessage>(desc: Desc, plain: object): MessageShape<Desc> {
+/**
+ * Throws `TypeError` for what the contract has no place for, with the path of the field; `inside` leads to
+ * `plain` itself.
+ */
+export function fromPlain<Desc extends DescMessage>(
+  desc: Desc,
+  plain: object,
+  inside = '',
+): MessageShape<Desc> {
   const message = create(desc) as Values;
   for (const [name, value] of Object.entries(plain)) {
     if (value === undefined) continue;
+    const path = `${inside}${name}`;
     const field = desc.fields.find((each) => plainName(each) === name);
-    if (!field) throw new TypeError(`${desc.name} has no field ${name}`);
-    const wire = wireValue(field, value);
+    if (!field) throw new TypeError(`${desc.name} has no field ${path}`);
+    const wire = wireValue(field, value, path);
     if (!field.oneof) {
       message[field.localName] = wire;
       continue;
     }
     const chosen = message[field.oneof.localName] as { case?: string };
-    if (chosen.case) throw new TypeError(`${desc.name} takes one of ${namesOf(field.oneof.fields)}`);
+    if (chosen.case) {
+      throw new TypeError(`${path}: ${desc.name} takes one of ${namesOf(field.oneof.fields)}`);
+    }
     message[field.oneof.localName] = { case: field.localName, value: wire };
   }
   return message as MessageShape<Desc>;
@@ -197,38 +208,86 @@ function namesOf(fields: readonly DescField[]): string {
   return fields.map(plainName).join(', ');
 }
 
-function wireValue(field: DescField, value: unknown): unknown {
-  if (field.fieldKind === 'list') return (value as unknown[]).map((item) => wireItem(field, item));
-  return wireItem(field, value);
+function wireValue(field: DescField, value: unknown, path: string): unknown {
+  if (field.fieldKind !== 'list') return wireItem(field, value, path);
+  if (!Array.isArray(value)) throw new TypeError(`${path} must be an array`);
+  // Not map(), which leaves holes alone.
+  return Array.from(value, (item, at) => wireItem(field, item, `${path}[${at}]`));
 }
 
-function wireItem(field: DescField, value: unknown): unknown {
-  if (field.enum) return numberOf(field.enum, field, value);
-  if (!field.message) return value;
+function wireItem(field: DescField, value: unknown, path: string): unknown {
+  if (field.enum) return numberOf(field.enum, value, path);
+  if (!field.message) return scalarOf(field.scalar, value, path);
   switch (field.message.typeName) {
     case TimestampSchema.typeName:
-      return timestampFromDate(value as Date);
+      return timestampOf(value, path);
     case DurationSchema.typeName:
-      return durationFromMs(Math.round((value as number) * 1000));
+      return durationOf(value, path);
     default:
-      return fromPlain(field.message, value as object);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        throw new TypeError(`${path} must be an object`);
+      }
+      return fromPlain(field.message, value, `${path}.`);
   }
 }
 
-function numberOf(desc: DescEnum, field: DescField, word: unknown): number {
+/** The types that the contract uses, and what a value of them is. */
+const SCALARS: { readonly [Type in ScalarType]?: readonly [what: string, is: (value: unknown) => boolean] } =
+  {
+    [ScalarType.STRING]: [
+      'a well-formed string',
+      (value) => typeof value === 'string' && value.isWellFormed(),
+    ],
+    [ScalarType.BOOL]: ['a boolean', (value) => typeof value === 'boolean'],
+    [ScalarType.INT32]: [
+      'a whole number of 32 bits',
+      (value) => typeof value === 'number' && (value | 0) === value,
+    ],
+    [ScalarType.UINT64]: [
+      'a bigint of 64 bits',
+      (value) => typeof value === 'bigint' && BigInt.asUintN(64, value) === value,
+    ],
+  };
+
+function scalarOf(type: ScalarType | undefined, value: unknown, path: string): unknown {
+  const [what, is] = SCALARS[type!]!;
+  if (!is(value)) throw new TypeError(`${path} must be ${what}`);
+  return value;
+}
+
+function timestampOf(value: unknown, path: string): Timestamp {
+  if (!(value instanceof Date) || Number.isNaN(value.getTime())) {
+    throw new TypeError(`${path} must be a valid Date`);
+  }
+  return timestampFromDate(value);
+}
+
+function durationOf(value: unknown, path: string): Duration {
+  const ms = typeof value === 'number' ? Math.round(value * 1000) : Number.NaN;
+  if (!Number.isSafeInteger(ms) || ms / 1000 !== value) {
+    throw new TypeError(`${path} must be a number of seconds, in whole milliseconds`);
+  }
+  return durationFromMs(ms);
+}
+
+function numberOf(desc: DescEnum, word: unknown, path: string): number {
   const known = desc.values.find(({ number, localName }) => number !== 0 && localName.toLowerCase() === word);
   if (!known) {
     const words = desc.values
       .filter(({ number }) => number !== 0)
       .map(({ localName }) => localName.toLowerCase());
-    throw new TypeError(`${field.localName} must be one of ${words.join(', ')}`);
+    throw new TypeError(`${path} must be one of ${words.join(', ')}`);
   }
   return known.number;
 }
 
-/** Paths of the fields that `changes` names, as an `update_mask` has them. */
-export function maskOf(desc: DescMessage, changes: object): { paths: string[] } {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  const paths = given.map(([name]) => desc.fields.find((field) => plainName(field) === name)?.name ?? name);
+/**
+ * Paths of the fields that `changes` names, as an `update_mask` has them. Throws `TypeError`, with the name
+ * of `changes`, where there are none.
+ */
+export function maskOf(desc: DescMessage, changes: object, name: string): { paths: string[] } {
+  const given = Object.entries(changes ?? {}).filter(([, value]) => value !== undefined);
+  if (given.length === 0) throw new TypeError(`${name} must have a field that is to change`);
+  const paths = given.map(([each]) => desc.fields.find((field) => plainName(field) === each)?.name ?? each);
   return { paths };
 }

@@ -3,6 +3,7 @@ import type { CallOptions } from './calls.ts';
 import type { Rest } from './rest.ts';
 import type { RateCard } from './rest-types.ts';
 
+/** Prices: `boxoffice.rates`. */
 export class Rates {
   readonly #rest: Rest;
 

@@ -16,6 +16,7 @@ import type { Control, WatchedEvent, WatchOptions } from './control.ts';
 import type { Listing } from './listing.ts';
 import { maskOf, type Plain, type Request } from './plain.ts';
 
+/** A room, live or ended, with its policy. */
 export type Room = Plain<RoomMessage>;
 
 /** The longest that the service lets somebody wait for events. */
@@ -23,6 +24,7 @@ const WAIT_SECONDS_MAX = 30;
 
 const { method } = RoomService;
 
+/** Rooms: `boxoffice.rooms`. A name is used again by later rooms; a `uid` is not. */
 export class Rooms {
   readonly #control: Control;
 
@@ -50,7 +52,7 @@ export class Rooms {
     request: Request<UpdateRoomPolicyRequest, 'room' | 'policy'>,
     options?: MutationOptions,
   ): Promise<Room> {
-    const updateMask = maskOf(RoomPolicySchema, request.policy);
+    const updateMask = maskOf(RoomPolicySchema, request.policy, 'policy');
     return (await this.#control.mutate(method.updateRoomPolicy, { ...request, updateMask }, options)).room!;
   }
 

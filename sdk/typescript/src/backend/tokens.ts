@@ -8,8 +8,10 @@ import type { CallOptions } from './calls.ts';
 import type { Control } from './control.ts';
 import type { Plain, Request } from './plain.ts';
 
+/** A token for the device that was named, valid until `expireTime`. */
 export type MintedToken = Plain<MintClientTokenResponse>;
 
+/** Tokens: `boxoffice.tokens`. */
 export class Tokens {
   readonly #control: Control;
 

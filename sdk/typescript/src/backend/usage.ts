@@ -2,8 +2,10 @@
 import type { CallOptions } from './calls.ts';
 import type { AnswerOf, BodyOf, Rest } from './rest.ts';
 
+/** What one participant received in one interval: whole seconds, and bytes. */
 export type UsageRecord = BodyOf<'POST /v1/usage'>['records'][number];
 
+/** Reports of usage: `boxoffice.usage`. */
 export class Usage {
   readonly #rest: Rest;
 

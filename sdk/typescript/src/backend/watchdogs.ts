@@ -13,6 +13,7 @@ import type { Control } from './control.ts';
 import type { Listing } from './listing.ts';
 import { type Input, maskOf, type Plain, type Request } from './plain.ts';
 
+/** A watchdog; of its conditions it has one, in seconds. */
 export type Watchdog = Plain<WatchdogMessage>;
 type Fields = Input<WatchdogMessage>;
 
@@ -34,6 +35,7 @@ type Timing = Pick<
 
 const { method } = WatchdogService;
 
+/** Watchdogs: `boxoffice.watchdogs`. Lengths of time are in seconds, down to milliseconds. */
 export class Watchdogs {
   readonly #control: Control;
 
@@ -65,7 +67,11 @@ export class Watchdogs {
     { id, actor, ...changes }: Timing & { id: string; action?: Fields['action'] } & OnBehalf,
     options?: MutationOptions,
   ): Promise<Watchdog> {
-    const request = { watchdog: { id, ...changes }, updateMask: maskOf(WatchdogSchema, changes), actor };
+    const request = {
+      watchdog: { id, ...changes },
+      updateMask: maskOf(WatchdogSchema, changes, 'watchdog'),
+      actor,
+    };
     return (await this.#control.mutate(method.updateWatchdog, request, options)).watchdog!;
   }
 

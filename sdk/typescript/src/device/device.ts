@@ -10,6 +10,7 @@ import { systemTimers, type Timers } from './timers.ts';
 /** How long `join` goes on trying when the service is away for a moment. */
 export const JOIN_SECONDS_MAX = 60;
 
+/** Whose key it is, and where it is kept. */
 export interface DeviceOptions {
   /** A key of the caller's own; then nothing is stored. */
   readonly key?: CryptoKeyPair;
@@ -31,6 +32,7 @@ export interface ProofRequest {
   readonly dtlsFingerprint: string;
 }
 
+/** A key pair whose private half stays here, and what it is good for. */
 export interface Device {
   /** What a tenant's back end needs to mint a token for this device. */
   readonly thumbprint: string;
@@ -41,6 +43,10 @@ export interface Device {
   proof(request: ProofRequest): Promise<string>;
 }
 
+/**
+ * The device of this browser profile: with the key that is kept, or a new one. Throws `TypeError` for a key
+ * that is not on P-256.
+ */
 export async function createDevice(options: DeviceOptions = {}): Promise<Device> {
   const key = options.key ?? (await findStore(options).keep(await generateDeviceKey()));
   const publicJwk = await publicJwkOf(key);

@@ -17,6 +17,7 @@ export interface Renewable {
   readonly expiresAt: Date;
 }
 
+/** What a session tells, and what comes with it. All but `token` and `renewalFailed` end it. */
 export interface SessionEvents<G extends Renewable> {
   /** There is a new token: show it to the relay, with a proof. */
   token: G;
@@ -32,6 +33,7 @@ export interface SessionEvents<G extends Renewable> {
   tokenExpired: { readonly error: unknown };
 }
 
+/** A session begins with a token and knows how to get the next. */
 export interface SessionOptions<G extends Renewable> {
   readonly grant: G;
   /** Get another token for the same user, room and device. */
@@ -41,6 +43,10 @@ export interface SessionOptions<G extends Renewable> {
   readonly timers?: Timers;
 }
 
+/**
+ * Keeps the token of one participant fresh, and says once how it ended. It throws nothing: failures are
+ * events.
+ */
 export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
   readonly #renew: SessionOptions<G>['renew'];
   readonly #reconnectMs: number;
@@ -66,6 +72,7 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     return this.#grant;
   }
 
+  /** Whether it is over, for whatever reason. */
   get ended(): boolean {
     return this.#end.signal.aborted;
   }
@@ -89,6 +96,7 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     );
   }
 
+  /** The connection to the relay is back. */
   connectionRestored(): void {
     this.#timers.clearTimeout(this.#reconnectTimer);
     this.#reconnectTimer = undefined;

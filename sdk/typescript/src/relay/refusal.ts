@@ -47,6 +47,7 @@ export const REFUSALS = {
   RENEWAL_OTHER_PARTICIPANT: 'the new token is for another user, room or device than the session',
 } as const;
 
+/** Why a participant may not come in: a key of `REFUSALS`. */
 export type RefusalCode = keyof typeof REFUSALS;
 
 /** A participant that may not come in. */

@@ -22,6 +22,7 @@ const RETRY_AFTER_MS_MAX = 30_000;
 const NOTHING_NEW_MS = 1_000;
 const SNAPSHOT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
+/** Whom to follow, and where the keys are: `jwksUrl`, or `jwks` for keys that never change. */
 export type RevocationFeedOptions = {
   /** Base URL of the service. */
   readonly url: string;
@@ -43,6 +44,7 @@ export type RevocationFeedOptions = {
   | { readonly jwks: Jwks; readonly jwksUrl?: never }
 );
 
+/** What is revoked, kept up to date until `close()`. */
 export interface RevocationFeed {
   /** The newest snapshot; goes into `createTokenVerifier` as `revocations`. Needs no `this`. */
   readonly get: (tenant: string) => Revocations | undefined;
@@ -56,6 +58,7 @@ export interface RevocationFeed {
  */
 export type RevocationsErrorCode = 'NO_ANSWER' | 'BAD_ANSWER' | 'NOT_VALID' | 'OLDER';
 
+/** One attempt to get newer revocations failed; `onError` hears of it, and nobody has to act. */
 export class RevocationsError extends Error {
   override readonly name = 'RevocationsError';
   readonly code: RevocationsErrorCode;
@@ -77,6 +80,10 @@ export class RevocationsError extends Error {
   }
 }
 
+/**
+ * Follow the revocations of tenants from now on, with one request open for each. It throws nothing: failures
+ * go to `onError`, and are tried again within 5 seconds, or after `Retry-After`, up to 30.
+ */
 export function followRevocations(options: RevocationFeedOptions): RevocationFeed {
   const { clock = systemClock, random = Math.random, fetch: fetchUrl = fetch } = options;
   const keys = options.jwks

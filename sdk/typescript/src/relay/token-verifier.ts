@@ -11,6 +11,7 @@ import { fetchedKeys, fixedKeys, type Jwks } from './signing-keys.ts';
 import { type TokenClaims, verifyToken } from './token.ts';
 import { type Clock, systemClock } from './usage/clock.ts';
 
+/** Whose tokens are good here, and where the keys are: `jwksUrl`, or `jwks` for keys that never change. */
 export type TokenVerifierOptions = {
   /** `iss` of the tokens: the base URL of the deployment. */
   readonly issuer: string;
@@ -58,6 +59,7 @@ export interface Admission extends TokenClaims {
 /** Who is in which room with which device; an `Admission` says so. */
 export type Participant = Pick<TokenClaims, 'tenant' | 'username' | 'roomUid' | 'deviceThumbprint'>;
 
+/** Says who may come in; `verify` and `renew` reject with `AdmissionRefused`, whose `code` is in `REFUSALS`. */
 export interface TokenVerifier {
   /** A new challenge, to be sent to one device and used once within 60 seconds. */
   challenge(): string;
@@ -71,6 +73,10 @@ export interface TokenVerifier {
   renew(previous: Participant, attempt: Attempt): Promise<Admission>;
 }
 
+/**
+ * Make the verifier of a relay. It opens nothing: signing keys are fetched from `jwksUrl` when they are first
+ * needed, and kept for ten minutes.
+ */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const clock = options.clock ?? systemClock;
   const keys = options.jwks

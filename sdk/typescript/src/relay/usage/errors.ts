@@ -18,6 +18,7 @@ export type UsageErrorCode =
   | 'key_unreadable'
   | 'closed';
 
+/** The reporter could not be opened, or did not take usage; `code` says which. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code: UsageErrorCode;

@@ -4,6 +4,7 @@ import type { Admitted } from './admission.ts';
 /** Why an attempt to send is repeated. */
 export type RetryReason = 'network' | 'timeout' | 'server_error' | 'rate_limited' | 'unexpected_answer';
 
+/** What happened, as `onEvent` hears it; `type` tells which. */
 export type UsageEvent =
   /** Obey this: `false` means no new participants until it is `true` again. */
   | { readonly type: 'admitted_changed'; readonly admitted: Admitted; readonly before: Admitted }

@@ -11,6 +11,7 @@ import { type SessionStart, Sessions, type UsageSession } from './session.ts';
 import { Spool } from './spool.ts';
 import { checkUsage, isIdPart, type ParticipantUsage, renderRecord, splitByDay } from './usage-record.ts';
 
+/** Where usage goes, and where it waits. */
 export interface UsageReporterOptions {
   /** Address of the service, as `https://billing.example.com`. */
   readonly url: string;
@@ -35,6 +36,7 @@ export interface UsageReporterOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
+/** Usage in, records on disk, batches out, until `close()`. */
 export interface UsageReporter {
   /** `false`: let nobody new in. It starts as `unknown`, and survives an unreachable service unchanged. */
   readonly admitted: Admitted;

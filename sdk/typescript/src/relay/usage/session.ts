@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts';
 import type { Emit } from './events.ts';
 import { checkCount, checkUsage, type ParticipantUsage, type Role, type Tier } from './usage-record.ts';
 
+/** Whose usage is counted. */
 export interface SessionStart {
   /** Becomes part of the ids. Default: a number made by the reporter. */
   readonly sessionId?: string | undefined;
@@ -18,6 +19,7 @@ export interface SessionStart {
   readonly tier: Tier;
 }
 
+/** The stay of one participant; the reporter counts its seconds. */
 export interface UsageSession {
   readonly id: string;
   /** Count bytes carried since the last call. */

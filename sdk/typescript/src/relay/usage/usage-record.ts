@@ -9,9 +9,12 @@ import { UsageError } from './errors.ts';
 export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
 export const TIERS = ['audio', 'hd', 'full_hd', '2k', '2k_plus'] as const;
 
+/** What a participant is in a room; prices go by it. */
 export type Role = (typeof ROLES)[number];
+/** How many pixels a participant receives, as prices tell them apart: see `tierOf`. */
 export type Tier = (typeof TIERS)[number];
 
+/** What one participant received and sent in one interval. */
 export interface ParticipantUsage {
   /** The participant's stay, 1 to 64 of `A-Z a-z 0-9 _ -`. It becomes part of the id. Default `0`. */
   readonly sessionId?: string | undefined;
