@@ -32,6 +32,11 @@ create table rooms (
   ended_at    timestamptz,
   end_reason  text check (end_reason in ('ended', 'closed', 'watchdog')),
   metadata    text not null default '' check (char_length(metadata) <= 4096),
+  -- When those had last been there, of all and of hosts, who left so long ago that they are forgotten.
+  last_left_at timestamptz,
+  last_host_at timestamptz,
+  -- Long after its end, everybody in it is forgotten.
+  is_swept    boolean not null default false,
   primary key (tenant_id, uid),
   constraint rooms_incarnation unique (tenant_id, name, incarnation),
   check ((state = 'ENDED') = (ended_at is not null)),
@@ -39,6 +44,7 @@ create table rooms (
 );
 create unique index rooms_live on rooms (tenant_id, name) where state = 'LIVE';
 create index rooms_ended on rooms (tenant_id, ended_at) where ended_at is not null;
+create index rooms_unswept on rooms (ended_at) where ended_at is not null and not is_swept;
 
 -- Who is in a room, or was: a user, present from the first token until the last one has lapsed.
 create table participants (
@@ -49,15 +55,17 @@ create table participants (
   skeleton        text not null,
   role            text not null check (role in ('host', 'audience', 'broadcast_audience')),
   rank            smallint not null check (rank between 0 and 99),
-  -- What the last token was to grant. What a moderator has taken is not in tokens all the same.
+  -- What the last mint was to grant, or the last join where no mint of a higher rank stands against it. What a
+  -- moderator has taken is not in tokens all the same.
   capabilities    text[] not null,
-  muted           text[] not null default '{}',
-  publish_revoked text[] not null default '{}',
+  muted           text[] not null default '{}' check (muted <@ array['audio', 'video', 'screen', 'data']),
+  publish_revoked text[] not null default '{}'
+                  check (publish_revoked <@ array['audio', 'video', 'screen', 'data']),
   -- Tokens of an earlier epoch are void. A kick begins a new one.
   epoch           integer not null default 0,
   -- When epoch, muted or publish_revoked changed: what the revocation feed still has to tell.
   revoked_at      timestamptz,
-  tier            text,
+  tier            text check (tier in ('audio', 'hd', 'full_hd', '2k', '2k_plus')),
   entered_at      timestamptz not null default now(),
   last_seen_at    timestamptz,
   -- When the last token lapses.
@@ -67,27 +75,40 @@ create table participants (
   foreign key (tenant_id, room_uid) references rooms,
   check ((left_at is null) = (leave_reason is null))
 );
-create index participants_by_skeleton on participants (tenant_id, skeleton, room_uid);
+create index participants_by_skeleton on participants (tenant_id, skeleton, room_uid) where left_at is null;
 create index participants_present on participants (expires_at) where left_at is null;
 create index participants_revoked on participants (tenant_id, revoked_at) where revoked_at is not null;
--- The last of the indexes: while the table is empty all of them look equally good for finding one user, PostgreSQL
+-- Whoever left a room last, and the last of its hosts: nobody reads through all who ever left.
+create index participants_gone on participants (tenant_id, room_uid, left_at) where left_at is not null;
+create index hosts_gone on participants (tenant_id, room_uid, left_at) where left_at is not null and role = 'host';
+-- Whom nothing still acts on, and who is to be forgotten.
+create index participants_forgettable on participants (left_at)
+  where left_at is not null and muted = '{}' and publish_revoked = '{}';
+-- After the other indexes: while the table is empty all of them look equally good for finding one user, PostgreSQL
 -- then takes the newest, and plans that are kept from that time would read whole rooms by another one.
 alter table participants add primary key (tenant_id, room_uid, username);
+-- Newer still, and only of use to whoever asks for those who are in a room: one of them, or a page, or all.
+create index participants_in_room on participants (tenant_id, room_uid, username) where left_at is null;
 
--- The devices of a user in a room, each until its newest token lapses.
+-- The devices of a user in a room, each until its newest token lapses, and with what that one is to grant: by it
+-- a participant acts on others, and not by what another device of the same name was given.
 create table admissions (
-  tenant_id   bigint not null,
-  room_uid    text not null,
-  username    text not null,
-  device      text not null,
-  key_id      text not null,
-  admitted_at timestamptz not null default now(),
-  expires_at  timestamptz not null,
-  primary key (tenant_id, room_uid, username, device),
+  tenant_id    bigint not null,
+  room_uid     text not null,
+  username     text not null,
+  device       text not null,
+  role         text not null check (role in ('host', 'audience', 'broadcast_audience')),
+  rank         smallint not null check (rank between 0 and 99),
+  capabilities text[] not null,
+  key_id       text not null,
+  admitted_at  timestamptz not null default now(),
+  expires_at   timestamptz not null,
   foreign key (tenant_id, room_uid, username) references participants on delete cascade
 );
 create index admissions_by_device on admissions (tenant_id, device);
 create index admissions_by_expiry on admissions (expires_at);
+-- After the other indexes, as above.
+alter table admissions add primary key (tenant_id, room_uid, username, device);
 
 -- The keys of the whole deployment. Public parts are published from `pending` to `retiring`; the
 -- private part is encrypted with SECRETS_KEY and erased when the key is removed.

@@ -32,7 +32,7 @@ create table events (
   at        timestamptz not null default clock_timestamp(),
   type      text not null check (type in
             ('room_created', 'room_updated', 'room_ended', 'participant_entered', 'participant_updated',
-             'participant_left', 'moderation', 'watchdog_warned', 'watchdog_fired')),
+             'participant_left', 'moderation', 'watchdog_warned', 'watchdog_rearmed', 'watchdog_fired')),
   room_uid  text,
   subject   jsonb not null,
   primary key (tenant_id, seq)
@@ -45,7 +45,9 @@ create table unnumbered_events (
   tenant_id bigint not null,
   id        bigint generated always as identity,
   at        timestamptz not null default clock_timestamp(),
-  type      text not null,
+  type      text not null check (type in
+            ('room_created', 'room_updated', 'room_ended', 'participant_entered', 'participant_updated',
+             'participant_left', 'moderation', 'watchdog_warned', 'watchdog_rearmed', 'watchdog_fired')),
   room_uid  text,
   subject   jsonb not null,
   primary key (tenant_id, id)
@@ -61,7 +63,7 @@ create table moderation_events (
   room_uid    text,
   kind        text check (kind in ('user', 'device', 'cidr')),
   value       text,
-  tracks      text[] not null default '{}',
+  tracks      text[] not null default '{}' check (tracks <@ array['audio', 'video', 'screen', 'data']),
   reason      text not null default '' check (char_length(reason) <= 500),
   -- The participant who did it; null: the tenant itself, or a watchdog.
   actor       text,
@@ -92,6 +94,8 @@ create table bans (
   actor      text,
   rank       smallint not null check (rank between 0 and 100),
   created_at timestamptz not null default now(),
+  -- When it was set, or last made stronger.
+  set_at     timestamptz not null default now(),
   expires_at timestamptz,
   -- When it was lifted, or gave way to a newer one after it had ended.
   lifted_at  timestamptz,
@@ -103,6 +107,9 @@ create table bans (
 create unique index bans_standing on bans (tenant_id, kind, value, coalesce(room_uid, ''))
   where lifted_at is null;
 create index bans_newest on bans (tenant_id, created_at) where lifted_at is null;
+create index bans_set on bans (set_at) where kind <> 'cidr' and lifted_at is null;
+create index bans_by_end on bans (expires_at) where lifted_at is null and expires_at is not null;
+create index bans_of_rooms on bans (tenant_id, room_uid) where lifted_at is null and room_uid is not null;
 create index bans_of_addresses on bans (tenant_id) where kind = 'cidr' and lifted_at is null;
 
 create table watchdogs (
@@ -118,6 +125,8 @@ create table watchdogs (
   state          text not null default 'armed' check (state in ('armed', 'warned', 'fired', 'disarmed')),
   -- When to look at it next; null: not before something happens to its room.
   check_at       timestamptz default now(),
+  -- When somebody last set out to look at it.
+  looked_at      timestamptz,
   -- Since when the condition has held, where rows elsewhere do not tell.
   held_since     timestamptz,
   -- `participant_max_duration`: it has fired for all who came in up to then.
@@ -127,7 +136,9 @@ create table watchdogs (
   primary key (tenant_id, id),
   foreign key (tenant_id, room_uid) references rooms,
   check (state <> 'fired' or fired_at is not null),
-  check (state in ('armed', 'warned') or check_at is null)
+  check (state in ('armed', 'warned') or check_at is null),
+  check (condition not in ('unused_for', 'empty_for') or action not in ('kick', 'revoke_publish')),
+  check (condition <> 'participant_max_duration' or action <> 'end_room')
 );
 create unique index watchdogs_armed on watchdogs (tenant_id, room_uid, condition)
   where state in ('armed', 'warned');

@@ -52,8 +52,13 @@ export interface ErrorTable {
   readonly domain: string;
   /** What clients make of a failure. The first that fits. */
   readonly kinds: readonly Kind[];
-  /** Ends of calls that come without details: gRPC itself answers, on this side or the other. */
-  readonly native: readonly { readonly code: string; readonly when: string; readonly retry: string }[];
+  /** Ends of calls that no method has seen, by gRPC itself; without a reason, there are no details. */
+  readonly native: readonly {
+    readonly code: string;
+    readonly reason?: string;
+    readonly when: string;
+    readonly retry: string;
+  }[];
   /** What can happen to every call at any moment. */
   readonly anytime: readonly { readonly code: string; readonly reason: string; readonly when: string }[];
   readonly conditions: readonly Group[];
@@ -146,11 +151,11 @@ ${markdown(
     retry,
   ]),
 )}
-gRPC itself ends calls, too, without details:
+Calls that reach no method end, too; without a reason, it is gRPC itself that answers, and there are no details:
 
 ${markdown(
-  ['Code', 'When', 'Retry'],
-  table.native.map(({ code, when, retry }) => [code, when, retry]),
+  ['Code', 'Reason', 'When', 'Retry'],
+  table.native.map(({ code, reason, when, retry }) => [code, reason ?? '', when, retry]),
 )}
 ## Order
 

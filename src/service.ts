@@ -19,6 +19,7 @@ import { KeyLookups } from './keys/key-lookups.ts';
 import { startLedgerWatch } from './ledger/watch.ts';
 import { SecretBox } from './lib/secret-box.ts';
 import { StartError } from './lib/start-error.ts';
+import { startEnforcingBans } from './moderation/enforce-bans.ts';
 import { Metrics } from './ops/metrics.ts';
 import { buildOps, type Watched, watchProcess } from './ops/server.ts';
 import { Sightings, startSightings } from './participants/sightings.ts';
@@ -98,9 +99,7 @@ export async function startService(
       ? await expect(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
       : undefined;
     await loadRates(db, card);
-    const box = new SecretBox(config.secretsKey);
-    await turnSigningKeys(db, box);
-    return await open(config, db, box, log, chargeLimits);
+    return await open(config, db, log, chargeLimits);
   } catch (error) {
     await db.end();
     throw error;
@@ -121,7 +120,6 @@ async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
 async function open(
   config: ServiceConfig,
   db: Pool,
-  box: SecretBox,
   log: Logger,
   chargeLimits: QueueLimits | undefined,
 ): Promise<Service> {
@@ -135,8 +133,10 @@ async function open(
 
   let worker: PaymentsWorker | undefined;
   const deps = makeDeps(config, db, log, provider, () => worker?.wakeTopUps(), chargeLimits);
+  await turnSigningKeys(db, deps.box);
   deps.metrics.watchPool(db);
   const state = { stopping: false };
+  const watched = watchProcess(deps, state);
   const { trustProxy, joinAddress, opsPort } = config;
   const rest = await buildRest(deps, { trustProxy });
   const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
@@ -145,11 +145,11 @@ async function open(
   let grpc: GrpcServer;
   try {
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
-    if (opsPort !== undefined) ops = await openOps(watchProcess(deps, state), config.host, opsPort);
+    if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
     const { host, grpcPort, tls } = config;
     grpc = await listen(
-      () => openGrpc(deps, { host, port: grpcPort, tls, trustProxy }),
+      () => openGrpc(deps, { host, port: grpcPort, tls, trustProxy, findFault: watched.findFault }),
       'GRPC_PORT',
       grpcPort,
     );
@@ -159,9 +159,10 @@ async function open(
   }
   if (provider) worker = startPaymentsWorker(deps, provider);
   const ledgerWatch = startLedgerWatch(deps);
-  const signingKeys = startSigningKeys(deps, box);
+  const signingKeys = startSigningKeys(deps);
   const sweep = startSweep(deps);
   const participantsSweep = startParticipantsSweep(deps);
+  const bans = startEnforcingBans(deps);
   const sightings = startSightings(deps);
   const watchdogs = startWatchdogs(deps);
   const ratesWatch = config.ratesFile ? watchRatesFile(deps, config.ratesFile) : undefined;
@@ -185,6 +186,7 @@ async function open(
         signingKeys.stop(),
         sweep.stop(),
         participantsSweep.stop(),
+        bans.stop(),
         sightings.stop(),
         watchdogs.stop(),
       ]);
@@ -222,7 +224,7 @@ export function makeDeps(
 ): Deps {
   const box = new SecretBox(config.secretsKey);
   const signer = new DatabaseSigner(db, box);
-  const events = new EventWaker(db);
+  const events = new EventWaker(db, log);
   const metrics = new Metrics();
   const deps: Deps = {
     db,

@@ -7,18 +7,24 @@ import { deleteOldKeys } from './idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from './idempotency/once.ts';
 import { type Repeating, repeat } from './lib/repeat.ts';
 import { liftEndedBans } from './moderation/bans.sql.ts';
-import { deleteExpiredAdmissions, deleteOldParticipants } from './participants/participants.sql.ts';
+import {
+  deleteExpiredAdmissions,
+  deleteOldParticipants,
+  sweepEndedRooms,
+} from './participants/participants.sql.ts';
 
 const EVERY_SECONDS = 300;
-const AT_ONCE = 5_000;
+/** Few, because rooms of participants are locked meanwhile. */
+const AT_ONCE = 1_000;
 
-/** Whoever has left a room is shown for a week after its end; the devices of participants, for a day. */
+/** Whoever has left a room is shown for a week, and the devices of participants for a day. */
 const PARTICIPANT_DAYS = 7;
 const ADMISSION_HOURS = 24;
 
 /** Each removes up to `limit`, and returns how many there were; there may be more until these are fewer. */
 const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {
   participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
+  'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
   admissions: (db, limit) => deleteExpiredAdmissions(db, { keepHours: ADMISSION_HOURS, limit }),
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),

@@ -1,10 +1,12 @@
 /** Create a device credential. */
 import type { Db } from '../db/pool.ts';
 import { invalidField } from '../failure.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import { refuseBeyondCeiling } from '../keys/key-ceiling.ts';
 import { mayJoinRoom } from '../rooms/room.ts';
-import type { TenantId } from '../tenants/tenant.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
 import { insertCredential } from './device-credentials.sql.ts';
+import { joinGrant } from './join-grant.ts';
 
 export interface CreatedCredential {
   readonly credential: DeviceCredential;
@@ -12,12 +14,17 @@ export interface CreatedCredential {
   readonly plaintext: string;
 }
 
-/** `undefined` where it would have expired already: each door has its own name for that field. */
+/**
+ * `undefined` where it would have expired already: each door has its own name for that field.
+ *
+ * Fails with `ceiling_exceeded` where a join would get what the caller's key may not mint.
+ */
 export async function createCredential(
   db: Db,
-  tenant: TenantId,
+  { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
   grant: DeviceGrant,
 ): Promise<CreatedCredential | undefined> {
+  refuseBeyondCeiling(ceiling, joinGrant(grant.publish), grant.rooms ?? ['*']);
   if (grant.defaultRoom !== null && !mayJoinRoom(grant.rooms, grant.defaultRoom)) {
     throw invalidField('default_room', 'must be among rooms');
   }

@@ -6,7 +6,7 @@
  * it is created; a request can only ask for less.
  */
 import { type KeyLife, type NewKey, newKey } from '../keys/api-key.ts';
-import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
+import type { TenantId } from '../tenants/tenant.ts';
 
 export const CREDENTIAL_PREFIX = 'dev';
 
@@ -33,7 +33,6 @@ export interface DeviceCredential extends DeviceGrant, KeyLife {
 /** The device behind a verified credential. */
 export interface Device {
   readonly tenant: TenantId;
-  readonly tenantStatus: TenantStatus;
   readonly credentialId: string;
   readonly publish: readonly PublishRight[];
   readonly rooms: readonly string[] | null;

@@ -15,10 +15,9 @@ export async function findWorkingCredential(
 ): Promise<(Device & { readonly hash: Buffer }) | undefined> {
   const { rows } = await db.query<Device & { hash: Buffer }>({
     name: 'find-working-credential',
-    text: `select d.tenant_id as tenant, t.status as "tenantStatus", d.id as "credentialId", d.hash,
-                  d.publish, d.rooms, d.default_room as "defaultRoom"
-             from device_credentials d join tenants t on t.id = d.tenant_id
-            where d.id = $1 and ${IS_WORKING} and (d.expires_at is null or d.expires_at > now())`,
+    text: `select tenant_id as tenant, id as "credentialId", hash, publish, rooms, default_room as "defaultRoom"
+             from device_credentials
+            where id = $1 and ${IS_WORKING} and (expires_at is null or expires_at > now())`,
     values: [id],
   });
   return rows[0];

@@ -1,6 +1,6 @@
 /** Revoke a device credential at once. Tokens that were minted with it live until they expire. */
 import type { Tx } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { notFound } from '../failure.ts';
 import { markRevoked } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { DeviceCredential } from './device-credential.ts';
@@ -9,7 +9,7 @@ import { lockCredential } from './device-credentials.sql.ts';
 /** Returns it as it is then. One that is revoked stays as it is. */
 export async function revokeCredential(tx: Tx, tenant: TenantId, id: string): Promise<DeviceCredential> {
   const credential = await lockCredential(tx, tenant, id);
-  if (!credential) throw new Failure('not_found');
+  if (!credential) throw notFound('device credential');
   if (credential.revokedAt) return credential;
   await markRevoked(tx, 'device_credentials', tenant, id);
   return (await lockCredential(tx, tenant, id))!;

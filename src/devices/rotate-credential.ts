@@ -1,6 +1,6 @@
 /** Replace a device credential by a new one of the same grant while the old one works on for a while. */
 import type { Tx } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { Failure, notFound } from '../failure.ts';
 import { markRetiring } from '../keys/key-lives.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { CreatedCredential } from './create-credential.ts';
@@ -19,7 +19,7 @@ export async function rotateCredential(
   overlapSeconds: number,
 ): Promise<RotatedCredential> {
   const old = await lockCredential(tx, tenant, id);
-  if (!old) throw new Failure('not_found');
+  if (!old) throw notFound('device credential');
   if (old.revokedAt) throw new Failure('already_revoked');
   if (old.retiresAt) throw new Failure('already_rotated');
 

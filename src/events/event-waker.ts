@@ -5,12 +5,13 @@
  * query every second, for those that were lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { Pool } from '../db/pool.ts';
 import { type Repeating, repeat } from '../lib/repeat.ts';
-import type { TenantId } from '../tenants/tenant.ts';
+import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
 import { EVENT_CHANNEL, findLastSeqs, notifyEvents } from './events.sql.ts';
 import { type Listening, listen } from './listen.ts';
-import { numberEvents } from './number-events.ts';
+import { numberEventsSoon } from './number-events.ts';
 
 /** Between two notifications of this process, however much happens. */
 const NOTIFY_PAUSE_MS = 20;
@@ -31,6 +32,7 @@ interface Known {
 
 export class EventWaker {
   readonly #db: Pool;
+  readonly #log: Logger;
   readonly #woken = new Set<TenantId>();
   readonly #known = new Map<TenantId, Known>();
   #notifying: Promise<void> | undefined;
@@ -38,8 +40,9 @@ export class EventWaker {
   #polls: Repeating | undefined;
   #isClosed = false;
 
-  constructor(db: Pool) {
+  constructor(db: Pool, log: Logger) {
     this.#db = db;
+    this.#log = log;
   }
 
   /** Something of this tenant was committed. */
@@ -91,8 +94,14 @@ export class EventWaker {
   }
 
   async #tell(tenants: readonly TenantId[]): Promise<void> {
-    await numberEvents(this.#db, tenants);
+    await this.#number(tenants);
     await notifyEvents(this.#db, tenants);
+  }
+
+  #number(tenants: readonly TenantId[]): Promise<void> {
+    return numberEventsSoon(this.#db, tenants, (error, tenant) =>
+      this.#log.warn({ err: error, tenant: renderTenantId(tenant) }, 'events could not be numbered'),
+    );
   }
 
   #follow(tenant: TenantId): Known {
@@ -133,10 +142,18 @@ export class EventWaker {
   async #poll(): Promise<void> {
     this.#forgetIdle();
     if (this.#known.size === 0) return;
-    const tenants = [...this.#known.keys()];
-    await numberEvents(this.#db, tenants);
-    const seqs = await findLastSeqs(this.#db, tenants);
-    for (const { tenant, lastSeq } of seqs) this.#advance(tenant, lastSeq);
+    const before = new Map([...this.#known].map(([tenant, { last }]) => [tenant, last]));
+    const tenants = [...before.keys()];
+    await this.#number(tenants);
+    const positions = await findLastSeqs(this.#db, tenants);
+    const seqs = new Map(positions.map(({ tenant, lastSeq }) => [tenant, lastSeq]));
+    for (const [tenant, last] of before) {
+      const lastSeq = seqs.get(tenant) ?? 0n;
+      const known = this.#known.get(tenant);
+      // Heard of, and not there: the database was restored, or somebody notified what never was.
+      if (known && lastSeq < last) known.last = lastSeq;
+      else this.#advance(tenant, lastSeq);
+    }
   }
 
   #forgetIdle(): void {

@@ -17,7 +17,7 @@ export type Happening =
     }
   // Its id is the number of the event.
   | { readonly type: 'moderation'; readonly subject: Omit<ModerationEvent, 'id'> }
-  | { readonly type: 'watchdog_warned' | 'watchdog_fired'; readonly subject: Watchdog };
+  | { readonly type: 'watchdog_warned' | 'watchdog_rearmed' | 'watchdog_fired'; readonly subject: Watchdog };
 
 export type EventType = Happening['type'];
 
@@ -27,6 +27,16 @@ export type Event = Happening & {
   /** `null`: the whole tenant. */
   readonly roomUid: string | null;
 };
+
+/** A place among the events of a tenant: everything up to the event `seq` has been dealt with. */
+export interface Place {
+  readonly seq: bigint;
+  /**
+   * When that event happened; `null` where it was not kept any more. In a database that was restored,
+   * another event may have its number.
+   */
+  readonly at: Date | null;
+}
 
 /** Which events somebody wants to hear of. */
 export interface EventFilter {
@@ -44,8 +54,8 @@ export type StreamItem =
       | { readonly of: 'participant'; readonly subject: Participant }
       | { readonly of: 'watchdog'; readonly subject: Watchdog }
     ))
-  /** Everything up to `seq` has been told. */
-  | { readonly type: 'bookmark'; readonly seq: bigint }
+  /** Everything up to here has been told. */
+  | ({ readonly type: 'bookmark' } & Place)
   /** What was known before is to be forgotten. */
   | { readonly type: 'reset' };
 

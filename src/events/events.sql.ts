@@ -1,7 +1,7 @@
 /** SQL of `events` and `event_streams`. */
 import type { Db, Tx } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import type { Event, EventFilter, EventType, Happening } from './event.ts';
+import type { Event, EventFilter, EventType, Happening, Place } from './event.ts';
 
 export const EVENT_CHANNEL = 'boxoffice_events';
 
@@ -52,6 +52,11 @@ export async function appendEvents(tx: Tx, tenant: TenantId, events: readonly Ne
   return rows[0]!.last - BigInt(events.length) + 1n;
 }
 
+/** What this transaction asks for from now on it gives up where another one keeps it locked for so long. */
+export async function limitLockWait(tx: Tx, ms: number): Promise<void> {
+  await tx.query("select set_config('lock_timeout', $1, true)", [String(ms)]);
+}
+
 async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
   const lock = () => tx.query('select from event_streams where tenant_id = $1 for update', [tenant]);
   if ((await lock()).rowCount === 1) return;
@@ -70,18 +75,17 @@ export async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Prom
   return rows.map(({ tenant }) => tenant);
 }
 
-export interface StreamPosition {
-  readonly lastSeq: bigint;
-  readonly lastRevocation: bigint;
-}
+const BEGINNING: Place = { seq: 0n, at: null };
 
-/** How far the events of a tenant have come; both 0 before the first. */
-export async function findStream(db: Db, tenant: TenantId): Promise<StreamPosition> {
-  const { rows } = await db.query<StreamPosition>(
-    `select last_seq as "lastSeq", last_revocation as "lastRevocation" from event_streams where tenant_id = $1`,
+/** How far the events of a tenant have come. */
+export async function findNewestPlace(db: Db, tenant: TenantId): Promise<Place> {
+  const { rows } = await db.query<Place>(
+    `select s.last_seq as seq, e.at
+       from event_streams s left join events e on e.tenant_id = s.tenant_id and e.seq = s.last_seq
+      where s.tenant_id = $1`,
     [tenant],
   );
-  return rows[0] ?? { lastSeq: 0n, lastRevocation: 0n };
+  return rows[0] ?? BEGINNING;
 }
 
 /** Positions of those of `tenants` that have events. */
@@ -121,21 +125,33 @@ export interface EventPage {
   /** In order. */
   readonly events: readonly Event[];
   /** Up to here there is nothing else that is wanted. */
-  readonly reached: bigint;
+  readonly reached: Place;
   readonly lastSeq: bigint;
-  /** Whether every event after `after` is still there. They go from the oldest on. */
+  /**
+   * Whether every event after `after` is still there; they go from the oldest on. Not so for a place that
+   * a restored database has not come to, or where it has another event.
+   */
   readonly isKept: boolean;
 }
 
-/** Events after `after`, `limit` of them at most; where there are more, or may be, `reached` is below `lastSeq`. */
+/** Events after `after`, `limit` of them at most; where there are more, or may be, `reached` is before `lastSeq`. */
 export async function selectEvents(
   db: Db,
   tenant: TenantId,
-  { after, room, only, limit }: EventFilter & { readonly after: bigint; readonly limit: number },
+  { after, room, only, limit }: EventFilter & { readonly after: Place; readonly limit: number },
 ): Promise<EventPage> {
-  const { rows } = await db.query<Event & Pick<EventPage, 'lastSeq' | 'isKept'> & { seq: bigint | null }>(
+  type Row = Event & Pick<EventPage, 'lastSeq' | 'isKept'> & { seq: bigint | null; endAt: Date | null };
+  // What a place holds has been in a JavaScript date, which has milliseconds.
+  const { rows } = await db.query<Row>(
     `select s.last_seq as "lastSeq", e.*,
-            s.last_seq <= $2 or exists (select from events where tenant_id = $1 and seq = $2 + 1) as "isKept"
+            (s.last_seq = $2
+             or s.last_seq > $2 and exists (select from events where tenant_id = $1 and seq = $2 + 1))
+            and not exists (select from events where tenant_id = $1 and seq = $2
+                               and ($7::timestamptz is null
+                                    or at not between $7 - interval '2 ms' and $7 + interval '2 ms')) as "isKept",
+            (select at from events
+              where tenant_id = $1 and seq = (select least(last_seq, $2 + $6::bigint)
+                                                from event_streams where tenant_id = $1)) as "endAt"
        from event_streams s
        left join lateral (
          select seq, at, type, room_uid as "roomUid", subject from events
@@ -145,9 +161,9 @@ export async function selectEvents(
             and ($4::text[] is null or type = any($4))
           order by seq limit $5) e on true
       where s.tenant_id = $1 order by e.seq`,
-    [tenant, after, room, only && PARTICIPANT_EVENTS, limit, EVENTS_LOOKED_AT_MAX],
+    [tenant, after.seq, room, only && PARTICIPANT_EVENTS, limit, EVENTS_LOOKED_AT_MAX, after.at],
   );
-  const { lastSeq = 0n, isKept = true } = rows[0] ?? {};
+  const { lastSeq = 0n, isKept = after.seq === 0n, endAt = null } = rows[0] ?? {};
   const events = rows
     .filter((row) => row.seq !== null)
     .map(({ seq, at, type, roomUid, subject }) => ({
@@ -156,19 +172,21 @@ export async function selectEvents(
       at,
       roomUid,
     }));
-  const looked = after + BigInt(EVENTS_LOOKED_AT_MAX);
-  const end = looked < lastSeq ? looked : lastSeq;
-  return { events, reached: events.length < limit ? end : (events.at(-1)?.seq ?? after), lastSeq, isKept };
+  const looked = after.seq + BigInt(EVENTS_LOOKED_AT_MAX);
+  const end = { seq: looked < lastSeq ? looked : lastSeq, at: endAt };
+  const last = events.at(-1) ?? after;
+  const reached = events.length < limit ? end : { seq: last.seq, at: last.at };
+  return { events, reached, lastSeq, isKept };
 }
 
-/** The number before that of the oldest event that is kept. */
-export async function findOldestPosition(db: Db, tenant: TenantId): Promise<bigint> {
-  const { rows } = await db.query<{ position: bigint }>(
-    `select coalesce((select min(seq) - 1 from events where tenant_id = $1), last_seq) as position
+/** Before the oldest event that is kept. */
+export async function findOldestPlace(db: Db, tenant: TenantId): Promise<Place> {
+  const { rows } = await db.query<Place>(
+    `select coalesce((select min(seq) - 1 from events where tenant_id = $1), last_seq) as seq, null as at
        from event_streams where tenant_id = $1`,
     [tenant],
   );
-  return rows[0]?.position ?? 0n;
+  return rows[0] ?? BEGINNING;
 }
 
 /** JSON has no dates; these are the names of fields that hold one. */

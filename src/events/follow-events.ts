@@ -2,23 +2,27 @@
  * Follow the events of a tenant: a snapshot first, or from where an earlier stream was left, then each
  * event once and in order.
  *
- * A place whose next event is not kept any more is answered like a beginning, with a snapshot.
+ * A place whose next event is not kept any more, or that the database knows nothing of since it was
+ * restored, is answered like a beginning, with a snapshot.
  */
 import type { Tx } from '../db/pool.ts';
 import { inSnapshot } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
+import type { Caller } from '../keys/api-key.ts';
+import { findWorkingKeys } from '../keys/keys.sql.ts';
+import { refuseFallenKey } from '../keys/refuse-fallen-key.ts';
 import type { Participant } from '../participants/participant.ts';
 import { selectPresent } from '../participants/participants.sql.ts';
+import { getRoom } from '../rooms/get-room.ts';
 import type { Room } from '../rooms/room.ts';
 import { selectLiveRooms } from '../rooms/rooms.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { selectWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
-import type { EventFilter, StreamItem } from './event.ts';
-import { findStream } from './events.sql.ts';
+import type { EventFilter, Place, StreamItem } from './event.ts';
+import { findNewestPlace, selectEvents } from './events.sql.ts';
 import { numberEvents } from './number-events.ts';
-import { readEvents } from './read-events.ts';
 
 /** A stream that says nothing for 15 s is dead. */
 const BOOKMARK_MS = 10_000;
@@ -27,8 +31,8 @@ const PAGE_SIZE = 200;
 const SNAPSHOT_MS_MAX = 60_000;
 
 export interface Following extends EventFilter {
-  /** The last event that was dealt with; `undefined`: none. */
-  readonly after: bigint | undefined;
+  /** What has been dealt with; `undefined`: nothing. */
+  readonly after: Place | undefined;
   /** Given when nobody reads any more. */
   readonly signal: AbortSignal;
   /** How long a stream may say nothing, in milliseconds; for tests. */
@@ -38,27 +42,36 @@ export interface Following extends EventFilter {
 /** Takes one item, and resolves when the next one may come. */
 export type Send = (item: StreamItem) => Promise<void>;
 
-/** Resolves when `signal` is aborted. Fails with `too_many_streams`, and for an `after` yet to come. */
+/** Whose key it is that must stand for as long as a stream is followed. */
+export type Follower = Pick<Caller, 'tenant' | 'keyId'>;
+
+/**
+ * Resolves when `signal` is aborted. Fails with `not_found` where no room ever bore the name,
+ * `too_many_streams`, and, as soon as something would be told, as a new call with the key would.
+ */
 export async function followEvents(
   deps: Deps,
-  tenant: TenantId,
+  follower: Follower,
   following: Following,
   send: Send,
 ): Promise<void> {
+  const { tenant } = follower;
+  if (following.room !== undefined) await getRoom(deps.db, tenant, { name: following.room, uid: undefined });
   const leave = deps.streams.enter(tenant);
   try {
-    await follow(deps, tenant, following, send);
+    await follow(deps, follower, following, send);
   } finally {
     leave();
   }
 }
 
-async function follow(deps: Deps, tenant: TenantId, following: Following, send: Send): Promise<void> {
+async function follow(deps: Deps, follower: Follower, following: Following, send: Send): Promise<void> {
+  const { tenant, keyId } = follower;
   const { after, signal, bookmarkMs = BOOKMARK_MS } = following;
   let reached = after;
   let due = performance.now() + bookmarkMs;
-  const bookmark = async (seq: bigint) => {
-    await send({ type: 'bookmark', seq });
+  const bookmark = async (place: Place) => {
+    await send({ type: 'bookmark', ...place });
     due = performance.now() + bookmarkMs;
   };
   await numberEvents(deps.db, [tenant]);
@@ -66,36 +79,45 @@ async function follow(deps: Deps, tenant: TenantId, following: Following, send: 
     const page =
       reached === undefined
         ? undefined
-        : await readEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
+        : await selectEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
     if (!page?.isKept) {
-      reached = await sendSnapshot(deps, tenant, following, send);
+      reached = await sendSnapshot(deps, follower, following, send);
       // A bookmark says that the snapshot is whole.
-      if (!signal.aborted) await bookmark(reached);
+      if (reached && !signal.aborted) await bookmark(reached);
       continue;
     }
+    const isDue = performance.now() >= due;
+    // Looked for after the reading: of what was read, nothing happened after the key had fallen.
+    if (isDue || page.events.length > 0) refuseFallenKey(await deps.keyLookups.find(keyId));
     for (const event of page.events) {
       if (signal.aborted) return;
       await send({ type: 'event', event });
     }
     reached = page.reached;
-    if (performance.now() >= due) await bookmark(reached);
-    if (reached < page.lastSeq) continue;
-    await deps.events.wait(tenant, reached, signal, Math.max(0, due - performance.now()));
+    if (isDue) await bookmark(reached);
+    if (reached.seq < page.lastSeq) continue;
+    await deps.events.wait(tenant, reached.seq, signal, Math.max(0, due - performance.now()));
   }
 }
 
-/** Send what is there, as of one instant; returns the number of the last event before it. */
-async function sendSnapshot(deps: Deps, tenant: TenantId, following: Following, send: Send): Promise<bigint> {
+/** Send what is there, as of one instant; returns how far the events had come, unless nobody waits any more. */
+async function sendSnapshot(
+  deps: Deps,
+  { tenant, keyId }: Follower,
+  following: Following,
+  send: Send,
+): Promise<Place | undefined> {
   await send({ type: 'reset' });
-  return deps.streams.inTurn(tenant, () =>
+  return deps.streams.inTurn(tenant, following.signal, () =>
     inSnapshot(deps.db, async (tx) => {
-      const { lastSeq } = await findStream(tx, tenant);
+      refuseFallenKey((await findWorkingKeys(tx, [keyId])).get(keyId));
+      const newest = await findNewestPlace(tx, tenant);
       const until = performance.now() + SNAPSHOT_MS_MAX;
       for await (const item of readSnapshot(tx, tenant, following)) {
         if (following.signal.aborted) break;
         await inTime(send(item), until - performance.now());
       }
-      return lastSeq;
+      return newest;
     }),
   );
 }

@@ -30,10 +30,13 @@ export class StreamLimit {
     return () => this.#leave(tenant);
   }
 
-  /** Run `read` when it is the tenant's turn. Throws `too_many_streams` where that takes too long. */
-  async inTurn<T>(tenant: TenantId, read: () => Promise<T>): Promise<T> {
+  /**
+   * Run `read` when it is the tenant's turn; `undefined` where `signal` was aborted before that. Throws
+   * `too_many_streams` where it takes too long.
+   */
+  async inTurn<T>(tenant: TenantId, signal: AbortSignal, read: () => Promise<T>): Promise<T | undefined> {
     if (this.#mayRead(tenant)) this.#reading.add(tenant);
-    else await this.#turn(tenant);
+    else if (!(await this.#turn(tenant, signal))) return undefined;
     try {
       return await read();
     } finally {
@@ -46,19 +49,34 @@ export class StreamLimit {
     return this.#reading.size < SNAPSHOTS_AT_ONCE && !this.#reading.has(tenant);
   }
 
-  #turn(tenant: TenantId): Promise<void> {
+  /** Whether a turn was given. */
+  #turn(tenant: TenantId, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
+      const settle = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', goAway);
+      };
+      const leave = () => {
+        settle();
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      };
+      const goAway = () => {
+        leave();
+        resolve(false);
+      };
       const waiting: Waiting = {
         tenant,
         begin: () => {
-          clearTimeout(timer);
-          resolve();
+          settle();
+          resolve(true);
         },
       };
       const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        leave();
         reject(tooMany());
       }, SNAPSHOT_WAIT_MS);
+      signal.addEventListener('abort', goAway);
       this.#waiting.push(waiting);
     });
   }

@@ -11,6 +11,9 @@ export interface KeptAnswer {
 /**
  * Take a key for this transaction. Where another transaction has taken it, this waits for its end;
  * what that one answered, if it answered, is returned.
+ *
+ * The update changes nothing. It finds the answer in the same statement, so that nobody can forget the
+ * key between a look and the work.
  */
 export async function takeKey(
   tx: Tx,
@@ -18,16 +21,14 @@ export async function takeKey(
   key: string,
   requestHash: Buffer,
 ): Promise<KeptAnswer | undefined> {
-  const { rowCount } = await tx.query(
-    `insert into idempotency_keys (tenant_id, key, request_hash) values ($1, $2, $3) on conflict do nothing`,
+  const { rows } = await tx.query<{ kept: Buffer; answer: Buffer | null }>(
+    `insert into idempotency_keys (tenant_id, key, request_hash) values ($1, $2, $3)
+     on conflict (tenant_id, key) do update set key = excluded.key
+     returning request_hash as kept, answer`,
     [tenant, key, requestHash],
   );
-  if (rowCount === 1) return undefined;
-  const { rows } = await tx.query<KeptAnswer>(
-    `select request_hash as "requestHash", answer from idempotency_keys where tenant_id = $1 and key = $2`,
-    [tenant, key],
-  );
-  return rows[0];
+  const { kept, answer } = rows[0]!;
+  return answer === null ? undefined : { requestHash: kept, answer };
 }
 
 export async function keepAnswer(tx: Tx, tenant: TenantId, key: string, answer: Buffer): Promise<void> {

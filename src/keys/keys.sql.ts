@@ -62,11 +62,6 @@ export async function listKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
   return rows;
 }
 
-/** One change of a tenant's keys at a time: what one decides about the last key, no other may undo. */
-export async function lockKeys(tx: Tx, tenant: TenantId): Promise<void> {
-  await tx.query('select 1 from tenants where id = $1 for no key update', [tenant]);
-}
-
 export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<ApiKey | undefined> {
   // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
   if (!isKeyId(id)) return undefined;

@@ -2,9 +2,10 @@
 import { inTransaction } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, invalidRequest } from '../failure.ts';
+import { lockTenant } from '../tenants/tenants.sql.ts';
 import type { Caller } from './api-key.ts';
 import { markRevoked } from './key-lives.sql.ts';
-import { findKey, hasOtherKey, lockKeys } from './keys.sql.ts';
+import { findKey, hasOtherKey } from './keys.sql.ts';
 
 /**
  * Revoking the last working key of its kind would lock the tenant out, or stop its relays, so it has
@@ -19,7 +20,8 @@ export async function revokeKey(
   if (keyId === caller.keyId) throw invalidRequest('a key cannot revoke itself');
 
   await inTransaction(deps.db, async (tx) => {
-    await lockKeys(tx, caller.tenant);
+    // One change of a tenant's keys at a time: what one decides about the last key, no other may undo.
+    await lockTenant(tx, caller.tenant);
     const key = await findKey(tx, caller.tenant, keyId);
     if (!key) throw new Failure('not_found');
     if (key.revokedAt) return;

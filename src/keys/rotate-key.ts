@@ -4,10 +4,11 @@ import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
 import { assert } from '../lib/assert.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import { lockTenant } from '../tenants/tenants.sql.ts';
 import { newKey } from './api-key.ts';
 import type { CreatedKey } from './create-key.ts';
 import { markRetiring } from './key-lives.sql.ts';
-import { findKey, insertKey, lockCeiling, lockKeys } from './keys.sql.ts';
+import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;
@@ -21,7 +22,8 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<RotatedKey> {
   return inTransaction(deps.db, async (tx) => {
-    await lockKeys(tx, tenant);
+    // One change of a tenant's keys at a time.
+    await lockTenant(tx, tenant);
     const old = await findKey(tx, tenant, keyId);
     if (!old) throw new Failure('not_found');
     if (old.revokedAt) throw new Failure('already_revoked');

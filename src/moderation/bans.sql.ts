@@ -47,6 +47,79 @@ export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<
   return { ...rows[0]!, isNew: rows[0]!.id === id };
 }
 
+/**
+ * Make a ban as strong as `wanted`: it gets the later end, the higher rank with whoever has that, and
+ * the new reason. `undefined` where it is as strong already; then it stays as it is.
+ */
+export async function strengthenBan(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  { rank, actor, reason, ttlMs }: NewBan,
+): Promise<Ban | undefined> {
+  const end = `coalesce(now() + make_interval(secs => $6::bigint / 1000.0), 'infinity')`;
+  const { rows } = await tx.query<Ban>(
+    `with b as (
+       update bans
+          set expires_at = nullif(greatest(coalesce(expires_at, 'infinity'), ${end}), 'infinity'),
+              actor = case when $3 > rank then $4 else actor end,
+              rank = greatest(rank, $3), reason = $5, set_at = now()
+        where tenant_id = $1 and id = $2
+          and ($3 > rank or ${end} > coalesce(expires_at, 'infinity'))
+       returning *
+     )
+     select ${BAN} from b ${ROOM_OF_BAN}`,
+    [tenant, id, rank, actor, reason, ttlMs],
+  );
+  return rows[0];
+}
+
+/** Whom a ban means, and where. */
+export interface BanScope extends Pick<Ban, 'roomUid' | 'subject'> {
+  readonly tenant: TenantId;
+}
+
+/**
+ * Bans of users and devices that were set, or made stronger, in the last `seconds`, and of which
+ * somebody whom they mean is present.
+ *
+ * Each is looked at by itself, and in every room by primary key, so that no plan reads all participants
+ * for a few bans; nor is a plan kept from when there were none.
+ */
+export async function findBrokenBans(
+  db: Db,
+  { seconds, limit }: { readonly seconds: number; readonly limit: number },
+): Promise<BanScope[]> {
+  const { rows } = await db.query<BanScope>(
+    `select b.tenant_id as tenant, b.room_uid as "roomUid",
+              json_build_object('kind', b.kind, 'value', b.value) as subject
+         from bans b
+        cross join lateral (
+          select from participants p
+           where b.kind = 'user' and p.tenant_id = b.tenant_id and p.room_uid = b.room_uid
+             and p.username = b.value and p.left_at is null and p.expires_at > now()
+          union all
+          select from rooms r
+           cross join lateral (
+             select from participants p
+              where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.username = b.value
+                and p.left_at is null and p.expires_at > now() limit 1) there
+           where b.kind = 'user' and b.room_uid is null and r.tenant_id = b.tenant_id and r.state = 'LIVE'
+          union all
+          select from admissions a
+            join participants p using (tenant_id, room_uid, username)
+           where b.kind = 'device' and a.tenant_id = b.tenant_id and a.device = b.value
+             and (b.room_uid is null or a.room_uid = b.room_uid)
+             and a.expires_at > now() and p.left_at is null
+          limit 1) broken
+        where b.set_at > now() - make_interval(secs => $1) and b.kind <> 'cidr' and b.lifted_at is null
+          and (b.expires_at is null or b.expires_at > now())
+        order by b.set_at limit $2`,
+    [seconds, limit],
+  );
+  return rows;
+}
+
 /** The ban of exactly this scope and subject, if it stands; locked against everybody who would lift it. */
 export async function lockBan(
   tx: Tx,
@@ -104,12 +177,19 @@ export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): P
 
 /** Take some of the bans out of sight that have ended, or whose rooms have. Returns how many there were. */
 export async function liftEndedBans(db: Db, limit: number): Promise<number> {
+  // Rooms that have been swept are those that ended so long ago that their bans are lifted.
   const { rowCount } = await db.query(
-    `update bans set lifted_at = now() where (tenant_id, id) in (
+    `with expired as (
+       select tenant_id, id from bans where lifted_at is null and expires_at <= now()
+        limit $1 for update skip locked
+     ), ended as (
        select b.tenant_id, b.id
-         from bans b left join rooms r on r.tenant_id = b.tenant_id and r.uid = b.room_uid
-        where b.lifted_at is null and (b.expires_at <= now() or r.state = 'ENDED')
-        limit $1 for update of b skip locked)`,
+         from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
+        where r.ended_at is not null and not r.is_swept and b.lifted_at is null and b.room_uid is not null
+        limit $1 for update of b skip locked
+     )
+     update bans set lifted_at = now()
+      where (tenant_id, id) in (select * from expired union select * from ended limit $1)`,
     [limit],
   );
   return rowCount ?? 0;

@@ -1,11 +1,11 @@
 /** Find the participant whom a moderator means, and whether he may. */
 import type { Tx } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { notFound } from '../failure.ts';
 import { type ActorName, authorizeActor, refuseWithoutStanding } from '../participants/actor.ts';
 import type { Participant } from '../participants/participant.ts';
 import { findParticipant } from '../participants/participants.sql.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
-import type { Room } from '../rooms/room.ts';
+import type { LockedRoom } from '../rooms/room.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Capability } from '../tokens/capabilities.ts';
 
@@ -18,7 +18,7 @@ export interface TargetName {
 
 export interface Target {
   /** Live, and locked. */
-  readonly room: Room;
+  readonly room: LockedRoom;
   /** Present or not. */
   readonly participant: Participant;
 }
@@ -32,7 +32,7 @@ export async function getTarget(
 ): Promise<Target> {
   const room = await getLockedRoom(tx, tenant, name);
   const participant = await findParticipant(tx, tenant, room.uid, username);
-  if (!participant) throw new Failure('not_found');
+  if (!participant) throw notFound('participant');
   const standing = await authorizeActor(tx, tenant, room, actor, capability);
   refuseWithoutStanding(standing, participant);
   refuseEnded(room);

@@ -1,14 +1,16 @@
 /** Read what moderators did. */
 import type { Db } from '../db/pool.ts';
+import { getRoom } from '../rooms/get-room.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { type ModerationEventFilter, selectModerationEvents } from './moderation-events.sql.ts';
 
-/** The newest first. Of a room or a user that never was there is nothing to read. */
+/** The newest first. Fails with `not_found` where no room has, or ever had, the name. */
 export async function listModerationEvents(
   db: Db,
   tenant: TenantId,
   filter: ModerationEventFilter,
 ): Promise<ModerationEvent[]> {
+  if (filter.room !== undefined) await getRoom(db, tenant, { name: filter.room, uid: undefined });
   return selectModerationEvents(db, tenant, filter);
 }

@@ -32,6 +32,24 @@ export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: Mod
   );
 }
 
+/** Keep for ever what watchdogs did. `firstId` is the number of the first one's event. */
+export async function insertModerationEvents(
+  tx: Tx,
+  tenant: TenantId,
+  firstId: bigint,
+  events: readonly Omit<ModerationEvent, 'id'>[],
+): Promise<void> {
+  await tx.query(
+    `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, watchdog_id, at)
+     select $1, $2 + ordinality - 1, e.action, e."roomUid", e.subject ->> 'kind', e.subject ->> 'value', e.tracks,
+            e."watchdogId", e.at
+       from rows from (json_to_recordset($3) as
+              (action text, "roomUid" text, subject json, tracks text[], "watchdogId" text, at timestamptz))
+            with ordinality as e (action, "roomUid", subject, tracks, "watchdogId", at, ordinality)`,
+    [tenant, firstId, JSON.stringify(events)],
+  );
+}
+
 export interface ModerationEventFilter {
   /** Name of a room; all rooms that had the name are meant. */
   readonly room: string | undefined;

@@ -49,5 +49,6 @@ export function leaving(participants: readonly Participant[]): NewEvent[] {
   return participants.map((subject) => ({
     roomUid: subject.roomUid,
     what: { type: 'participant_left', subject },
+    revokes: true,
   }));
 }

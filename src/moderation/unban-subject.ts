@@ -1,6 +1,6 @@
 /** Lift a ban. */
 import type { Tx } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { Failure, notFound } from '../failure.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { type ActorName, authorizeActor } from '../participants/actor.ts';
 import { getLockedRoom } from '../rooms/get-room.ts';
@@ -29,7 +29,7 @@ export async function unbanSubject(
   const { subject, actor } = request;
   const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
   const ban = await lockBan(tx, tenant, room?.uid ?? null, subject);
-  if (!ban) throw new Failure('not_found');
+  if (!ban) throw notFound('ban');
   const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
   if (standing.rank < ban.rank) throw new Failure('insufficient_standing');
 

@@ -1,7 +1,8 @@
 /**
  * On whose behalf a call is made: the tenant's own, or that of a participant who may act on others.
  *
- * A participant acts by the capabilities and the rank of the last token, and only on lower ranks.
+ * A participant acts by the capabilities and the rank of the newest token of the device that is named,
+ * and only on lower ranks.
  */
 import type { Db } from '../db/pool.ts';
 import { Failure } from '../failure.ts';
@@ -43,7 +44,12 @@ export async function authorizeActor(
   return { username: actor.username, rank: found.rank };
 }
 
-/** One acts on lower ranks only, so never on oneself. */
-export function refuseWithoutStanding(standing: Standing, target: { readonly rank: number }): void {
-  if (target.rank >= standing.rank) throw new Failure('insufficient_standing');
+/** One acts on lower ranks only; and never on oneself, whatever ranks one's devices have. */
+export function refuseWithoutStanding(
+  standing: Standing,
+  target: { readonly username: string; readonly rank: number },
+): void {
+  if (target.rank >= standing.rank || target.username === standing.username) {
+    throw new Failure('insufficient_standing');
+  }
 }

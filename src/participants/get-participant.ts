@@ -1,6 +1,6 @@
 /** Read a participant of a room, whether or not the room has ended. */
 import type { Db } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { notFound } from '../failure.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import { type ActorName, authorizeActor } from './actor.ts';
@@ -21,7 +21,7 @@ export async function getParticipant(
 ): Promise<Participant> {
   const room = await getRoom(db, tenant, wanted.room);
   const participant = await findParticipant(db, tenant, room.uid, wanted.username);
-  if (!participant || isHiddenFrom(wanted.actor, participant)) throw new Failure('not_found');
+  if (!participant || isHiddenFrom(wanted.actor, participant)) throw notFound('participant');
   await authorizeActor(db, tenant, room, wanted.actor, 'roster.view');
   return participant;
 }

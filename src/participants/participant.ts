@@ -20,9 +20,9 @@ export interface Participant {
   readonly roomUid: string;
   readonly username: string;
   readonly role: Role;
-  /** Standing, 0 to 99: one may act only on those of a lower one. */
+  /** Standing, 0 to 99: who acts on this participant has a higher one. */
   readonly rank: number;
-  /** What the last token was to grant. */
+  /** What the last mint was to grant; a join lowers nobody who is present. */
   readonly capabilities: readonly string[];
   /** What a moderator has taken of it. */
   readonly muted: readonly PublishRight[];

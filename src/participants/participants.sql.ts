@@ -1,8 +1,9 @@
 /** SQL of `participants` and `admissions`. Time is the database's. */
 import type { Db, Tx } from '../db/pool.ts';
-import type { PublishRight } from '../devices/device-credential.ts';
+import { PUBLISH_RIGHTS, type PublishRight } from '../devices/device-credential.ts';
 import type { Role, Tier } from '../pricing/rate-card.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import { ASLEEP, WAKE_AT } from '../watchdogs/watchdogs.sql.ts';
 import type { ActorName } from './actor.ts';
 import type { LeaveReason, Participant } from './participant.ts';
 
@@ -23,9 +24,15 @@ export interface NewAdmission {
   readonly skeleton: string;
   /** Thumbprint of the device's key. */
   readonly device: string;
+  /** What the device's token is to grant. */
   readonly role: Role;
   readonly rank: number;
   readonly capabilities: readonly string[];
+  /**
+   * Whether a user of a higher rank, who is present, is lowered by it. So it is where a back end says who
+   * that is, and not where somebody has typed the name at a device.
+   */
+  readonly mayLower: boolean;
   /** The API key or device credential that asked for it. */
   readonly keyId: string;
   readonly lifetimeSeconds: number;
@@ -41,13 +48,24 @@ export interface Admission {
   readonly publishRevoked: readonly PublishRight[];
   /** Whether an event told of it: somebody came in, or is somebody else now. */
   readonly eventful: boolean;
+  /**
+   * Whether watchdogs of the room sleep on that should look at it now: somebody had locked them, for
+   * whom this one, which has the room locked, must not wait.
+   */
+  readonly leavesAsleep: boolean;
 }
+
+/** Of `participants p`. */
+const PRESENT = 'p.left_at is null and p.expires_at > now()';
+/** Whether an admission leaves the standing of `participants p` as it is. */
+const STAYS = `not $11 and ${PRESENT} and p.rank > excluded.rank`;
 
 /**
  * Admit a user on a device, or renew that; `undefined` when the room is not live any more.
  *
  * One statement does it all: who comes in, or gets another role or other rights, is told by an event,
- * and wakes the watchdogs of the room. The row of the room is locked against its end.
+ * and wakes the watchdogs of the room. The row of the room is locked against its end. Of whom no sweep
+ * has told yet that the last token had lapsed, it is told here, before the return.
  */
 export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
   const { rows } = await db.query<Admission>({
@@ -57,25 +75,34 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
            ), r as (
              select name, uid from locked where state = 'LIVE'
            ), before as (
-             select role, rank, capabilities from participants
-              where tenant_id = $1 and room_uid = $2 and username = $3
+             -- Locked, so that it is what the row says when this statement changes it.
+             select * from participants
+              where tenant_id = $1 and room_uid = $2 and username = $3 and exists (select from r)
+                for no key update
            ), p as (
+             -- The join makes sure that it is read before it is changed.
              insert into participants as p
                (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
-             select $1, uid, $3, $4, $6, $7, $8, date_trunc('second', now()) + make_interval(secs => $10) from r
+             select $1, r.uid, $3, $4, $6, $7, $8, date_trunc('second', now()) + make_interval(secs => $10)
+               from r left join before on true
              on conflict (tenant_id, room_uid, username) do update
-               set skeleton = excluded.skeleton, role = excluded.role, rank = excluded.rank,
-                   capabilities = excluded.capabilities,
-                   entered_at = case when p.left_at is null then p.entered_at else excluded.entered_at end,
-                   expires_at = case when p.left_at is null then greatest(p.expires_at, excluded.expires_at)
+               set skeleton = excluded.skeleton,
+                   role = case when ${STAYS} then p.role else excluded.role end,
+                   rank = case when ${STAYS} then p.rank else excluded.rank end,
+                   capabilities = case when ${STAYS} then p.capabilities else excluded.capabilities end,
+                   entered_at = case when ${PRESENT} then p.entered_at else excluded.entered_at end,
+                   expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
                                      else excluded.expires_at end,
                    left_at = null, leave_reason = null
              returning p.*
            ), a as (
-             insert into admissions as a (tenant_id, room_uid, username, device, key_id, expires_at)
-             select $1, room_uid, $3, $5, $9, date_trunc('second', now()) + make_interval(secs => $10) from p
+             insert into admissions as a
+               (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+             select $1, room_uid, $3, $5, $6, $7, $8, $9, date_trunc('second', now()) + make_interval(secs => $10)
+               from p
              on conflict (tenant_id, room_uid, username, device) do update
-               set key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
                    expires_at = greatest(a.expires_at, excluded.expires_at)
              returning a.device as thumbprint, a.key_id as "keyId", a.expires_at as "expiresAt"
            ), news as (
@@ -86,19 +113,29 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
                     is distinct from (before.role, before.rank, before.capabilities)
            ), told as (
              insert into unnumbered_events (tenant_id, type, room_uid, subject)
-             select $1, type, $2,
-                    (select to_jsonb(v) from (select ${PARTICIPANT},
-                       (select jsonb_agg(a) from a) as devices from p, r) v)
-               from news
-           ), woken as (
-             update watchdogs set check_at = now()
+             select $1, 'participant_left', $2, to_jsonb(v)
+               from (select ${PARTICIPANT}, '[]'::jsonb as devices
+                       from before p, r where p.left_at is null and p.expires_at <= now()) v
+             union all
+             select $1, type, $2, to_jsonb(v)
+               from news, (select ${PARTICIPANT}, (select jsonb_agg(a) from a) as devices from p, r) v
+           ), watching as (
+             select id, ${ASLEEP} as is_asleep from watchdogs
               where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')
                 and exists (select from news)
+                for no key update skip locked
+           ), woken as (
+             update watchdogs set check_at = ${WAKE_AT}
+              where tenant_id = $1 and id in (select id from watching where is_asleep)
            )
            select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
                   (select kid from signing_keys where state = 'active') as kid,
                   p.epoch, p.muted, p.publish_revoked as "publishRevoked",
-                  exists (select from news) as eventful
+                  exists (select from news) as eventful,
+                  exists (select from news) and exists (
+                    select from watchdogs
+                     where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')
+                       and ${ASLEEP} and id not in (select id from watching)) as "leavesAsleep"
              from p`,
     values: [
       admission.tenant,
@@ -111,36 +148,44 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
       admission.capabilities,
       admission.keyId,
       admission.lifetimeSeconds,
+      admission.mayLower,
     ],
   });
   return rows[0];
 }
 
 /**
- * Renew an admission of a user who is present and stays the same in every way; `undefined` where that
- * is not so, and `upsertAdmission()` has more to do.
+ * Renew an admission of a user who is present and stays the same in every way, or put one more device
+ * beside it; `undefined` where that is not so, and `upsertAdmission()` has more to do.
  *
  * Nobody has to be told of it, and the room's row needs no lock: its end changes the participant's.
  */
-export async function renewAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
+export async function renewAdmission(
+  db: Db,
+  admission: Omit<NewAdmission, 'skeleton'>,
+): Promise<Admission | undefined> {
   const { rows } = await db.query<Admission>({
     name: 'renew-admission',
     text: `with p as (
              update participants
                 set expires_at = greatest(expires_at, date_trunc('second', now()) + make_interval(secs => $8))
               where tenant_id = $1 and room_uid = $2 and username = $3
-                and (left_at is null and (role, rank, capabilities) = ($5, $6, $7)) is true
+                and (left_at is null and expires_at > now()
+                     and ((role, rank, capabilities) = ($5, $6, $7) or not $10 and rank > $6)) is true
              returning epoch, muted, publish_revoked
            ), a as (
-             insert into admissions as a (tenant_id, room_uid, username, device, key_id, expires_at)
-             select $1, $2, $3, $4, $9, date_trunc('second', now()) + make_interval(secs => $8) from p
+             insert into admissions as a
+               (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+             select $1, $2, $3, $4, $5, $6, $7, $9, date_trunc('second', now()) + make_interval(secs => $8) from p
              on conflict (tenant_id, room_uid, username, device) do update
-               set key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
                    expires_at = greatest(a.expires_at, excluded.expires_at)
            )
            select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
                   (select kid from signing_keys where state = 'active') as kid,
-                  epoch, muted, publish_revoked as "publishRevoked", false as eventful
+                  epoch, muted, publish_revoked as "publishRevoked", false as eventful,
+                  false as "leavesAsleep"
              from p`,
     values: [
       admission.tenant,
@@ -152,17 +197,20 @@ export async function renewAdmission(db: Db, admission: NewAdmission): Promise<A
       admission.capabilities,
       admission.lifetimeSeconds,
       admission.keyId,
+      admission.mayLower,
     ],
   });
   return rows[0];
 }
 
-/** The devices of `participants p` whose tokens have not lapsed, as JSON. */
+/**
+ * The devices of `participants p` whose tokens have not lapsed, as JSON. The time stands outside of the
+ * `where`, lest an index by time looked as good as the primary key.
+ */
 const DEVICES = `coalesce((select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id,
-    'expiresAt', a.expires_at) order by a.device)
+    'expiresAt', a.expires_at) order by a.device) filter (where a.expires_at > now())
     from admissions a
-   where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid and a.username = p.username
-     and a.expires_at > now()), '[]') as devices`;
+   where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid and a.username = p.username), '[]') as devices`;
 
 /** A participant with devices, read from `participants p` and `rooms r`. */
 export const WHOLE_PARTICIPANT = `${PARTICIPANT}, ${DEVICES}`;
@@ -231,7 +279,7 @@ export async function selectPresent(
   return rows.map(reviveParticipant);
 }
 
-/** Rank and capabilities of a participant whose token for this device is valid. */
+/** Rank and capabilities by the token of this device, which is valid. */
 export async function findActor(
   db: Db,
   tenant: TenantId,
@@ -239,7 +287,7 @@ export async function findActor(
   actor: ActorName,
 ): Promise<Pick<Participant, 'rank' | 'capabilities'> | undefined> {
   const { rows } = await db.query<Pick<Participant, 'rank' | 'capabilities'>>(
-    `select p.rank, p.capabilities
+    `select a.rank, a.capabilities
        from participants p join admissions a using (tenant_id, room_uid, username)
       where p.tenant_id = $1 and p.room_uid = $2 and p.username = $3 and a.device = $4
         and p.left_at is null and a.expires_at > now()`,
@@ -390,6 +438,26 @@ export async function updateRestrictions(
   return reviveParticipant(rows[0]!);
 }
 
+/** Take all rights to publish from users who are present, or from everybody. Returns those users. */
+export async function revokeAllPublishing(
+  tx: Tx,
+  tenant: TenantId,
+  roomUid: string,
+  usernames: readonly string[] | null,
+): Promise<Participant[]> {
+  const { rows } = await tx.query<Participant>(
+    `with p as (
+       update participants p set publish_revoked = $4, revoked_at = now()
+        where p.tenant_id = $1 and p.room_uid = $2 and ${PRESENT} and ($3::text[] is null or p.username = any($3))
+       returning p.*
+     )
+     select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+      order by p.username`,
+    [tenant, roomUid, usernames, PUBLISH_RIGHTS],
+  );
+  return rows.map(reviveParticipant);
+}
+
 /** Whether somebody of another name, which looks like this one, is in the room. */
 export async function hasLookalike(
   db: Db,
@@ -457,19 +525,73 @@ export async function markSeen(db: Db, sightings: readonly Sighting[]): Promise<
   );
 }
 
-/** Forget some of the participants of rooms that ended long ago. Returns how many there were. */
+/** Of whom nothing acts on any more, and who left before the last $1 days. */
+const FORGETTABLE = `left_at < now() - make_interval(days => $1) and muted = '{}' and publish_revoked = '{}'`;
+
+/**
+ * Forget some of those who left long ago. Returns how many there were. What a moderator has taken of a
+ * participant, who may come back, is kept. Their rooms keep when they had last been there, for watchdogs.
+ *
+ * As everywhere, the room is locked before its participants; one that is locked is left to the next sweep.
+ */
 export async function deleteOldParticipants(
   db: Db,
   options: { keepDays: number; limit: number },
 ): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from participants where (tenant_id, room_uid, username) in (
-       select p.tenant_id, p.room_uid, p.username
-         from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-        where r.ended_at < now() - make_interval(days => $1) limit $2 for update of p skip locked)`,
+  const { rows } = await db.query<{ count: number }>(
+    `with old as (
+       select tenant_id, room_uid, username from participants where ${FORGETTABLE} order by left_at limit $2
+     ), r as (
+       select tenant_id, uid from rooms where (tenant_id, uid) in (select tenant_id, room_uid from old)
+          for no key update skip locked
+     ), p as (
+       -- Whoever came back meanwhile stays. Only the primary key leads here: no index looks as good by mistake.
+       delete from participants where (${FORGETTABLE}) is true and (tenant_id, room_uid, username) in (
+         select o.tenant_id, o.room_uid, o.username
+           from old o join r on r.tenant_id = o.tenant_id and r.uid = o.room_uid)
+       returning *
+     ), latest as (
+       select tenant_id, room_uid, max(left_at) as left_at,
+              max(case when last_seen_at is null then left_at
+                       else least(left_at, greatest(entered_at, last_seen_at)) end)
+                filter (where role = 'host') as host_at
+         from p group by tenant_id, room_uid
+     ), kept as (
+       update rooms set last_left_at = greatest(last_left_at, l.left_at),
+                        last_host_at = greatest(last_host_at, l.host_at)
+         from latest l where rooms.tenant_id = l.tenant_id and rooms.uid = l.room_uid
+     )
+     select count(*)::integer as count from p`,
     [options.keepDays, options.limit],
   );
-  return rowCount ?? 0;
+  return rows[0]!.count;
+}
+
+/**
+ * Forget some of the participants of rooms that ended long ago, whatever was taken of them; a room that has
+ * none left is not looked at again. Returns how many there were of both.
+ */
+export async function sweepEndedRooms(db: Db, options: { keepDays: number; limit: number }): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `with r as (
+       select tenant_id, uid from rooms
+        where ended_at < now() - make_interval(days => $1) and not is_swept
+        order by ended_at limit $2 for no key update skip locked
+     ), p as (
+       delete from participants where (tenant_id, room_uid, username) in (
+         select p.tenant_id, p.room_uid, p.username
+           from r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid limit $2)
+       returning 1
+     ), swept as (
+       update rooms set is_swept = true from r
+        where rooms.tenant_id = r.tenant_id and rooms.uid = r.uid
+          and not exists (select from participants p where p.tenant_id = r.tenant_id and p.room_uid = r.uid)
+       returning 1
+     )
+     select (select count(*) from p)::integer + (select count(*) from swept)::integer as count`,
+    [options.keepDays, options.limit],
+  );
+  return rows[0]!.count;
 }
 
 /** Forget some of the devices whose tokens lapsed long ago. Returns how many there were. */

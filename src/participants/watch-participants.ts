@@ -1,9 +1,8 @@
 /** Follow who comes to the rooms of a name, changes there and leaves. */
 import type { Deps } from '../deps.ts';
-import type { StreamItem } from '../events/event.ts';
-import { followEvents, type Send } from '../events/follow-events.ts';
+import type { Place, StreamItem } from '../events/event.ts';
+import { type Follower, followEvents, type Send } from '../events/follow-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
-import type { TenantId } from '../tenants/tenant.ts';
 import { type ActorName, authorizeActor } from './actor.ts';
 import { isHiddenFrom, type Participant } from './participant.ts';
 
@@ -11,8 +10,8 @@ export interface Watching {
   /** Name of a room. */
   readonly room: string;
   readonly actor: ActorName | undefined;
-  /** The last event that was dealt with; `undefined`: none. */
-  readonly after: bigint | undefined;
+  /** What has been dealt with; `undefined`: nothing. */
+  readonly after: Place | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -23,16 +22,17 @@ export interface Watching {
  */
 export async function watchParticipants(
   deps: Deps,
-  tenant: TenantId,
+  follower: Follower,
   { room, actor, after, signal }: Watching,
   send: Send,
 ): Promise<void> {
+  const { tenant } = follower;
   const authorize = async () => {
     const { uid } = await getRoom(deps.db, tenant, { name: room, uid: undefined });
     await authorizeActor(deps.db, tenant, { uid }, actor, 'roster.view');
   };
   await authorize();
-  await followEvents(deps, tenant, { room, only: 'participants', after, signal }, async (item) => {
+  await followEvents(deps, follower, { room, only: 'participants', after, signal }, async (item) => {
     const subject = participantOf(item);
     // Tokens lapse without an event at that instant, so bookmarks are a time to look, too.
     if (actor && (subject?.username === actor.username || item.type === 'bookmark')) await authorize();

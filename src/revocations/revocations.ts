@@ -14,7 +14,7 @@ import { audienceOf, TOKEN_SECONDS_MAX } from '../tokens/participant-token.ts';
 export const REVOCATIONS_TYPE = 'revocations+jwt';
 
 /** For so long a relay may admit people by one snapshot. */
-export const SNAPSHOT_SECONDS = 60;
+const SNAPSHOT_SECONDS = 60;
 
 /** For so long a token may be about that does not know of a change; a minute is for slow clocks. */
 export const KEPT_SECONDS = TOKEN_SECONDS_MAX + 60;

@@ -3,7 +3,7 @@
  *
  * Joins of devices and mints of back ends end here, after each has checked what is its own to check.
  */
-import { inTransaction } from '../db/transaction.ts';
+import { inTransaction, repeatOnConflict } from '../db/transaction.ts';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
 import { withhold } from '../participants/participant.ts';
@@ -17,8 +17,9 @@ import {
 } from '../participants/participants.sql.ts';
 import { type MintedToken, mintToken } from '../tokens/mint-token.ts';
 import { skeleton } from '../usernames/skeleton.ts';
+import { wakeWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import type { RoomPolicy } from './room.ts';
-import { type EntryState, lockRoom } from './rooms.sql.ts';
+import { lockRoom } from './rooms.sql.ts';
 
 export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   /** Name of the room. */
@@ -26,25 +27,42 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   readonly policy: RoomPolicy;
   /** Whether the user was in the room a moment ago. */
   readonly isPresent: boolean;
+  /** Throws what is told only where nothing else is wrong. */
+  readonly lastCheck: () => void;
 }
 
 export interface Admitted extends MintedToken {
+  readonly roomUid: string;
   /** Of the capabilities asked for, those that a moderator has taken. */
   readonly withheld: readonly string[];
 }
 
 /** Whoever is in a room may renew, however full and locked it is. */
-export function refuseNewcomer({ isPresent, policy }: Pick<EntryState, 'isPresent' | 'policy'>): void {
-  if (policy?.locked && !isPresent) throw new Failure('room_locked');
+export function refuseNewcomer({ locked }: RoomPolicy, isInside: boolean): void {
+  if (locked && !isInside) throw new Failure('room_locked');
 }
 
 /**
- * Fails with `room_ended`, `room_full` and `username_confusable`; with what `lastCheck` throws when
- * none of them is the case.
+ * `check` reads who wants to come in, and throws where he may not. It is asked once more where somebody
+ * who was present is not as he was found: a kick or a ban may have come in between.
+ *
+ * Fails with `room_ended`, `room_full` and `username_confusable` besides.
  */
-export async function admit(deps: Deps, entry: Entry, lastCheck = () => {}): Promise<Admitted> {
-  const { issuedAt, kid, epoch, eventful, ...restrictions } = await enter(deps, entry, lastCheck);
-  if (eventful) deps.events.wake(entry.tenant);
+export async function admit(deps: Deps, check: () => Promise<Entry>): Promise<Admitted> {
+  const found = await check();
+  const renewed = found.isPresent ? await renew(deps, found) : undefined;
+  if (renewed) return mintFor(deps, found, renewed);
+  const entry = found.isPresent ? await check() : found;
+  const admission = await enter(deps, entry);
+  if (admission.eventful) deps.events.wake(entry.tenant);
+  if (admission.leavesAsleep) {
+    await repeatOnConflict(() => wakeWatchdogs(deps.db, entry.tenant, entry.roomUid));
+  }
+  return mintFor(deps, entry, admission);
+}
+
+async function mintFor(deps: Deps, entry: Entry, admission: Admission): Promise<Admitted> {
+  const { issuedAt, kid, epoch, ...restrictions } = admission;
   const { granted, withheld } = withhold(entry.capabilities, restrictions);
   const minted = await mintToken(deps, kid, {
     issuedAt,
@@ -60,21 +78,21 @@ export async function admit(deps: Deps, entry: Entry, lastCheck = () => {}): Pro
     epoch,
     keyId: entry.keyId,
   });
-  return { ...minted, withheld };
+  return { ...minted, withheld, roomUid: entry.roomUid };
 }
 
-async function enter(deps: Deps, entry: Entry, lastCheck: () => void): Promise<Admission> {
+function renew(deps: Deps, entry: Entry): Promise<Admission | undefined> {
+  entry.lastCheck();
+  return repeatOnConflict(() => renewAdmission(deps.db, entry));
+}
+
+async function enter(deps: Deps, entry: Entry): Promise<Admission> {
   const admission = { ...entry, skeleton: skeleton(entry.username) };
-  if (entry.isPresent) {
-    lastCheck();
-    const renewed = await renewAdmission(deps.db, admission);
-    if (renewed) return renewed;
-  }
   const { maxParticipants } = entry.policy;
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
   if (maxParticipants === 0 && !refusesLookalikes) {
-    lastCheck();
-    return isLive(await upsertAdmission(deps.db, admission));
+    entry.lastCheck();
+    return isLive(await repeatOnConflict(() => upsertAdmission(deps.db, admission)));
   }
   // Who else is there decides, so one comes in after the other.
   return inTransaction(deps.db, async (tx) => {
@@ -85,7 +103,7 @@ async function enter(deps: Deps, entry: Entry, lastCheck: () => void): Promise<A
     }
     if (refusesLookalikes && (await hasLookalike(tx, admission)))
       throw new Failure('username_confusable', { field: 'username' });
-    lastCheck();
+    entry.lastCheck();
     return isLive(await upsertAdmission(tx, admission));
   });
 }

@@ -10,7 +10,12 @@ import type { EndReason, Room } from './room.ts';
 import { markEnded } from './rooms.sql.ts';
 
 /** `room` is live, and locked. */
-export async function endRoom(tx: Tx, tenant: TenantId, room: Room, reason: EndReason): Promise<Room> {
+export async function endRoom(
+  tx: Tx,
+  tenant: TenantId,
+  room: Pick<Room, 'uid'>,
+  reason: EndReason,
+): Promise<Room> {
   const left = await expel(tx, tenant, room.uid, reason === 'watchdog' ? 'watchdog' : 'ended');
   await disarmWatchdogs(tx, tenant, room.uid);
   const ended = await markEnded(tx, tenant, room.uid, reason);

@@ -1,8 +1,8 @@
 /** Find the room that a call is about. */
 import type { Db, Tx } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { Failure, notFound } from '../failure.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import type { Room } from './room.ts';
+import type { LockedRoom, Room } from './room.ts';
 import { findRoom, lockRoomByName } from './rooms.sql.ts';
 
 /** By name, by uid or both; of rooms that share a name, the live one, or else the one that ended last. */
@@ -12,14 +12,14 @@ export async function getRoom(
   reference: { readonly name: string | undefined; readonly uid: string | undefined },
 ): Promise<Room> {
   const room = await findRoom(db, tenant, reference);
-  if (!room) throw new Failure('not_found');
+  if (!room) throw notFound('room');
   return room;
 }
 
 /** Lock the newest room of a name, live or not: `refuseEnded()` comes after the caller's rights are clear. */
-export async function getLockedRoom(tx: Tx, tenant: TenantId, name: string): Promise<Room> {
+export async function getLockedRoom(tx: Tx, tenant: TenantId, name: string): Promise<LockedRoom> {
   const room = await lockRoomByName(tx, tenant, name);
-  if (!room) throw new Failure('not_found');
+  if (!room) throw notFound('room');
   return room;
 }
 

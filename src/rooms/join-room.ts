@@ -5,11 +5,10 @@
  */
 import type { Deps } from '../deps.ts';
 import type { Device } from '../devices/device-credential.ts';
+import { joinGrant } from '../devices/join-grant.ts';
 import { Failure } from '../failure.ts';
 import { admits, renderTenantId, type TenantId } from '../tenants/tenant.ts';
-import { joinCapabilities } from '../tokens/capabilities.ts';
-import { TOKEN_SECONDS_DEFAULT } from '../tokens/participant-token.ts';
-import { type Admitted, admit, refuseNewcomer } from './admit.ts';
+import { type Admitted, admit, type Entry, refuseNewcomer } from './admit.ts';
 import { DEFAULT_POLICY, mayJoinRoom, ROOM_DEFAULT, type RoomPolicy } from './room.ts';
 import { type EntryState, findEntryState, openFirstRoom } from './rooms.sql.ts';
 
@@ -29,9 +28,6 @@ export interface Joined extends Admitted {
   readonly room: string;
 }
 
-/** The rank of an ordinary participant: it may act on nobody. */
-const RANK_AUDIENCE = 20;
-
 /**
  * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
  * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `room_full`, and, for a name
@@ -45,7 +41,16 @@ export async function joinRoom(deps: Deps, device: Device, request: JoinRequest)
   const room = request.room ?? device.defaultRoom ?? ROOM_DEFAULT;
   if (!mayJoinRoom(device.rooms, room)) throw denied('this credential is not for this room');
 
-  const { username, thumbprint, address } = request;
+  const admitted = await admit(deps, () => checkJoin(deps, device, { ...request, room }));
+  return { ...admitted, room };
+}
+
+async function checkJoin(
+  deps: Deps,
+  device: Device,
+  { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
+): Promise<Entry> {
+  const { tenant } = device;
   const state = await findEntryState(deps.db, { tenant, room, username, device: thumbprint, address });
   if (state.isBanned) throw new Failure('banned');
   refuseInactive(state);
@@ -53,21 +58,20 @@ export async function joinRoom(deps: Deps, device: Device, request: JoinRequest)
   const live = await getRoom(deps, tenant, room, state);
   // Nobody vouches for the age of who comes with a device alone.
   if (live.policy.ageVerificationRequired) throw new Failure('age_verification_required');
-  refuseNewcomer(state);
-  const admitted = await admit(deps, {
+  // Anybody can type the name of somebody who is there.
+  refuseNewcomer(live.policy, state.isAdmitted);
+  return {
     ...live,
     tenant,
     room,
     username,
     device: thumbprint,
     isPresent: state.isPresent,
-    role: 'audience',
-    rank: RANK_AUDIENCE,
-    capabilities: joinCapabilities(device.publish),
+    ...joinGrant(device.publish),
+    mayLower: false,
     keyId: device.credentialId,
-    lifetimeSeconds: TOKEN_SECONDS_DEFAULT,
-  });
-  return { ...admitted, room };
+    lastCheck: () => {},
+  };
 }
 
 function denied(why: string): Failure {

@@ -4,6 +4,8 @@
  * A room is one incarnation of its name: when it has ended, the name may be used again, and then it
  * is another room with another uid.
  */
+import type { Capability } from '../tokens/capabilities.ts';
+
 export const ROOM_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
 
 /** Names in which `*` stands for any characters, or none. */
@@ -31,8 +33,8 @@ export interface RoomPolicy {
   /** Nobody new comes in. */
   readonly locked: boolean;
   /** What tokens of a role grant that ask for nothing in particular; empty: `ROLE_CAPABILITIES`. */
-  readonly hostCapabilities: readonly string[];
-  readonly audienceCapabilities: readonly string[];
+  readonly hostCapabilities: readonly Capability[];
+  readonly audienceCapabilities: readonly Capability[];
   readonly muteOnEntry: boolean;
 }
 
@@ -62,6 +64,9 @@ export interface Room {
   readonly participantCount: number;
   readonly metadata: string;
 }
+
+/** Nobody counts participants who only decides about the room, while others wait for it. */
+export type LockedRoom = Omit<Room, 'participantCount'>;
 
 /**
  * Whether a room of this name is among those that a pattern names.

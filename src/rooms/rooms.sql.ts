@@ -2,11 +2,21 @@
 import type { Db, Tx } from '../db/pool.ts';
 import { newId } from '../lib/ids.ts';
 import type { TenantId, TenantStatus } from '../tenants/tenant.ts';
-import { DEFAULT_POLICY, type EndReason, type Room, type RoomPolicy, type RoomState } from './room.ts';
+import {
+  DEFAULT_POLICY,
+  type EndReason,
+  type LockedRoom,
+  type Room,
+  type RoomPolicy,
+  type RoomState,
+} from './room.ts';
+
+/** The columns of a `LockedRoom`, of `rooms r`. */
+const LOCKED_ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdAt", r.ended_at as "endedAt",
+  r.end_reason as "endReason", r.metadata`;
 
 /** The columns of a `Room`, of `rooms r`. */
-export const ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdAt", r.ended_at as "endedAt",
-  r.end_reason as "endReason", r.metadata,
+export const ROOM = `${LOCKED_ROOM},
   (select count(*)::integer from participants p
     where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
     as "participantCount"`;
@@ -22,6 +32,8 @@ export interface EntryState {
   readonly policy: RoomPolicy | null;
   /** Whether the user is in the room already. */
   readonly isPresent: boolean;
+  /** Whether this device is: its token, for this user, has not lapsed. */
+  readonly isAdmitted: boolean;
   readonly isBanned: boolean;
 }
 
@@ -46,6 +58,9 @@ export async function findEntryState(db: Db, entrant: Entrant): Promise<EntrySta
                   coalesce((select p.left_at is null and p.expires_at > now() from participants p
                              where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
                     as "isPresent",
+                  coalesce((select bool_or(d.device = $4 and d.expires_at > now()) from admissions d
+                             where d.tenant_id = t.id and d.room_uid = r.uid and d.username = $3), false)
+                    as "isAdmitted",
                   exists (select from bans b
                            where b.tenant_id = t.id and b.lifted_at is null
                              and (b.expires_at is null or b.expires_at > now())
@@ -92,13 +107,25 @@ export async function lockRoom(tx: Tx, tenant: TenantId, uid: string): Promise<v
   await tx.query('select from rooms where tenant_id = $1 and uid = $2 for no key update', [tenant, uid]);
 }
 
+/** As `lockRoom()`, several in one order, so that no two who lock some wait for each other. */
+export async function lockRooms(tx: Tx, tenant: TenantId, uids: readonly string[]): Promise<void> {
+  await tx.query('select from rooms where tenant_id = $1 and uid = any($2) order by uid for no key update', [
+    tenant,
+    uids,
+  ]);
+}
+
 /**
  * The live room of this name, or else the one that ended last; locked against everybody who would
  * change it or come in.
  */
-export async function lockRoomByName(tx: Tx, tenant: TenantId, name: string): Promise<Room | undefined> {
-  const { rows } = await tx.query<Room>(
-    `select ${ROOM} from rooms r where r.tenant_id = $1 and r.name = $2
+export async function lockRoomByName(
+  tx: Tx,
+  tenant: TenantId,
+  name: string,
+): Promise<LockedRoom | undefined> {
+  const { rows } = await tx.query<LockedRoom>(
+    `select ${LOCKED_ROOM} from rooms r where r.tenant_id = $1 and r.name = $2
       order by r.incarnation desc limit 1 for no key update of r`,
     [tenant, name],
   );

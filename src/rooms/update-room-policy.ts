@@ -2,7 +2,9 @@
 import type { Tx } from '../db/pool.ts';
 import { appendEvents } from '../events/events.sql.ts';
 import { type ActorName, authorizeActor } from '../participants/actor.ts';
+import { ROLES } from '../pricing/rate-card.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import { type Capability, capabilitiesOfRole } from '../tokens/capabilities.ts';
 import { getLockedRoom, refuseEnded } from './get-room.ts';
 import type { Room, RoomPolicy } from './room.ts';
 import { updatePolicy } from './rooms.sql.ts';
@@ -12,7 +14,10 @@ export type PolicyChange = Partial<
   Omit<RoomPolicy, 'mode' | 'e2eeRequired' | 'ageVerificationRequired' | 'region'>
 >;
 
-/** Fails with `not_found`, `capability_required` and `room_ended`. */
+/**
+ * Fails with `not_found`, `room_ended` and `capability_required`, also where an actor would have roles
+ * given what he lacks himself.
+ */
 export async function updateRoomPolicy(
   tx: Tx,
   tenant: TenantId,
@@ -20,8 +25,22 @@ export async function updateRoomPolicy(
 ): Promise<Room> {
   const room = await getLockedRoom(tx, tenant, name);
   await authorizeActor(tx, tenant, room, actor, 'room.update_policy');
+  const policy = { ...room.policy, ...change };
+  for (const capability of actor ? addedCapabilities(room.policy, policy) : []) {
+    await authorizeActor(tx, tenant, room, actor, capability);
+  }
   refuseEnded(room);
-  const updated = await updatePolicy(tx, tenant, room.uid, { ...room.policy, ...change });
+  const updated = await updatePolicy(tx, tenant, room.uid, policy);
   await appendEvents(tx, tenant, [{ roomUid: room.uid, what: { type: 'room_updated', subject: updated } }]);
   return updated;
+}
+
+/** What some role is given from now on that it was not given before. */
+function addedCapabilities(before: RoomPolicy, after: RoomPolicy): ReadonlySet<Capability> {
+  return new Set(
+    ROLES.flatMap((role) => {
+      const old = capabilitiesOfRole(role, before);
+      return capabilitiesOfRole(role, after).filter((capability) => !old.includes(capability));
+    }),
+  );
 }

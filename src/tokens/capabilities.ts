@@ -3,6 +3,7 @@
  */
 import type { PublishRight } from '../devices/device-credential.ts';
 import type { Role } from '../pricing/rate-card.ts';
+import type { RoomPolicy } from '../rooms/room.ts';
 
 export const CAPABILITIES = [
   'chat.send',
@@ -46,6 +47,15 @@ export const ROLE_CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = 
   audience: [...PARTICIPATING, ...PUBLISHING],
   broadcast_audience: [...WATCHING, 'chat.send', 'self.update'],
 };
+
+/** What a role is given where a request does not say otherwise. */
+export function capabilitiesOfRole(
+  role: Role,
+  policy: Pick<RoomPolicy, 'hostCapabilities' | 'audienceCapabilities'>,
+): readonly Capability[] {
+  const ofPolicy = role === 'host' ? policy.hostCapabilities : policy.audienceCapabilities;
+  return ofPolicy.length > 0 ? ofPolicy : ROLE_CAPABILITIES[role];
+}
 
 export function isCapability(text: string): text is Capability {
   return (CAPABILITIES as readonly string[]).includes(text);

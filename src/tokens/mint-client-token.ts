@@ -4,15 +4,15 @@
  * Source: specification 5.5 and 7.3. The checks come in a fixed order; credit is the last of them.
  */
 import type { Deps } from '../deps.ts';
-import { Failure } from '../failure.ts';
+import { Failure, notFound } from '../failure.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
-import type { KeyCeiling } from '../keys/key-ceiling.ts';
+import { refuseBeyondCeiling } from '../keys/key-ceiling.ts';
 import type { Role } from '../pricing/rate-card.ts';
-import { type Admitted, admit, refuseNewcomer } from '../rooms/admit.ts';
-import { mayJoinRoom, type RoomPolicy } from '../rooms/room.ts';
+import { type Admitted, admit, type Entry, refuseNewcomer } from '../rooms/admit.ts';
+import type { RoomPolicy } from '../rooms/room.ts';
 import { type EntryState, findEntryState } from '../rooms/rooms.sql.ts';
 import { admits } from '../tenants/tenant.ts';
-import { ROLE_CAPABILITIES } from './capabilities.ts';
+import { capabilitiesOfRole } from './capabilities.ts';
 import { TOKEN_SECONDS_DEFAULT } from './participant-token.ts';
 
 /** What was asked for, already of the right form. */
@@ -32,10 +32,6 @@ export interface MintRequest {
   readonly address: string | undefined;
 }
 
-export interface MintedClientToken extends Admitted {
-  readonly roomUid: string;
-}
-
 const ROLE_RANKS: Readonly<Record<Role, number>> = { host: 80, audience: 20, broadcast_audience: 10 };
 
 /**
@@ -43,16 +39,20 @@ const ROLE_RANKS: Readonly<Record<Role, number>> = { host: 80, audience: 20, bro
  * `age_verification_required`, `room_locked`, `room_full`, `payment_required`, `credit_spent` and
  * `username_confusable`.
  */
-export async function mintClientToken(
+export function mintClientToken(
   deps: Deps,
   caller: AuthenticatedCaller,
   request: MintRequest,
-): Promise<MintedClientToken> {
+): Promise<Admitted> {
+  return admit(deps, () => checkMint(deps, caller, request));
+}
+
+async function checkMint(deps: Deps, caller: AuthenticatedCaller, request: MintRequest): Promise<Entry> {
   const { tenant, ceiling } = caller;
   const { room, username, thumbprint: device, role } = request;
   const state = await findEntryState(deps.db, { tenant, room, username, device, address: request.address });
   const { roomUid, policy } = state;
-  if (roomUid === null || policy === null) throw new Failure('not_found');
+  if (roomUid === null || policy === null) throw notFound('room');
 
   const grant = {
     role,
@@ -60,16 +60,25 @@ export async function mintClientToken(
     capabilities: capabilitiesOf(request, policy),
     lifetimeSeconds: request.lifetimeSeconds ?? Math.min(TOKEN_SECONDS_DEFAULT, ceiling.lifetimeSeconds),
   };
-  refuseBeyondCeiling(ceiling, { ...grant, room });
+  refuseBeyondCeiling(ceiling, grant, [room]);
   if (state.isBanned) throw new Failure('banned');
   if (state.status !== 'active' && state.status !== 'pending') throw new Failure('tenant_not_active');
   if (state.roomState !== 'LIVE') throw new Failure('room_ended');
   if (policy.ageVerificationRequired && !request.ageVerified) throw new Failure('age_verification_required');
-  refuseNewcomer(state);
-  const { isPresent } = state;
-  const entry = { ...grant, tenant, room, roomUid, policy, isPresent, username, device, keyId: caller.keyId };
-  const admitted = await admit(deps, entry, () => refuseWithoutCredit(state));
-  return { ...admitted, roomUid };
+  refuseNewcomer(policy, state.isPresent);
+  return {
+    ...grant,
+    tenant,
+    room,
+    roomUid,
+    policy,
+    isPresent: state.isPresent,
+    username,
+    device,
+    mayLower: true,
+    keyId: caller.keyId,
+    lastCheck: () => refuseWithoutCredit(state),
+  };
 }
 
 function refuseWithoutCredit(state: EntryState): void {
@@ -79,28 +88,5 @@ function refuseWithoutCredit(state: EntryState): void {
 
 /** Sorted, and each once. */
 function capabilitiesOf({ capabilities, role }: MintRequest, policy: RoomPolicy): readonly string[] {
-  const ofPolicy = role === 'host' ? policy.hostCapabilities : policy.audienceCapabilities;
-  const [first] = [capabilities, ofPolicy, ROLE_CAPABILITIES[role]].filter((list) => list.length > 0);
-  return [...new Set(first)].sort();
-}
-
-interface Grant {
-  readonly room: string;
-  readonly role: Role;
-  readonly rank: number;
-  readonly capabilities: readonly string[];
-  readonly lifetimeSeconds: number;
-}
-
-/** Nothing is trimmed: a token carries what was asked for, or there is none. */
-function refuseBeyondCeiling(ceiling: KeyCeiling, grant: Grant): void {
-  const excess = [
-    ...grant.capabilities.filter((each) => ceiling.capabilities?.includes(each) === false),
-    ...(ceiling.roles?.includes(grant.role) === false ? [`role ${grant.role}`] : []),
-    ...(mayJoinRoom(ceiling.rooms, grant.room) ? [] : [`room ${grant.room}`]),
-    ...(grant.rank > ceiling.rank ? [`rank ${grant.rank}`] : []),
-    ...(grant.lifetimeSeconds > ceiling.lifetimeSeconds ? [`lifetime ${grant.lifetimeSeconds} s`] : []),
-  ];
-  if (excess.length === 0) return;
-  throw new Failure('ceiling_exceeded', { metadata: { excess: excess.join(', ') } });
+  return [...new Set(capabilities.length > 0 ? capabilities : capabilitiesOfRole(role, policy))].sort();
 }

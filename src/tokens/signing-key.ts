@@ -15,7 +15,7 @@ export const SIGNING_KEY_STATES = ['pending', 'active', 'retiring', 'removed'] a
 export type SigningKeyState = (typeof SIGNING_KEY_STATES)[number];
 
 /** How long whoever reads the published keys may go on with what he has read. */
-export const CACHE_SECONDS_MAX = 3600;
+const CACHE_SECONDS_MAX = 3600;
 const SKEW_SECONDS = 60;
 
 export const PENDING_SECONDS = CACHE_SECONDS_MAX;

@@ -48,10 +48,10 @@ export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
   });
 }
 
-export function startSigningKeys(deps: Deps, box: SecretBox): Repeating {
+export function startSigningKeys(deps: Deps): Repeating {
   return repeat(
     EVERY_SECONDS,
-    () => turnSigningKeys(deps.db, box),
+    () => turnSigningKeys(deps.db, deps.box),
     (error) => deps.log.error({ err: error }, 'the signing keys were not looked after'),
   );
 }

@@ -1,5 +1,6 @@
 /** Delete a watchdog that has not fired: what has fired is a part of the history. */
 import type { Tx } from '../db/pool.ts';
+import { appendEvents } from '../events/events.sql.ts';
 import { Failure } from '../failure.ts';
 import type { ActorName } from '../participants/actor.ts';
 import type { TenantId } from '../tenants/tenant.ts';
@@ -15,4 +16,9 @@ export async function deleteWatchdog(
   const watchdog = await getLockedWatchdog(tx, tenant, reference);
   if (watchdog.state === 'fired') throw new Failure('watchdog_over');
   await removeWatchdog(tx, tenant, reference.id);
+  if (watchdog.state === 'warned') {
+    const subject = { ...watchdog, state: 'disarmed', deadline: null } as const;
+    const { roomUid } = watchdog;
+    await appendEvents(tx, tenant, [{ roomUid, what: { type: 'watchdog_rearmed', subject } }]);
+  }
 }

@@ -8,13 +8,13 @@ import type { Tx } from '../db/pool.ts';
 import { PUBLISH_RIGHTS } from '../devices/device-credential.ts';
 import { appendEvents, type NewEvent } from '../events/events.sql.ts';
 import type { ModerationAction, ModerationEvent } from '../moderation/moderation-event.ts';
+import { insertModerationEvents } from '../moderation/moderation-events.sql.ts';
 import type { Participant } from '../participants/participant.ts';
-import { expel } from '../participants/participants.sql.ts';
+import { expel, revokeAllPublishing } from '../participants/participants.sql.ts';
 import { endRoom } from '../rooms/end-room.ts';
-import { getRoom } from '../rooms/get-room.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Watchdog } from './watchdog.ts';
-import { insertModerationEvents, revokeAllPublishing, wakeWatchdogs } from './watchdogs.sql.ts';
+import { wakeWatchdogs } from './watchdogs.sql.ts';
 
 interface Effect {
   /** Apart from those of moderation. */
@@ -50,7 +50,7 @@ async function act(
     case 'notify':
       return { events: [], moderation: [] };
     case 'end_room': {
-      await endRoom(tx, tenant, await getRoom(tx, tenant, { name: undefined, uid: roomUid }), 'watchdog');
+      await endRoom(tx, tenant, { uid: roomUid }, 'watchdog');
       return { events: [], moderation: [moderationBy(watchdog, 'close_room')] };
     }
     case 'kick': {

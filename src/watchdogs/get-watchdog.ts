@@ -1,6 +1,6 @@
 /** Find the watchdog that a call is about. */
 import type { Db, Tx } from '../db/pool.ts';
-import { Failure } from '../failure.ts';
+import { notFound } from '../failure.ts';
 import { type ActorName, authorizeActor } from '../participants/actor.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
@@ -14,7 +14,7 @@ export async function getWatchdog(
   { id, actor }: { id: string; actor: ActorName | undefined },
 ): Promise<Watchdog> {
   const watchdog = await findWatchdog(db, tenant, id);
-  if (!watchdog) throw new Failure('not_found');
+  if (!watchdog) throw notFound('watchdog');
   await authorizeActor(db, tenant, { uid: watchdog.roomUid }, actor, 'watchdog.manage');
   return watchdog;
 }

@@ -1,5 +1,6 @@
 /** Change a watchdog that waits, and arm it anew. */
 import type { Tx } from '../db/pool.ts';
+import { appendEvents } from '../events/events.sql.ts';
 import { Failure } from '../failure.ts';
 import type { ActorName } from '../participants/actor.ts';
 import type { TenantId } from '../tenants/tenant.ts';
@@ -32,5 +33,10 @@ export async function updateWatchdog(
   const rule = { ...watchdog, ...others, ...condition };
   refuseImpossible(rule);
   if (watchdog.state === 'fired' || watchdog.state === 'disarmed') throw new Failure('watchdog_over');
-  return rearmWatchdog(tx, tenant, id, rule);
+  const rearmed = await rearmWatchdog(tx, tenant, id, rule);
+  if (watchdog.state === 'warned') {
+    const { roomUid } = rearmed;
+    await appendEvents(tx, tenant, [{ roomUid, what: { type: 'watchdog_rearmed', subject: rearmed } }]);
+  }
+  return rearmed;
 }

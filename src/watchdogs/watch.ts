@@ -19,7 +19,7 @@ import {
   findMsToNextCheck,
   type Look,
   lockTargets,
-  lockWatchdog,
+  lockWaitingWatchdogs,
   settleWatchdog,
 } from './watchdogs.sql.ts';
 
@@ -59,7 +59,7 @@ async function lookAt(deps: Deps, due: DueWatchdog): Promise<void> {
   try {
     const look = await settle(deps, due);
     deps.metrics.watchdogLooks.inc({ outcome: look?.verdict ?? 'gone' });
-    if (look?.verdict === 'fire' || look?.verdict === 'warn') deps.events.wake(due.tenant);
+    if (look && (look.verdict === 'fire' || toldOf(look))) deps.events.wake(due.tenant);
   } catch (error) {
     deps.metrics.watchdogLooks.inc({ outcome: 'failed' });
     const { id, tenant } = due;
@@ -72,13 +72,14 @@ async function settle(deps: Deps, due: DueWatchdog): Promise<Look | undefined> {
   const look = await inTransaction(deps.db, async (tx) => {
     await lockRoom(tx, due.tenant, due.roomUid);
     await lockTargets(tx, due);
-    await lockWatchdog(tx, due);
+    await lockWaitingWatchdogs(tx, due);
     const look = await settleWatchdog(tx, due);
     begun = performance.now();
     if (look?.verdict === 'fire') await fire(tx, due.tenant, look.watchdog, look.usernames);
-    if (look?.verdict === 'warn' && look.stateBefore === 'armed') {
+    const told = look && toldOf(look);
+    if (told) {
       await appendEvents(tx, due.tenant, [
-        { roomUid: due.roomUid, what: { type: 'watchdog_warned', subject: look.watchdog } },
+        { roomUid: due.roomUid, what: { type: told, subject: look.watchdog } },
       ]);
     }
     return look;
@@ -87,4 +88,10 @@ async function settle(deps: Deps, due: DueWatchdog): Promise<Look | undefined> {
     deps.metrics.watchdogLateness.observe(look.lateSeconds + (performance.now() - begun) / 1000);
   }
   return look;
+}
+
+/** What is told where nothing fires: a warning, once, and that it is off. */
+function toldOf({ verdict, stateBefore }: Look): 'watchdog_warned' | 'watchdog_rearmed' | undefined {
+  if (verdict === 'warn') return stateBefore === 'armed' ? 'watchdog_warned' : undefined;
+  return verdict !== 'fire' && stateBefore === 'warned' ? 'watchdog_rearmed' : undefined;
 }

@@ -1,10 +1,6 @@
 /** SQL of `watchdogs`. Time is the database's. */
 import type { Db, Tx } from '../db/pool.ts';
-import { PUBLISH_RIGHTS } from '../devices/device-credential.ts';
 import { newId } from '../lib/ids.ts';
-import type { ModerationEvent } from '../moderation/moderation-event.ts';
-import type { Participant } from '../participants/participant.ts';
-import { reviveParticipant, WHOLE_PARTICIPANT } from '../participants/participants.sql.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Watchdog, WatchdogPosition, WatchdogRule, WatchdogState } from './watchdog.ts';
 
@@ -17,7 +13,24 @@ const PRESENT_UNTIL = 'coalesce(p.left_at, p.expires_at)';
 /** Whom `participant_max_duration` has not fired for. */
 const NOT_FIRED_FOR = '(w.fired_for is null or p.entered_at > w.fired_for)';
 
+/**
+ * Of `participants p`: those who have not left the room of `watchdogs w`, and as many of the others as left
+ * it last. A room that never ends has far more who left it earlier, and they change nothing.
+ */
+const latest = (count: number, which = 'true') => `(
+    select p.* from participants p where ${OF_ROOM} and p.left_at is null and ${which}
+     union all
+    (select p.* from participants p where ${OF_ROOM} and p.left_at is not null and ${which}
+      order by p.left_at desc limit ${count}))`;
+
+/** Who left last need not be who was seen last, but one of these is. */
+const HOSTS_MAX = 100;
+
 const DURATION = `w.duration_ms * interval '1 millisecond'`;
+
+/** Since when somebody is there of whom `participant_max_duration` has yet to tell. */
+const LONGEST_SINCE = `(select min(p.entered_at) from participants p
+  where ${OF_ROOM} and ${PRESENT} and ${NOT_FIRED_FOR})`;
 
 /**
  * Since when the condition of `watchdogs w` in `rooms r` holds, or from when it will if nothing more
@@ -25,28 +38,29 @@ const DURATION = `w.duration_ms * interval '1 millisecond'`;
  *
  * A host is there until the newest sign of him: relays that report usage tell better than tokens,
  * which outlive whoever closes his laptop. Whoever stays longest is alone from when the next one goes.
- * That there is no credit is first seen, at the latest, at the look for which it was due.
+ * That there is no credit is first seen, at the latest, at the look for which it was due. Of those who are
+ * forgotten, the row of the room tells when they had last been there.
  */
 const SINCE = `case w.condition
     when 'max_duration' then r.created_at
     when 'unused_for' then
-      (select r.created_at where not exists (select from participants p where ${OF_ROOM}))
-    when 'empty_for' then (select max(${PRESENT_UNTIL}) from participants p where ${OF_ROOM})
-    when 'host_absent_for' then coalesce(
+      (select r.created_at
+        where r.last_left_at is null and not exists (select from participants p where ${OF_ROOM}))
+    when 'empty_for' then greatest(r.last_left_at, (select max(${PRESENT_UNTIL}) from ${latest(1)} p))
+    when 'host_absent_for' then coalesce(greatest(r.last_host_at,
       (select max(case when p.last_seen_at is null then ${PRESENT_UNTIL}
                   else least(${PRESENT_UNTIL}, greatest(p.entered_at, p.last_seen_at,
                          (select max(a.admitted_at) from admissions a
                            where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid
                              and a.username = p.username))) end)
-         from participants p where ${OF_ROOM} and p.role = 'host'), r.created_at)
+         from ${latest(HOSTS_MAX, `p.role = 'host'`)} p)), r.created_at)
     when 'alone_for' then
-      (select case when present then greatest(entered_at, next_until) end
+      (select case when present then greatest(entered_at, next_until, r.last_left_at) end
          from (select p.entered_at, ${PRESENT} as present,
                       lead(${PRESENT_UNTIL}) over (order by ${PRESENT_UNTIL} desc, p.username) as next_until
-                 from participants p where ${OF_ROOM}
+                 from ${latest(1)} p
                 order by ${PRESENT_UNTIL} desc, p.username limit 1) as longest)
-    when 'participant_max_duration' then
-      (select min(p.entered_at) from participants p where ${OF_ROOM} and ${PRESENT} and ${NOT_FIRED_FOR})
+    when 'participant_max_duration' then ${LONGEST_SINCE}
     when 'unadmitted_for' then
       (select coalesce(w.held_since, w.check_at)
          from tenants t join accounts a on a.tenant_id = t.id
@@ -56,11 +70,13 @@ const SINCE = `case w.condition
 /** When `watchdogs w` will fire, as things stand. */
 const DEADLINE = `case when w.state in ('armed', 'warned') then ${SINCE} + ${DURATION} end`;
 
-/** The columns of a `Watchdog`, of `watchdogs w` and `rooms r`. */
-const WATCHDOG = `w.id, r.name as room, w.room_uid as "roomUid", w.condition,
+const columnsWith = (deadline: string) => `w.id, r.name as room, w.room_uid as "roomUid", w.condition,
   w.duration_ms::double precision as "durationMs", w.action,
-  w.warn_before_ms::double precision as "warnBeforeMs", w.state, ${DEADLINE} as deadline,
+  w.warn_before_ms::double precision as "warnBeforeMs", w.state, ${deadline} as deadline,
   w.fired_at as "firedAt", w.created_at as "createdAt"`;
+
+/** The columns of a `Watchdog`, of `watchdogs w` and `rooms r`. */
+const WATCHDOG = columnsWith(DEADLINE);
 
 const WITH_ROOM = 'watchdogs w join rooms r on r.tenant_id = w.tenant_id and r.uid = w.room_uid';
 
@@ -144,17 +160,39 @@ export async function removeWatchdog(tx: Tx, tenant: TenantId, id: string): Prom
 /** None of a room's watchdogs can fire any more. */
 export async function disarmWatchdogs(tx: Tx, tenant: TenantId, roomUid: string): Promise<void> {
   await tx.query(
-    `update watchdogs set state = 'disarmed', check_at = null
-      where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')`,
+    `with waiting as (
+       select id from watchdogs
+        where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')
+        order by id for no key update
+     )
+     update watchdogs set state = 'disarmed', check_at = null
+      where tenant_id = $1 and id in (select id from waiting)`,
     [tenant, roomUid],
   );
 }
 
-/** Something happened to the room: its watchdogs look at it again, within a second. */
-export async function wakeWatchdogs(tx: Tx, tenant: TenantId, roomUid: string): Promise<void> {
-  await tx.query(
-    `update watchdogs set check_at = now()
-      where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')`,
+/**
+ * When to look at a watchdog that something happened to: at once, and yet not again and again, each time
+ * under the lock of the room, while many come in. What it waits for anyway is not put off.
+ */
+export const WAKE_AT = `greatest(now(), looked_at + interval '100 milliseconds')`;
+/** Whether a watchdog would be looked at later than that, or not at all. */
+export const ASLEEP = `(check_at is null or check_at > ${WAKE_AT})`;
+
+/**
+ * Something happened to the room: its watchdogs look at it again, within a second. Those that are about to
+ * do so anyway are left alone; the others are locked in one order, so that no two who wake them wait for
+ * each other.
+ */
+export async function wakeWatchdogs(db: Db, tenant: TenantId, roomUid: string): Promise<void> {
+  await db.query(
+    `with asleep as (
+       select id from watchdogs
+        where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')
+          and ${ASLEEP}
+        order by id for no key update
+     )
+     update watchdogs set check_at = ${WAKE_AT} where tenant_id = $1 and id in (select id from asleep)`,
     [tenant, roomUid],
   );
 }
@@ -165,11 +203,22 @@ export async function lockAdmission(tx: Tx, tenant: TenantId): Promise<void> {
   await tx.query('select from tenants where id = $1 for share', [tenant]);
 }
 
-/** Tenants are admitted that were not, or the reverse: whatever waits for that looks again. */
+/**
+ * Tenants are admitted that were not, or the reverse: whatever waits for that looks again, and counts from
+ * this very moment.
+ *
+ * The caller has locked accounts or tenants, which nobody asks for who has a watchdog locked; and they are
+ * locked room by room, in the order of all who wake some. So it may wait for a look, but never in a circle.
+ * It must not pass over one that is locked: whoever has it may have seen the tenant as it was before.
+ */
 export async function wakeUnadmittedWatchdogs(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
   await tx.query(
-    `update watchdogs set check_at = now()
-      where tenant_id = any($1) and condition = 'unadmitted_for' and state in ('armed', 'warned')`,
+    `with waiting as (
+       select tenant_id, id from watchdogs
+        where tenant_id = any($1) and condition = 'unadmitted_for' and state in ('armed', 'warned')
+        order by tenant_id, room_uid, id for no key update
+     )
+     update watchdogs set check_at = now() where (tenant_id, id) in (select tenant_id, id from waiting)`,
     [tenants],
   );
 }
@@ -196,7 +245,7 @@ export async function claimDueWatchdogs(
               order by check_at limit $1 for update skip locked
            )
            update watchdogs w
-              set check_at = now() + make_interval(secs => $2),
+              set check_at = now() + make_interval(secs => $2), looked_at = now(),
                   held_since = case when w.condition = 'unadmitted_for'
                                     then coalesce(w.held_since, w.check_at) end
              from due d where w.tenant_id = d.tenant_id and w.id = d.id
@@ -220,7 +269,7 @@ export async function findMsToNextCheck(db: Db): Promise<number | null> {
 export async function lockTargets(tx: Tx, { tenant, id, roomUid }: DueWatchdog): Promise<void> {
   await tx.query({
     name: 'lock-targets-of-watchdog',
-    text: `select from participants where tenant_id = $1 and room_uid = $3
+    text: `select from participants where tenant_id = $1 and room_uid = $3 and left_at is null
               and exists (select from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2
                              and w.action <> 'notify' and ${DEADLINE} <= now())
             order by username for update`,
@@ -234,8 +283,21 @@ export async function lockWatchdog(
 ): Promise<void> {
   await tx.query({
     name: 'lock-watchdog',
-    text: 'select from watchdogs where tenant_id = $1 and id = $2 for update',
+    text: 'select from watchdogs where tenant_id = $1 and id = $2 for no key update',
     values: [tenant, id],
+  });
+}
+
+/** All that wait in a room, as one that fires may wake or disarm the others: in the order of whoever wakes them. */
+export async function lockWaitingWatchdogs(
+  tx: Tx,
+  { tenant, roomUid }: Pick<DueWatchdog, 'tenant' | 'roomUid'>,
+): Promise<void> {
+  await tx.query({
+    name: 'lock-waiting-watchdogs',
+    text: `select from watchdogs where tenant_id = $1 and room_uid = $2 and state in ('armed', 'warned')
+            order by id for no key update`,
+    values: [tenant, roomUid],
   });
 }
 
@@ -246,6 +308,10 @@ export async function lockWatchdog(
 const NEXT_LOOK = `case when w.condition = 'host_absent_for'
     then least(j.deadline - j.warn_before, now() + greatest(${DURATION} - j.warn_before, interval '1 second'))
     else j.deadline - j.warn_before end`;
+
+/** The deadline after a look, which moves it only by firing for some: to plan all of `DEADLINE` twice takes too long. */
+const NEXT_DEADLINE = `case when w.state in ('armed', 'warned')
+    then case when t.newest is null then j.deadline else ${LONGEST_SINCE} + ${DURATION} end end`;
 
 /** What a look at a watchdog came to. */
 export interface Look {
@@ -301,7 +367,7 @@ export async function settleWatchdog(
                   fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
              from judged j, targets t, rooms r
             where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
-           returning ${WATCHDOG}, j.verdict, j.state as "stateBefore", t.usernames,
+           returning ${columnsWith(NEXT_DEADLINE)}, j.verdict, j.state as "stateBefore", t.usernames,
                      extract(epoch from clock_timestamp() - j.deadline)::double precision as "lateSeconds"`,
     values: [tenant, id],
   });
@@ -309,42 +375,4 @@ export async function settleWatchdog(
   if (!row) return undefined;
   const { verdict, stateBefore, usernames, lateSeconds, ...watchdog } = row;
   return { verdict, stateBefore, usernames, lateSeconds, watchdog };
-}
-
-/** Take all rights to publish from users who are present, or from everybody. Returns those users. */
-export async function revokeAllPublishing(
-  tx: Tx,
-  tenant: TenantId,
-  roomUid: string,
-  usernames: readonly string[] | null,
-): Promise<Participant[]> {
-  const { rows } = await tx.query<Participant>(
-    `with p as (
-       update participants p set publish_revoked = $4, revoked_at = now()
-        where p.tenant_id = $1 and p.room_uid = $2 and ${PRESENT} and ($3::text[] is null or p.username = any($3))
-       returning p.*
-     )
-     select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      order by p.username`,
-    [tenant, roomUid, usernames, PUBLISH_RIGHTS],
-  );
-  return rows.map(reviveParticipant);
-}
-
-/** Keep for ever what watchdogs did. `firstId` is the number of the first one's event. */
-export async function insertModerationEvents(
-  tx: Tx,
-  tenant: TenantId,
-  firstId: bigint,
-  events: readonly Omit<ModerationEvent, 'id'>[],
-): Promise<void> {
-  await tx.query(
-    `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, watchdog_id, at)
-     select $1, $2 + ordinality - 1, e.action, e."roomUid", e.subject ->> 'kind', e.subject ->> 'value', e.tracks,
-            e."watchdogId", e.at
-       from rows from (json_to_recordset($3) as
-              (action text, "roomUid" text, subject json, tracks text[], "watchdogId" text, at timestamptz))
-            with ordinality as e (action, "roomUid", subject, tracks, "watchdogId", at, ordinality)`,
-    [tenant, firstId, JSON.stringify(events)],
-  );
 }

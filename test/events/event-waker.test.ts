@@ -1,4 +1,5 @@
 import pg from 'pg';
+import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
@@ -8,13 +9,14 @@ import type { TenantId } from '../../src/tenants/tenant.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();
+const LOG = pino({ level: 'silent' });
 const NEVER = new AbortController().signal;
 const LONG_MS = 20_000;
 let waker: EventWaker;
 let others: EventWaker[] = [];
 
 beforeEach(() => {
-  waker = new EventWaker(database.pool);
+  waker = new EventWaker(database.pool, LOG);
 });
 afterEach(async () => {
   await Promise.all([waker, ...others].map((each) => each.close()));
@@ -23,7 +25,7 @@ afterEach(async () => {
 
 /** Another process. */
 function another(db: Pool = database.pool): EventWaker {
-  const other = new EventWaker(db);
+  const other = new EventWaker(db, LOG);
   others.push(other);
   return other;
 }
@@ -47,6 +49,14 @@ async function happen(tenant: TenantId): Promise<void> {
   await appendEvents(tx, tenant, [{ roomUid: null, what: { type: 'room_created', subject } }]);
   await tx.query('commit');
   tx.release();
+}
+
+/** As newcomers do: without a number. */
+async function comeIn(tenant: TenantId): Promise<void> {
+  await database.pool.query(
+    `insert into unnumbered_events (tenant_id, type, subject) values ($1, 'participant_entered', '{}')`,
+    [tenant],
+  );
 }
 
 /** Processes of the server that wait for notifications. */
@@ -184,6 +194,42 @@ describe('wake', () => {
     expect(Math.max(...payloads.map((payload) => payload.length))).toBeLessThan(8_000);
   });
 
+  test('a tenant whose stream is locked holds up no other, and is heard of later', async () => {
+    const [locked, free] = [await newTenant(), await newTenant()];
+    const other = another();
+    for (const tenant of [locked, free]) await happen(tenant);
+    const holder = await database.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from event_streams where tenant_id = $1 for update', [locked]);
+    const patient = other.wait(locked, 1n, NEVER, LONG_MS);
+    await untilListening(1);
+    for (let seq = 1n; seq <= 5n; seq += 1n) {
+      for (const tenant of [locked, free]) await comeIn(tenant);
+      const begun = performance.now();
+      waker.wake(locked);
+      waker.wake(free);
+      expect(await other.wait(free, seq, NEVER, LONG_MS)).toBe(seq + 1n);
+      expect(performance.now() - begun).toBeLessThan(4_000);
+    }
+    await holder.query('rollback');
+    holder.release();
+    expect(await patient).toBe(6n);
+  });
+
+  test('a tenant whose events cannot be numbered holds up no other', async () => {
+    const [broken, free] = [await newTenant(), await newTenant()];
+    const other = another();
+    await other.wait(free, 0n, NEVER, 50);
+    await untilListening(1);
+    await happen(broken);
+    // Its next event would have a number that is taken.
+    await database.pool.query('update event_streams set last_seq = 0 where tenant_id = $1', [broken]);
+    for (const tenant of [broken, free]) await comeIn(tenant);
+    waker.wake(broken);
+    waker.wake(free);
+    expect(await other.wait(free, 0n, NEVER, LONG_MS)).toBe(1n);
+  });
+
   test('without a database it fails nobody', async () => {
     const away = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
     const lonely = another(away);
@@ -203,4 +249,14 @@ test('a notification that says nothing does no harm', async () => {
   }
   await database.pool.query('select pg_notify($1, $2)', ['boxoffice_events', `x,${tenant} 7`]);
   expect(await waiting).toBe(7n);
+});
+
+test('what was heard of and is not there any more is forgotten', async () => {
+  const tenant = await newTenant();
+  await happen(tenant);
+  const waiting = waker.wait(tenant, 1n, NEVER, LONG_MS);
+  await untilListening(1);
+  await database.pool.query('select pg_notify($1, $2)', ['boxoffice_events', `${tenant} 7`]);
+  expect(await waiting).toBe(7n);
+  await vi.waitFor(async () => expect(await waker.wait(tenant, 1n, NEVER, 10)).toBe(1n), { timeout: 5_000 });
 });

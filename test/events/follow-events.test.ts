@@ -1,9 +1,12 @@
 /** Many writers, several processes, and readers that are cut off. */
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { StreamItem } from '../../src/events/event.ts';
-import { followEvents } from '../../src/events/follow-events.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import type { Place, StreamItem } from '../../src/events/event.ts';
+import { appendEvents } from '../../src/events/events.sql.ts';
+import { type Follower, followEvents } from '../../src/events/follow-events.ts';
 import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import type { Room } from '../../src/rooms/room.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseTenantId } from '../../src/tenants/tenant.ts';
 import { control, useControl } from '../support/grpc.ts';
@@ -12,11 +15,15 @@ import { isBookmark, read, seqsOf, upTo } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
-const { createRoom, endRoom, watchEvents, listEvents } = RoomService.method;
+const { createRoom, updateRoomPolicy, endRoom, watchEvents, listEvents } = RoomService.method;
 const LANES = 20;
 const ROUNDS = 5;
 /** A room is created and ended in each round of each lane. */
 const EVENTS = LANES * ROUNDS * 2;
+
+const BEGINNING: Place = { seq: 0n, at: null };
+
+const followerOf = ({ id, keyId }: TestTenant): Follower => ({ tenant: parseTenantId(id)!, keyId });
 
 let second: Service;
 beforeAll(async () => {
@@ -152,24 +159,29 @@ describe('followEvents', () => {
 
   function follow(
     tenant: TestTenant,
-    options: { after?: bigint; bookmarkMs?: number; only?: 'participants' } = {},
+    options: { after?: Place; bookmarkMs?: number; only?: 'participants' } = {},
   ) {
     const items: StreamItem[] = [];
     const controller = new AbortController();
     gone.push(controller);
     const following = { room: undefined, after: undefined, signal: controller.signal, ...options };
-    const ended = followEvents(app.service.deps, parseTenantId(tenant.id)!, following, async (item) => {
+    const ended = followEvents(app.service.deps, followerOf(tenant), following, async (item) => {
       items.push(item);
     });
+    ended.catch(() => {});
     return { items, ended, controller };
   }
 
   test('bookmarks come while nothing happens, and move with what is left out', async () => {
     const tenant = await app.signUp();
-    const { items, ended, controller } = follow(tenant, { after: 0n, bookmarkMs: 20, only: 'participants' });
+    const { items, ended, controller } = follow(tenant, {
+      after: BEGINNING,
+      bookmarkMs: 20,
+      only: 'participants',
+    });
     await controlOf(tenant).call(createRoom, { room: 'lobby' });
     await waitFor(() => expect(items.filter((item) => item.type === 'bookmark').length).toBeGreaterThan(5));
-    await waitFor(() => expect(items.at(-1)).toStrictEqual({ type: 'bookmark', seq: 1n }));
+    await waitFor(() => expect(items.at(-1)).toMatchObject({ type: 'bookmark', seq: 1n }));
     expect(new Set(items.map((item) => item.type))).toStrictEqual(new Set(['bookmark']));
     controller.abort();
     await ended;
@@ -184,8 +196,8 @@ describe('followEvents', () => {
     const controller = new AbortController();
     const ended = followEvents(
       app.service.deps,
-      parseTenantId(tenant.id)!,
-      { room: undefined, after: 0n, signal: controller.signal },
+      followerOf(tenant),
+      { room: undefined, after: BEGINNING, signal: controller.signal },
       async (item) => {
         items.push(item);
         await turns[items.length - 1]?.promise;
@@ -196,7 +208,7 @@ describe('followEvents', () => {
     for (const room of ['b', 'c', 'd']) await of.call(createRoom, { room });
     await db.query('delete from events where tenant_id = $1 and seq < 4', [parseTenantId(tenant.id)]);
     for (const turn of turns) turn.resolve();
-    await waitFor(() => expect(items.at(-1)).toStrictEqual({ type: 'bookmark', seq: 4n }));
+    await waitFor(() => expect(items.at(-1)).toMatchObject({ type: 'bookmark', seq: 4n }));
     const types = items.map((item) => (item.type === 'snapshot' ? item.of : item.type));
     expect(types).toStrictEqual(['event', 'reset', 'room', 'room', 'room', 'room', 'bookmark']);
     controller.abort();
@@ -209,7 +221,7 @@ describe('followEvents', () => {
     const types: string[] = [];
     const controller = new AbortController();
     const following = { room: undefined, after: undefined, signal: controller.signal };
-    await followEvents(app.service.deps, parseTenantId(tenant.id)!, following, async (item) => {
+    await followEvents(app.service.deps, followerOf(tenant), following, async (item) => {
       types.push(item.type);
       if (types.length === 2) controller.abort();
     });
@@ -224,7 +236,7 @@ describe('followEvents', () => {
       let isStuck = false;
       const { signal } = new AbortController();
       const following = { room: undefined, after: undefined, signal };
-      const ended = followEvents(app.service.deps, parseTenantId(tenant.id)!, following, async (item) => {
+      const ended = followEvents(app.service.deps, followerOf(tenant), following, async (item) => {
         isStuck = item.type === 'snapshot';
         if (isStuck) await new Promise(() => {});
       }).catch((error: unknown) => error);
@@ -260,5 +272,121 @@ describe('followEvents', () => {
     });
     expect(names).toHaveLength(950 + 800);
     expect(new Set(names).size).toBe(950 + 800);
+  });
+
+  const INVALID_KEY = { kind: 'invalid_api_key' };
+  const retire = `update api_keys set retires_at = now() where id = $1`;
+  const remove = `update tenants set status = 'deleted' where id = (select tenant_id from api_keys where id = $1)`;
+  test.each([
+    ['was revoked', 'update api_keys set revoked_at = now() where id = $1', INVALID_KEY],
+    ['has retired', retire, INVALID_KEY],
+    ['is of a tenant that was deleted', remove, { kind: 'tenant_not_active' }],
+  ])('a stream ends when its key %s, and tells of nothing later', async (_, fell, failure) => {
+    const tenant = await app.signUp();
+    const { db, events } = app.service.deps;
+    const other = await app.request('POST', '/v1/keys', {
+      key: tenant.key,
+      body: { name: 'second', kind: 'backend' },
+    });
+    const of = control({ port: app.service.grpcPort }, { id: tenant.id, key: other.json.api_key });
+    await of.call(createRoom, { room: 'before' });
+    const resumed = follow(tenant, { after: BEGINNING });
+    const begun = follow(tenant);
+    await waitFor(() => expect(resumed.items).toHaveLength(1));
+    await waitFor(() => expect(begun.items.at(-1)?.type).toBe('bookmark'));
+
+    await inTransaction(db, async (tx) => {
+      await tx.query(fell, [tenant.keyId]);
+      const what = { type: 'room_ended', subject: { name: 'after' } as Room } as const;
+      await appendEvents(tx, parseTenantId(tenant.id)!, [{ roomUid: null, what }]);
+    });
+    events.wake(parseTenantId(tenant.id)!);
+    for (const { ended } of [resumed, begun, follow(tenant)])
+      await expect(ended).rejects.toMatchObject(failure);
+    expect(resumed.items).toHaveLength(1);
+    expect(begun.items.map((item) => item.type)).toStrictEqual(['reset', 'snapshot', 'bookmark']);
+  });
+
+  test('an idle stream sees with the next bookmark that its key was revoked', async () => {
+    const tenant = await app.signUp();
+    const { items, ended } = follow(tenant, { after: BEGINNING, bookmarkMs: 50 });
+    await waitFor(() => expect(items.length).toBeGreaterThan(1));
+    await app.service.deps.db.query('update api_keys set revoked_at = now() where id = $1', [tenant.keyId]);
+    await expect(ended).rejects.toMatchObject(INVALID_KEY);
+    expect(new Set(items.map((item) => item.type))).toStrictEqual(new Set(['bookmark']));
+  });
+
+  test('whoever goes away while others read their snapshots leaves the queue', async () => {
+    const tenant = await app.signUp();
+    await controlOf(tenant).call(createRoom, { room: 'lobby' });
+    const reading = Promise.withResolvers<void>();
+    const first = new AbortController();
+    gone.push(first);
+    const following = { room: undefined, after: undefined, signal: first.signal };
+    let isReading = false;
+    const one = followEvents(app.service.deps, followerOf(tenant), following, async (item) => {
+      isReading = item.type === 'snapshot';
+      if (isReading) await reading.promise;
+    });
+    await waitFor(() => expect(isReading).toBe(true));
+    const { items, ended, controller } = follow(tenant);
+    await waitFor(() => expect(items).toHaveLength(1));
+    controller.abort();
+    await ended;
+    expect(items.map((item) => item.type)).toStrictEqual(['reset']);
+    reading.resolve();
+    first.abort();
+    await one;
+  });
+
+  describe('in a database that was restored', () => {
+    const reset = ['reset', 'room', 'bookmark'];
+    const typesOf = (items: readonly StreamItem[]) =>
+      items.map((item) => (item.type === 'snapshot' ? item.of : item.type));
+
+    async function placesOf(tenant: TestTenant): Promise<Place[]> {
+      const { items, ended, controller } = follow(tenant, { after: BEGINNING, bookmarkMs: 100 });
+      await waitFor(() => expect(items.at(-1)).toMatchObject({ type: 'bookmark', seq: 1n }));
+      controller.abort();
+      await ended;
+      return items.flatMap((item) =>
+        item.type === 'event' ? item.event : item.type === 'bookmark' && item.seq > 0n ? item : [],
+      );
+    }
+
+    test('a place that it has not come to leads to a snapshot', async () => {
+      const tenant = await app.signUp();
+      await controlOf(tenant).call(createRoom, { room: 'lobby' });
+      const { items } = follow(tenant, { after: { seq: 1_000n, at: new Date() } });
+      await waitFor(() => expect(typesOf(items)).toStrictEqual(reset));
+      await controlOf(tenant).call(endRoom, { room: 'lobby' });
+      await waitFor(() => expect(items.at(-1)).toMatchObject({ type: 'event', event: { seq: 2n } }));
+      const empty = follow(await app.signUp(), { after: { seq: 1n, at: new Date() } });
+      await waitFor(() => expect(typesOf(empty.items)).toStrictEqual(['reset', 'bookmark']));
+    });
+
+    test('a place where it has another event leads to a snapshot, another one does not', async () => {
+      const tenant = await app.signUp();
+      await controlOf(tenant).call(createRoom, { room: 'lobby' });
+      const places = await placesOf(tenant);
+      expect(places.length).toBeGreaterThan(1);
+      await controlOf(tenant).call(updateRoomPolicy, {
+        room: 'lobby',
+        policy: { locked: true },
+        updateMask: { paths: ['locked'] },
+      });
+      for (const after of places) {
+        const { items } = follow(tenant, { after });
+        await waitFor(() => expect(typesOf(items)).toStrictEqual(['event']));
+      }
+      await app.service.deps.db.query(
+        `update events set at = at + interval '1 second' where tenant_id = $1 and seq = 1`,
+        [parseTenantId(tenant.id)],
+      );
+      for (const after of [...places, { seq: 1n, at: null }]) {
+        const { items } = follow(tenant, { after });
+        await waitFor(() => expect(typesOf(items)).toStrictEqual(reset));
+      }
+    });
   });
 });

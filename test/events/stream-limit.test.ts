@@ -3,6 +3,7 @@ import { StreamLimit } from '../../src/events/stream-limit.ts';
 import type { TenantId } from '../../src/tenants/tenant.ts';
 
 const tenant = (number: number) => BigInt(number) as TenantId;
+const NEVER = new AbortController().signal;
 const tooMany = expect.objectContaining({ kind: 'too_many_streams' });
 
 describe('streams', () => {
@@ -40,7 +41,7 @@ describe('snapshots', () => {
     const of = [1, 1, 2, 3, 1, 4, 5];
     const turns = of.map(() => Promise.withResolvers<void>());
     const reads = turns.map((turn, at) =>
-      limit.inTurn(tenant(of[at]!), async () => {
+      limit.inTurn(tenant(of[at]!), NEVER, async () => {
         begun.push(at);
         await turn.promise;
       }),
@@ -55,21 +56,39 @@ describe('snapshots', () => {
     for (const turn of turns) turn.resolve();
     await Promise.allSettled(reads);
     expect(begun).toStrictEqual([0, 2, 3, 5, 6, 1, 4]);
-    expect(await limit.inTurn(tenant(1), async () => 'again')).toBe('again');
+    expect(await limit.inTurn(tenant(1), NEVER, async () => 'again')).toBe('again');
   });
 
   test('whoever waits for 10 s goes away, and is not given a turn', async () => {
     const limit = new StreamLimit();
     const turn = Promise.withResolvers<void>();
-    const reads = [1, 2, 3, 4].map((each) => limit.inTurn(tenant(each), () => turn.promise));
-    const late = limit.inTurn(tenant(5), async () => 'late');
+    const reads = [1, 2, 3, 4].map((each) => limit.inTurn(tenant(each), NEVER, () => turn.promise));
+    const late = limit.inTurn(tenant(5), NEVER, async () => 'late');
     const refusal = expect(late).rejects.toThrow(tooMany);
     await vi.advanceTimersByTimeAsync(9_999);
-    const next = limit.inTurn(tenant(6), async () => 'next');
+    const next = limit.inTurn(tenant(6), NEVER, async () => 'next');
     await vi.advanceTimersByTimeAsync(1);
     await refusal;
     turn.resolve();
     await Promise.all(reads);
     expect(await next).toBe('next');
+  });
+
+  test('whoever goes away is not given a turn, and keeps no place', async () => {
+    const limit = new StreamLimit();
+    const turn = Promise.withResolvers<void>();
+    const gone = new AbortController();
+    const first = limit.inTurn(tenant(1), NEVER, () => turn.promise);
+    const read = vi.fn();
+    const left = limit.inTurn(tenant(1), gone.signal, read);
+    const last = limit.inTurn(tenant(1), NEVER, async () => 'last');
+    gone.abort();
+    expect(await left).toBeUndefined();
+    turn.resolve();
+    await first;
+    expect(await last).toBe('last');
+    void limit.inTurn(tenant(1), NEVER, () => new Promise(() => {}));
+    expect(await limit.inTurn(tenant(1), gone.signal, read)).toBeUndefined();
+    expect(read).not.toHaveBeenCalled();
   });
 });

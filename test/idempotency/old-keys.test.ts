@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Pool, Tx } from '../../src/db/pool.ts';
 import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { deleteOldKeys } from '../../src/idempotency/idempotency-keys.sql.ts';
+import { once } from '../../src/idempotency/once.ts';
 import { sweep } from '../../src/sweep.ts';
 import { parseTenantId } from '../../src/tenants/tenant.ts';
 import { failureOf, useControl } from '../support/grpc.ts';
@@ -31,3 +34,30 @@ test('a key is forgotten after 24 hours, and not before', async () => {
   expect((await of.call(createRoom, requests[1]!)).room!.name).toBe('young');
   expect(await failureOf(of.call(createRoom, requests[0]!))).toMatchObject({ code: 'ALREADY_EXISTS' });
 });
+
+test('a key that is forgotten while it is looked for is used once all the same', async () => {
+  const { deps } = app.service;
+  const tenant = parseTenantId((await app.signUp()).id)!;
+  const mutation = { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') };
+  const call = async (of: Pick<typeof deps, 'db'>, answer: string) =>
+    Buffer.from(await once({ ...deps, ...of }, mutation, async () => Buffer.from(answer))).toString();
+
+  expect(await call(deps, 'first')).toBe('first');
+  await deps.db.query(`update idempotency_keys set created_at = now() - interval '25 hours'`);
+  const second = await call({ db: sweepingAfterEach(deps.db) }, 'second');
+  expect(await call(deps, 'third')).toBe(second);
+});
+
+/** The same database, in which old keys are forgotten between any two statements of a transaction. */
+function sweepingAfterEach(db: Pool): Pool {
+  const connect = async () => {
+    const tx = await db.connect();
+    const query = async (...statement: Parameters<Tx['query']>) => {
+      const result = await tx.query(...statement);
+      await deleteOldKeys(db, { hours: 24, limit: 10 });
+      return result;
+    };
+    return { query, release: (error?: Error) => tx.release(error) };
+  };
+  return { connect } as unknown as Pool;
+}

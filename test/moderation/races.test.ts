@@ -134,6 +134,7 @@ test('a ban in all rooms waits for whoever is coming in, and finds every device'
       role: 'audience',
       rank: 20,
       capabilities: [],
+      mayLower: true,
       keyId: stage.tenant.keyId,
       lifetimeSeconds: 600,
     });
@@ -144,6 +145,31 @@ test('a ban in all rooms waits for whoever is coming in, and finds every device'
   expect((await banned.ban).event).toBeDefined();
   const { rows } = await db.query('select device from admissions where tenant_id = $1', [tenant]);
   expect(rows).toEqual([]);
+});
+
+test('a ban in all rooms holds nothing of a room while it waits for another one', async () => {
+  const stage = await newStage(app, controlOf);
+  const tenant = parseTenantId(stage.tenant.id)!;
+  const { room } = await stage.control.call(RoomService.method.createRoom, { room: 'stage' });
+  await mint(stage, 'bob');
+  await mint(stage, 'bob', { room: 'stage' });
+  const { db } = app.service.deps;
+  // The rooms are locked in their order: the later one waits.
+  const [first, last] = [stage.roomUid, room!.uid].sort();
+  await db.query(
+    `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)
+     values ($1, 'dog', $2, 'empty_for', 60000, 'notify', null)`,
+    [tenant, first],
+  );
+  const banned = await inTransaction(db, async (tx) => {
+    await tx.query('select from rooms where tenant_id = $1 and uid = $2 for update', [tenant, last]);
+    const wide = stage.control.call(banSubject, { subject: { case: 'username', value: 'bob' } });
+    await expect.poll(isWaiting).toBe(true);
+    await tx.query('select from participants where tenant_id = $1 for update nowait', [tenant]);
+    await tx.query('select from watchdogs where tenant_id = $1 for update nowait', [tenant]);
+    return { wide };
+  });
+  expect((await banned.wide).event).toBeDefined();
 });
 
 test('a user who is banned everywhere and kicked from each room at once is nowhere afterwards', async () => {

@@ -26,8 +26,9 @@ async function crowdedRoom() {
     values,
   );
   await db.query(
-    `insert into admissions (tenant_id, room_uid, username, device, key_id, expires_at)
-     select $1, $2, 'user-' || n, 'device', 'key', now() + interval '10 minutes'
+    `insert into admissions
+       (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+     select $1, $2, 'user-' || n, 'device', 'audience', 20, '{chat.send}', 'key', now() + interval '10 minutes'
        from generate_series(1, $3::integer) n`,
     values,
   );

@@ -133,8 +133,9 @@ async function write(tx: Tx, now: Date, history: History): Promise<void> {
     );
     for (const [device, admitted] of each.admitted.entries()) {
       await tx.query(
-        `insert into admissions (tenant_id, room_uid, username, device, key_id, admitted_at, expires_at)
-         values ($1, $2, $3, $4, 'key', $5, $6)`,
+        `insert into admissions
+           (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, admitted_at, expires_at)
+         values ($1, $2, $3, $4, 'audience', 20, '{}', 'key', $5, $6)`,
         [tenant, ROOM, `user-${index}`, `device-${device}`, time(admitted), time(each.expires)],
       );
     }

@@ -69,6 +69,7 @@ export async function enter(
     role,
     rank: 0,
     capabilities: ['publish.audio'],
+    mayLower: true,
     keyId: 'key',
     lifetimeSeconds: 600,
   });
@@ -107,6 +108,14 @@ export async function passTime(
             last_seen_at = last_seen_at - make_interval(secs => $3)
       where tenant_id = $1 and room_uid = $2 and ($4::text is null or username = $4)`,
     [...at, onlyUser],
+  );
+}
+
+/** As if the pause between two looks at a watchdog were over. */
+export async function passPause(db: Pool): Promise<void> {
+  await db.query(
+    `update watchdogs set check_at = now()
+      where check_at > now() and check_at <= looked_at + interval '100 milliseconds'`,
   );
 }
 

@@ -8,6 +8,8 @@ import { expel } from '../../src/participants/participants.sql.ts';
 import type { Room } from '../../src/rooms/room.ts';
 import { changeStatus, setExempt } from '../../src/tenants/change-status.ts';
 import type { TenantId } from '../../src/tenants/tenant.ts';
+import { deleteWatchdog } from '../../src/watchdogs/delete-watchdog.ts';
+import { updateWatchdog } from '../../src/watchdogs/update-watchdog.ts';
 import { lookAtDue, startWatchdogs } from '../../src/watchdogs/watch.ts';
 import { claimDueWatchdogs, wakeWatchdogs } from '../../src/watchdogs/watchdogs.sql.ts';
 import { useDatabase } from '../support/database.ts';
@@ -20,6 +22,7 @@ import {
   find,
   makeRoom,
   makeTenant,
+  passPause,
   passTime,
   secondsToNextLook,
 } from './support.ts';
@@ -40,7 +43,10 @@ beforeEach(async () => {
   room = await makeRoom(db, tenant);
 });
 
-const look = () => lookAtDue(deps);
+const look = async () => {
+  await passPause(db);
+  await lookAtDue(deps);
+};
 const pass = (seconds: number) => passTime(db, tenant, room, seconds);
 const leave = (username: string) =>
   inTransaction(db, async (tx) => {
@@ -465,6 +471,7 @@ describe('the warning', () => {
     await enter(db, tenant, room, 'bob');
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
+    expect((await eventTypes(db, tenant)).at(-1)).toBe('watchdog_rearmed');
     await leave('bob');
     await look();
     await pass(45);
@@ -474,10 +481,128 @@ describe('the warning', () => {
     await leave('ann');
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed', deadline: null });
+    await look();
+    expect(count(await eventTypes(db, tenant), 'watchdog_rearmed')).toBe(2);
+  });
+
+  test('is taken back where its watchdog is over', async () => {
+    await arm(db, tenant, room, { condition: 'unused_for', warnBeforeMs: 20_000 });
+    await pass(45);
+    await look();
+    await enter(db, tenant, room, 'ann');
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual([
+      'watchdog_warned',
+      'participant_entered',
+      'watchdog_rearmed',
+    ]);
+  });
+
+  test('is taken back where its watchdog is changed or deleted', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
+    const reference = { id: watchdog.id, actor: undefined };
+    await pass(45);
+    await look();
+    await inTransaction(db, (tx) =>
+      updateWatchdog(tx, tenant, { ...reference, change: { warnBeforeMs: 30_000 } }),
+    );
+    await look();
+    await inTransaction(db, (tx) => deleteWatchdog(tx, tenant, reference));
+    const types = ['watchdog_warned', 'watchdog_rearmed', 'watchdog_warned', 'watchdog_rearmed'];
+    expect(await eventTypes(db, tenant)).toStrictEqual(types);
+    const { rows } = await db.query(
+      `select subject ->> 'state' as state from events where tenant_id = $1 and type = 'watchdog_rearmed' order by seq`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([{ state: 'armed' }, { state: 'disarmed' }]);
   });
 });
 
 describe('the engine', () => {
+  const isSomebodyWaiting = async () => {
+    const { rows } = await db.query<{ count: number }>(
+      `select count(*)::integer from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count > 0;
+  };
+
+  test('looks at a watchdog that is woken at once, and then only after a pause', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'alone_for', durationMs: 3_600_000 });
+    await look();
+    await db.query(`update watchdogs set looked_at = now() - interval '1 second'`);
+    await enter(db, tenant, room, 'ann');
+    expect(await secondsToNextLook(db, watchdog)).toBeLessThanOrEqual(0);
+    await look();
+    await db.query(`update watchdogs set looked_at = now() + interval '1 minute'`);
+    const pauseMs = async () => {
+      const { rows } = await db.query<{ ms: number }>(
+        `select extract(epoch from check_at - looked_at)::double precision * 1000 as ms from watchdogs`,
+      );
+      return rows[0]!.ms;
+    };
+    await enter(db, tenant, room, 'bob');
+    expect(await pauseMs()).toBe(100);
+    await leave('bob');
+    expect(await pauseMs()).toBe(100);
+  });
+
+  test('a deadline that comes sooner than the end of the pause is not put off', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
+    await db.query(
+      `update watchdogs set check_at = now() + interval '30 seconds', looked_at = now() + interval '1 minute'`,
+    );
+    await enter(db, tenant, room, 'ann');
+    await leave('ann');
+    await expectNextLook(db, watchdog, 30);
+  });
+
+  test('whoever wakes watchdogs of several rooms locks them room by room', async () => {
+    const rooms = [room, await makeRoom(db, tenant)].sort((a, b) => (a.uid < b.uid ? -1 : 1));
+    for (const each of rooms) await arm(db, tenant, each, { condition: 'unadmitted_for' });
+    await db.query(
+      `update watchdogs set check_at = null, id = case when room_uid = $1 then 'wd_2' else 'wd_1' end`,
+      [rooms[0]!.uid],
+    );
+    const sweep = await db.connect();
+    try {
+      await sweep.query('begin');
+      await wakeWatchdogs(sweep, tenant, rooms[0]!.uid);
+      const exemption = setExempt(db, tenant, false);
+      await expect.poll(isSomebodyWaiting).toBe(true);
+      await sweep.query(`select from watchdogs where id = 'wd_1' for no key update nowait`);
+      await wakeWatchdogs(sweep, tenant, rooms[1]!.uid);
+      await sweep.query('commit');
+      await exemption;
+    } finally {
+      sweep.release();
+    }
+  });
+
+  test('one that fires locks the others of the room in the order of whoever wakes them', async () => {
+    await enter(db, tenant, room, 'ann');
+    await arm(db, tenant, room, { condition: 'max_duration', action: 'kick' });
+    await arm(db, tenant, room, { condition: 'alone_for' });
+    await pass(60);
+    await db.query(
+      `update watchdogs set id = case condition when 'max_duration' then 'wd_2' else 'wd_1' end,
+              check_at = case condition when 'max_duration' then now() else now() + interval '1 hour' end`,
+    );
+    const sweep = await db.connect();
+    try {
+      await sweep.query('begin');
+      await sweep.query(`select from watchdogs where id = 'wd_1' for no key update`);
+      const fired = look();
+      await expect.poll(isSomebodyWaiting).toBe(true);
+      await sweep.query(`select from watchdogs where id = 'wd_2' for no key update nowait`);
+      await sweep.query('commit');
+      await fired;
+    } finally {
+      sweep.release();
+    }
+    expect(await present()).toStrictEqual([]);
+  });
+
   test('one that fails holds up no other, and is looked at again', async () => {
     const poor = await arm(db, tenant, room, { condition: 'max_duration' });
     const others = await Promise.all(

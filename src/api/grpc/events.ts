@@ -1,7 +1,7 @@
 /** Events and streams of them: our types to the wire, and the places where they are resumed. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { Event, EventType, Happening, StreamItem } from '../../events/event.ts';
+import type { Event, EventType, Happening, Place, StreamItem } from '../../events/event.ts';
 import { invalidField } from '../../failure.ts';
 import { type EventSchema, Event_Type as Type } from '../../gen/boxoffice/control/v1/event_pb.ts';
 import { parseToken, renderToken } from './fields.ts';
@@ -15,30 +15,34 @@ export interface Told {
   readonly resumeToken: string;
 }
 
-/** The number of the last event that was dealt with; `undefined`: begin anew. */
-export function parseResumeToken(text: string): bigint | undefined {
+/** What a place is among: the tenant, and which of its events were asked for. */
+export type Scope = readonly string[];
+
+/** What has been dealt with; `undefined`: begin anew. A place of another scope is none. */
+export function parseResumeToken(text: string, scope: Scope): Place | undefined {
   const parts = parseToken(text, 'resume_token');
   if (!parts) return undefined;
-  const [kind, seq, ...others] = parts;
-  if (kind !== 'e' || seq === undefined || !/^(0|[1-9]\d{0,17})$/.test(seq) || others.length > 0) {
-    throw invalidField('resume_token', 'must be one that an answer gave');
+  const [, seq = '', ms = ''] = parts;
+  if (/^\d{1,18}$/.test(seq) && /^\d{0,15}$/.test(ms)) {
+    const place = { seq: BigInt(seq), at: ms === '' ? null : new Date(Number(ms)) };
+    if (renderResumeToken(place, scope) === text) return place;
   }
-  return BigInt(seq);
+  throw invalidField('resume_token', 'must be one that an answer gave, about the same');
 }
 
-export function renderResumeToken(seq: bigint): string {
-  return renderToken(['e', String(seq)]);
+export function renderResumeToken({ seq, at }: Place, scope: Scope): string {
+  return renderToken(['e', String(seq), at === null ? '' : String(at.getTime()), ...scope]);
 }
 
-export function renderItem(item: StreamItem): Told {
+export function renderItem(item: StreamItem, scope: Scope): Told {
   switch (item.type) {
     case 'event':
-      return { event: renderEvent(item.event), resumeToken: renderResumeToken(item.event.seq) };
+      return { event: renderEvent(item.event), resumeToken: renderResumeToken(item.event, scope) };
     case 'snapshot':
       return { event: renderResource(item), resumeToken: '' };
     case 'bookmark': {
       const event = { seq: item.seq, type: Type.BOOKMARK, kind: { case: 'bookmark' as const, value: {} } };
-      return { event, resumeToken: renderResumeToken(item.seq) };
+      return { event, resumeToken: renderResumeToken(item, scope) };
     }
     case 'reset':
       return { event: RESET, resumeToken: '' };
@@ -56,6 +60,7 @@ const TYPES: Readonly<Record<EventType, Type>> = {
   participant_left: Type.PARTICIPANT_LEFT,
   moderation: Type.MODERATION,
   watchdog_warned: Type.WATCHDOG_WARNED,
+  watchdog_rearmed: Type.WATCHDOG_REARMED,
   watchdog_fired: Type.WATCHDOG_FIRED,
 };
 
@@ -82,6 +87,7 @@ function renderKind(what: Happening, seq: bigint): NonNullable<WireEvent['kind']
     case 'moderation':
       return { case: 'moderation', value: renderModerationEvent({ ...what.subject, id: seq }) };
     case 'watchdog_warned':
+    case 'watchdog_rearmed':
     case 'watchdog_fired':
       return { case: 'watchdog', value: renderWatchdog(what.subject) };
   }

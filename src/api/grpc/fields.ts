@@ -138,21 +138,47 @@ export function parseClientAddress(text: string): string | undefined {
   return address;
 }
 
-/** Whole milliseconds. `undefined` stays so. */
+interface DurationLimits {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Whole milliseconds, within limits in milliseconds. `undefined` stays so. */
 export function parseDurationMs(
   duration: Duration | undefined,
   field: string,
-  { min, max }: { readonly min: number; readonly max: number },
+  limits: DurationLimits,
+): number | undefined {
+  return parseDuration(duration, field, limits, 'milliseconds');
+}
+
+/** Whole seconds, within limits in seconds. `undefined` stays so. */
+export function parseSeconds(
+  duration: Duration | undefined,
+  field: string,
+  { min, max }: DurationLimits,
+): number | undefined {
+  const ms = parseDuration(duration, field, { min: min * 1000, max: max * 1000 }, 'seconds');
+  return ms === undefined ? undefined : ms / 1000;
+}
+
+/** In milliseconds. */
+function parseDuration(
+  duration: Duration | undefined,
+  field: string,
+  { min, max }: DurationLimits,
+  unit: 'seconds' | 'milliseconds',
 ): number | undefined {
   if (!duration) return undefined;
   const { seconds, nanos } = duration;
-  const isWhole = nanos % 1_000_000 === 0 && Math.abs(nanos) < 1_000_000_000;
+  const isWhole =
+    nanos % (unit === 'seconds' ? 1_000_000_000 : 1_000_000) === 0 && Math.abs(nanos) < 1_000_000_000;
   // Seconds and nanoseconds have the same sign, by the definition of the type.
   const isSigned = nanos === 0 || seconds === 0n || seconds > 0n === nanos > 0;
   const isSmall = seconds >= -1_000_000_000_000n && seconds <= 1_000_000_000_000n;
   const ms = isWhole && isSigned && isSmall ? durationMs(duration) : undefined;
   if (ms === undefined || ms < min || ms > max) {
-    throw invalidField(field, `must be ${min / 1000} to ${max / 1000} s, in whole milliseconds`);
+    throw invalidField(field, `must be ${min / 1000} to ${max / 1000} s, in whole ${unit}`);
   }
   return ms;
 }
@@ -193,18 +219,25 @@ export function renderToken(parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
+interface Changeable<Path extends string> {
+  /** The field of the request that the paths lead on from. */
+  readonly of: string;
+  readonly mutable: readonly Path[];
+  readonly immutable: readonly string[];
+}
+
 /** The paths of a mask; each must be one of `mutable`, and there must be one. */
 export function parseMask<Path extends string>(
   mask: FieldMask | undefined,
-  { mutable, immutable }: { readonly mutable: readonly Path[]; readonly immutable: readonly string[] },
+  { of, mutable, immutable }: Changeable<Path>,
 ): readonly Path[] {
   const paths = mask?.paths ?? [];
   if (paths.length === 0) throw invalidField('update_mask', 'is required');
   for (const path of paths) {
     if (immutable.includes(path)) {
       throw new Failure('immutable_field', {
-        message: `invalid request: ${path} cannot be changed`,
-        field: path,
+        message: `invalid request: ${of}.${path} cannot be changed`,
+        field: `${of}.${path}`,
       });
     }
     if (!(mutable as readonly string[]).includes(path)) {

@@ -45,14 +45,17 @@ export const participantMethods = {
       nextPageToken: participants.length > size ? renderToken([roomUid, page.at(-1)!.username]) : '',
     };
   }),
-  watchParticipants: stream(method.watchParticipants, async ({ deps, tenant, signal }, request, send) => {
+  watchParticipants: stream(method.watchParticipants, async ({ deps, caller, signal }, request, send) => {
+    const actor = parseActor(request.actor);
+    // Whoever is hidden from an actor is not in the actor's stream.
+    const scope = [request.tenant, request.room, 'participants', actor?.username ?? ''];
     const watching = {
       room: parseRoomName(request.room),
-      after: parseResumeToken(request.resumeToken),
-      actor: parseActor(request.actor),
+      after: parseResumeToken(request.resumeToken, scope),
+      actor,
       signal,
     };
-    await watchParticipants(deps, tenant, watching, (item) => send(renderItem(item)));
+    await watchParticipants(deps, caller, watching, (item) => send(renderItem(item, scope)));
   }),
 } satisfies Methods<typeof ParticipantService>;
 

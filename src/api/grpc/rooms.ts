@@ -20,7 +20,7 @@ import {
   type RoomState,
 } from '../../rooms/room.ts';
 import { type PolicyChange, updateRoomPolicy } from '../../rooms/update-room-policy.ts';
-import { parseResumeToken, RESET, renderEvent, renderItem, renderResumeToken } from './events.ts';
+import { parseResumeToken, RESET, renderEvent, renderItem, renderResumeToken, type Scope } from './events.ts';
 import {
   parseActor,
   parseCapabilities,
@@ -81,30 +81,37 @@ export const roomMethods = {
     (request) => ({ name: parseRoomName(request.room), actor: parseActor(request.actor) }),
     async (tx, { tenant }, wanted) => ({ room: renderRoom(await endRoomByName(tx, tenant, wanted)) }),
   ),
-  watchEvents: stream(method.watchEvents, async ({ deps, tenant, signal }, request, send) => {
+  watchEvents: stream(method.watchEvents, async ({ deps, caller, signal }, request, send) => {
+    const scope = scopeOf(request);
     const following = {
-      after: parseResumeToken(request.resumeToken),
+      after: parseResumeToken(request.resumeToken, scope),
       room: parseOptionalRoomName(request.room),
       signal,
     };
-    await followEvents(deps, tenant, following, (item) => send(renderItem(item)));
+    await followEvents(deps, caller, following, (item) => send(renderItem(item, scope)));
   }),
   listEvents: query(
     method.listEvents,
-    async ({ deps, tenant, signal }, request) => {
-      const { isReset, events, reached } = await listEvents(deps, tenant, {
-        after: parseResumeToken(request.resumeToken),
+    async ({ deps, caller, signal }, request) => {
+      const scope = scopeOf(request);
+      const { isReset, events, reached } = await listEvents(deps, caller, {
+        after: parseResumeToken(request.resumeToken, scope),
         room: parseOptionalRoomName(request.room),
         limit: parsePageSize(request.pageSize),
         waitMs: parseDurationMs(request.wait, 'wait', { min: 0, max: WAIT_MS_MAX }) ?? 0,
         signal,
       });
       const told = events.map(renderEvent);
-      return { events: isReset ? [RESET, ...told] : told, resumeToken: renderResumeToken(reached) };
+      return { events: isReset ? [RESET, ...told] : told, resumeToken: renderResumeToken(reached, scope) };
     },
     { timeoutMs: WAIT_MS_MAX + 15_000 },
   ),
 } satisfies Methods<typeof RoomService>;
+
+/** The two methods that tell of events go on where the other one was left. */
+function scopeOf({ tenant, room }: { readonly tenant: string; readonly room: string }): Scope {
+  return [tenant, room];
+}
 
 const REGION = /^[a-z0-9-]{0,64}$/;
 
@@ -142,7 +149,7 @@ const MUTABLE = Object.keys(CHANGES) as (keyof typeof CHANGES)[];
 const IMMUTABLE = ['mode', 'e2ee_required', 'age_verification_required', 'region'];
 
 function parseChange({ policy, updateMask }: UpdateRoomPolicyRequest): PolicyChange {
-  const paths = parseMask(updateMask, { mutable: MUTABLE, immutable: IMMUTABLE });
+  const paths = parseMask(updateMask, { of: 'policy', mutable: MUTABLE, immutable: IMMUTABLE });
   if (!policy) throw invalidField('policy', 'is required');
   return Object.assign({}, ...paths.map((path) => CHANGES[path](policy)));
 }

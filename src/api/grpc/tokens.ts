@@ -1,5 +1,5 @@
 /** `TokenService`. */
-import { type Duration, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createCredential } from '../../devices/create-credential.ts';
 import { type DeviceGrant, ROOM_PATTERNS_MAX } from '../../devices/device-credential.ts';
 import { listCredentials } from '../../devices/list-credentials.ts';
@@ -18,12 +18,12 @@ import { TOKEN_SECONDS_MAX } from '../../tokens/participant-token.ts';
 import {
   parseCapabilities,
   parseClientAddress,
-  parseDurationMs,
   parseOptionalRoomName,
   parsePageSize,
   parseRole,
   parseRoomName,
   parseRoomPattern,
+  parseSeconds,
   parseText,
   parseThumbprint,
   parseTime,
@@ -55,8 +55,8 @@ export const tokenMethods = {
   createDeviceCredential: command(
     method.createDeviceCredential,
     (request) => parseGrant(request),
-    async (tx, { tenant }, grant) => {
-      const created = await createCredential(tx, tenant, grant);
+    async (tx, { caller }, grant) => {
+      const created = await createCredential(tx, caller, grant);
       if (!created) throw invalidField('expire_time', 'must be in the future');
       return {
         deviceCredential: renderDeviceCredential(created.credential),
@@ -122,17 +122,6 @@ function parseRank(rank: number | undefined): number | undefined {
 
 function parseLifetime({ lifetime }: MintClientTokenRequest): number | undefined {
   return parseSeconds(lifetime, 'lifetime', { min: 1, max: TOKEN_SECONDS_MAX });
-}
-
-/** Whole seconds. `undefined` stays so. */
-function parseSeconds(
-  duration: Duration | undefined,
-  field: string,
-  { min, max }: { readonly min: number; readonly max: number },
-): number | undefined {
-  const ms = parseDurationMs(duration, field, { min: min * 1000, max: max * 1000 });
-  if (ms !== undefined && ms % 1000 !== 0) throw invalidField(field, 'must be in whole seconds');
-  return ms === undefined ? undefined : ms / 1000;
 }
 
 function parseGrant(request: CreateDeviceCredentialRequest): DeviceGrant {

@@ -132,6 +132,7 @@ function parseWarnBefore(warnBefore: Duration | undefined): number {
 /** Only what the mask names counts. */
 function parseChange(wire: WireWatchdog, mask: FieldMask | undefined): WatchdogChange {
   const paths = parseMask(mask, {
+    of: 'watchdog',
     mutable: ['action', 'warn_before', ...WATCHDOG_CONDITIONS],
     immutable: [],
   });

@@ -421,6 +421,12 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
     key: 'narrow' as const,
   })),
 
+  ceiling_credential: [
+    { what: 'every room and the usual capabilities', key: 'narrow' },
+    ...values('publish', { 'a right': [AUDIO] }).map((way) => ({ ...way, key: 'narrow' as const })),
+    ...values('rooms', { 'another room': ['other'] }).map((way) => ({ ...way, key: 'narrow' as const })),
+  ],
+
   condition_immutable: [
     {
       what: 'max_duration',
@@ -454,13 +460,8 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   room_locked: [inRoom('locked', 'live-locked')],
   room_full: [inRoom('full', 'live-full')],
   too_many_bans: [{ ...who('the 1001st', 'cidr', '198.51.100.0/24'), world: 'crowded' }],
-  watchdog_over: [
-    ...values('id', { fired: WATCHDOGS.fired }),
-    ...of(
-      'WatchdogService.UpdateWatchdog',
-      inside('watchdog', 'id', { fired: WATCHDOGS.fired, disarmed: WATCHDOGS.disarmed }),
-    ),
-  ],
+  watchdog_over: inside('watchdog', 'id', { fired: WATCHDOGS.fired, disarmed: WATCHDOGS.disarmed }),
+  watchdog_fired: values('id', { fired: WATCHDOGS.fired }),
   credential_revoked: [
     { what: 'revoked', fields: (_, { worlds }) => ({ id: worlds.usual.credentials.revoked }) },
   ],

@@ -8,8 +8,11 @@ import {
   TokenService,
 } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
+import { changeCeiling } from '../../../src/keys/change-ceiling.ts';
+import type { KeyCeiling } from '../../../src/keys/key-ceiling.ts';
 import { type Service, startService } from '../../../src/service.ts';
 import { parseTenantId } from '../../../src/tenants/tenant.ts';
+import { CAPABILITIES } from '../../../src/tokens/capabilities.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { expectJoined, join } from '../join/support.ts';
@@ -112,6 +115,29 @@ describe('CreateDeviceCredential', () => {
       is: 'INVALID_ARGUMENT INVALID_REQUEST',
       field,
     });
+  });
+
+  test('PERMISSION_DENIED beyond the ceiling of the key, which names what joins would get', async () => {
+    const low = await app.paidTenant();
+    const at = controlOf(low);
+    const lower = (change: Partial<KeyCeiling>) => changeCeiling(app.service.deps.db, low.keyId, change);
+    const excess = async (fields: Fields) => {
+      const { code, reason, metadata } = await failureOf(makeCredential(fields, at));
+      expect(`${code} ${reason}`).toBe('PERMISSION_DENIED CEILING_EXCEEDED');
+      return metadata.excess;
+    };
+    await lower({ rooms: ['class-*'] });
+    expect(await excess({})).toBe('room *');
+    expect(await excess({ rooms: ['class-1', 'c*'], defaultRoom: 'lobby' })).toBe('room c*');
+    const { credential } = await makeCredential({ rooms: ['class-*'], defaultRoom: 'class-1' }, at);
+    expect(expectJoined(await join(app, credential)).room).toBe('class-1');
+
+    const capabilities = CAPABILITIES.filter((each) => each !== 'publish.video');
+    await lower({ capabilities, roles: ['host'], rank: 19, lifetimeSeconds: 599 });
+    expect(await excess({ rooms: ['class-*'], publish: [TrackKind.AUDIO, TrackKind.VIDEO] })).toBe(
+      'publish.video, role audience, rank 20, lifetime 600 s',
+    );
+    expect((await at.call(method.listDeviceCredentials, {})).deviceCredentials).toHaveLength(1);
   });
 
   test('100 characters and 100 patterns are taken', async () => {
@@ -262,7 +288,7 @@ describe('NOT_FOUND', () => {
       expect([foreign.code, foreign.reason, foreign.message]).toStrictEqual([
         'NOT_FOUND',
         'NOT_FOUND',
-        'not found',
+        'device credential not found',
       ]);
       expect([absent.code, absent.reason, absent.message]).toStrictEqual([
         foreign.code,

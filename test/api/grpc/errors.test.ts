@@ -6,12 +6,13 @@ import { nameOf, type Row, readTable, rowsOf, SERVICES } from '../../../scripts/
 import { type Service, startService } from '../../../src/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../db/proxy.ts';
 import { useService } from '../../support/service.ts';
-import { VALID, WAYS, waysOf } from './conditions.ts';
+import { type Fields, VALID, WAYS, type Way, waysOf } from './conditions.ts';
 import { type Ending, encode, fieldsOf, metadataOf, send, useCalls } from './failing-calls.ts';
-import { makeWorld } from './world.ts';
+import { makeWorld, WATCHDOGS } from './world.ts';
 
 const table = readTable();
 const methods = SERVICES.flatMap((service) => service.methods);
+const methodOf = (name: string) => methods.find((method) => nameOf(method) === name)!;
 const app = useService({ confusableUsernames: 'refuse' });
 const calls = useCalls(app);
 
@@ -51,6 +52,51 @@ describe.each(methods.map((method) => ({ name: nameOf(method), method })))('$nam
       expect(withoutId(other)).toStrictEqual(withoutId(one));
     },
   );
+});
+
+describe('details', () => {
+  const { call } = calls;
+  const way = (what: string, fields: Fields): Way => ({ what, fields: () => fields });
+
+  test.each([
+    ['RoomService.EndRoom', { room: 'live-over' }, 'rooms/live-over'],
+    ['TokenService.MintClientToken', { room: 'live-full' }, 'rooms/live-full'],
+    ['WatchdogService.DeleteWatchdog', { id: WATCHDOGS.fired }, `watchdogs/${WATCHDOGS.fired}`],
+  ])('%s: the violation is of %j', async (name, fields, subject) => {
+    const ending = await call(methodOf(name), [way('over', fields)]);
+    expect(ending).toMatchObject({ code: 'FAILED_PRECONDITION', subjects: [subject] });
+  });
+
+  test('without credit, it is no room that stands in the way', async () => {
+    const ending = await call(methodOf('TokenService.MintClientToken'), [], calls.worlds.spent);
+    expect(ending).toMatchObject({ violations: ['NO_CREDIT'], subjects: [''] });
+  });
+
+  test.each([
+    [
+      'WatchdogService.UpdateWatchdog',
+      'condition_immutable',
+      'the condition empty_for cannot be changed into another one',
+    ],
+    ['RoomService.UpdateRoomPolicy', 'policy_immutable', 'cannot be changed'],
+    ['RoomService.GetRoom', 'room_missing', 'is required'],
+    ['TokenService.MintClientToken', 'lifetime_malformed', 'must be 1 to 900 s, in whole seconds'],
+  ])('%s %s says what it accepts', async (name, condition, description) => {
+    for (const each of waysOf(methodOf(name), condition)) {
+      expect(await call(methodOf(name), [each])).toMatchObject({ descriptions: [description] });
+    }
+  });
+
+  test.each([
+    ['RoomService.GetRoom', { room: 'none' }, 'room not found'],
+    ['ParticipantService.GetParticipant', { username: 'nobody' }, 'participant not found'],
+    ['ModerationService.UnbanSubject', { subject: { case: 'username', value: 'nobody' } }, 'ban not found'],
+    ['WatchdogService.GetWatchdog', { id: `wd_${'9'.repeat(32)}` }, 'watchdog not found'],
+    ['TokenService.RevokeDeviceCredential', { id: '0'.repeat(16) }, 'device credential not found'],
+    ['RoomService.CreateRoom', { room: 'live' }, 'room already exists'],
+  ])('%s %j: %s', async (name, fields, message) => {
+    expect(await call(methodOf(name), [way('absent', fields)])).toMatchObject({ message });
+  });
 });
 
 test('what failed has changed nothing', async () => {

@@ -37,15 +37,19 @@ async function forget(tenant: TestTenant, upToSeq: number): Promise<void> {
 }
 
 const BAD_TOKENS = [
-  ['no token', 'hello'],
-  ['of a list of rooms', renderToken([`rm_${'0'.repeat(32)}`])],
-  ['without a number', renderToken(['e'])],
-  ['with a sign', renderToken(['e', '-1'])],
-  ['with a fraction', renderToken(['e', '1.5'])],
-  ['beyond any number', renderToken(['e', '9'.repeat(30)])],
-  ['with more than a number', renderToken(['e', '1', '2'])],
-  ['yet to come', renderToken(['e', '1000'])],
-] as const;
+  ['no token', () => 'hello'],
+  ['of a list of rooms', () => renderToken([`rm_${'0'.repeat(32)}`])],
+  ['without a number', () => renderToken(['e'])],
+  ['without a tenant', () => renderToken(['e', '1', ''])],
+  ['of another tenant', () => renderToken(['e', '1', '', `t_${'0'.repeat(16)}`, ''])],
+  ['of another room', (id) => renderToken(['e', '1', '', id, 'lobby'])],
+  ['of participants', (id) => renderToken(['e', '1', '', id, '', 'participants', ''])],
+  ['with a sign', (id) => renderToken(['e', '-1', '', id, ''])],
+  ['with a fraction', (id) => renderToken(['e', '1.5', '', id, ''])],
+  ['with a zero too many', (id) => renderToken(['e', '01', '', id, ''])],
+  ['beyond any number', (id) => renderToken(['e', '9'.repeat(30), '', id, ''])],
+  ['beyond any time', (id) => renderToken(['e', '1', '9'.repeat(30), id, ''])],
+] as const satisfies (readonly [string, (tenant: string) => string])[];
 
 describe('WatchEvents', () => {
   test('begins with what is there, and goes on with what happens', async () => {
@@ -124,15 +128,67 @@ describe('WatchEvents', () => {
     await reading.cancel();
   });
 
-  test('a token of another tenant leads to nothing of that tenant', async () => {
+  test('a token is good for the tenant and the room that it was given for, and for both methods', async () => {
     const [one, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
-    for (const room of ['a', 'b']) await one.call(createRoom, { room });
-    for (const room of ['x', 'y']) await other.call(createRoom, { room });
-    const { resumeToken } = await one.call(listEvents, { pageSize: 1 });
-    const reading = read(other.follow(watchEvents, { resumeToken }));
-    const told = await reading.until((each) => each.event!.seq === 2n);
-    expect(told.map(summary)).toStrictEqual(['ROOM_CREATED room y']);
+    for (const of of [one, other]) for (const room of ['a', 'b']) await of.call(createRoom, { room });
+    const all = await one.call(listEvents, { pageSize: 1 });
+    const ofRoom = await one.call(listEvents, { pageSize: 1, room: 'a' });
+    for (const [of, request] of [
+      [other, { resumeToken: all.resumeToken }],
+      [one, { resumeToken: all.resumeToken, room: 'a' }],
+      [one, { resumeToken: ofRoom.resumeToken }],
+      [one, { resumeToken: ofRoom.resumeToken, room: 'b' }],
+    ] as const) {
+      const invalid = { code: 'INVALID_ARGUMENT', fields: ['resume_token'] };
+      expect(await read(of.follow(watchEvents, request)).ended).toMatchObject(invalid);
+      expect(await failureOf(of.call(listEvents, request))).toMatchObject(invalid);
+    }
+    const reading = read(one.follow(watchEvents, { resumeToken: ofRoom.resumeToken, room: 'a' }));
+    await one.call(endRoom, { room: 'a' });
+    const told = await reading.until((each) => each.event!.type === Event_Type.ROOM_ENDED);
+    expect(seqsOf(told)).toStrictEqual([3n]);
     await reading.cancel();
+    const { resumeToken } = told.at(-1)!;
+    expect((await one.call(listEvents, { resumeToken, room: 'a' })).events).toStrictEqual([]);
+  });
+
+  test('a token that is yet to come, as after a restore, leads to a snapshot', async () => {
+    const tenant = await app.signUp();
+    const of = controlOf(tenant);
+    await of.call(createRoom, { room: 'a' });
+    const resumeToken = renderToken(['e', '1000', '', tenant.id, '']);
+    const reading = read(of.follow(watchEvents, { resumeToken }));
+    const told = await reading.until(isBookmark);
+    expect(told.map(summary)).toStrictEqual(['RESET reset', 'SNAPSHOT room a', 'BOOKMARK bookmark']);
+    await reading.cancel();
+    const { events } = await of.call(listEvents, { resumeToken });
+    expect(events.map((event) => [typeOf(event), event.seq])).toStrictEqual([
+      ['RESET', 0n],
+      ['ROOM_CREATED', 1n],
+    ]);
+  });
+
+  test('NOT_FOUND: a room that never was', async () => {
+    const of = controlOf(await app.signUp());
+    const reading = read(of.follow(watchEvents, { room: 'absent' }));
+    expect(await reading.ended).toMatchObject({ code: 'NOT_FOUND', reason: 'NOT_FOUND' });
+    expect(reading.responses).toStrictEqual([]);
+  });
+
+  test('UNAUTHENTICATED once its key is revoked, and nothing that happened later', async () => {
+    const tenant = await app.signUp();
+    const of = controlOf(tenant);
+    const { json } = await app.request('POST', '/v1/keys', {
+      key: tenant.key,
+      body: { name: 'reader', kind: 'backend' },
+    });
+    const reading = read(of.follow(watchEvents, {}, { key: json.api_key }));
+    await reading.until(isBookmark);
+    const revoked = await app.request('DELETE', `/v1/keys/${json.key.id}`, { key: tenant.key });
+    expect(revoked.status).toBe(204);
+    await of.call(createRoom, { room: 'later' });
+    expect(await reading.ended).toMatchObject({ code: 'UNAUTHENTICATED', reason: 'INVALID_API_KEY' });
+    expect(seqsOf(reading.responses)).toStrictEqual([]);
   });
 
   test('a token that is too old leads to a snapshot', async () => {
@@ -175,8 +231,9 @@ describe('WatchEvents', () => {
     await reading.cancel();
   });
 
-  test.each(BAD_TOKENS)('INVALID_ARGUMENT: a token %s', async (_, resumeToken) => {
-    const reading = read(controlOf(await app.signUp()).follow(watchEvents, { resumeToken }));
+  test.each(BAD_TOKENS)('INVALID_ARGUMENT: a token %s', async (_, tokenOf) => {
+    const tenant = await app.signUp();
+    const reading = read(controlOf(tenant).follow(watchEvents, { resumeToken: tokenOf(tenant.id) }));
     expect(await reading.ended).toMatchObject({ code: 'INVALID_ARGUMENT', fields: ['resume_token'] });
     expect(reading.responses).toStrictEqual([]);
   });
@@ -271,18 +328,19 @@ describe('ListEvents', () => {
     for (const room of ['a', 'b', 'c']) await of.call(createRoom, { room });
     const { events, resumeToken } = await of.call(listEvents, { room: 'b' });
     expect(events.map((event) => event.seq)).toStrictEqual([2n]);
-    expect((await of.call(listEvents, { resumeToken })).events).toStrictEqual([]);
+    expect((await of.call(listEvents, { room: 'b', resumeToken })).events).toStrictEqual([]);
   });
 
   test('waits for what happens, but not for ever', async () => {
     const of = controlOf(await app.signUp());
-    const { resumeToken } = await of.call(listEvents, {});
-    const empty = await of.call(listEvents, { resumeToken, wait: SECOND });
+    await of.call(createRoom, { room: 'wanted' });
+    const { resumeToken } = await of.call(listEvents, { room: 'wanted' });
+    const empty = await of.call(listEvents, { resumeToken, room: 'wanted', wait: SECOND });
     expect(empty).toMatchObject({ events: [], resumeToken });
     const waiting = of.call(listEvents, { resumeToken, room: 'wanted', wait: { seconds: 30n } });
     await of.call(createRoom, { room: 'other' });
-    await of.call(createRoom, { room: 'wanted' });
-    expect((await waiting).events.map((event) => event.seq)).toStrictEqual([2n]);
+    await of.call(endRoom, { room: 'wanted' });
+    expect((await waiting).events.map((event) => event.seq)).toStrictEqual([3n]);
   });
 
   test('waits longer than other calls may take', { timeout: 40_000 }, async () => {
@@ -340,8 +398,15 @@ describe('ListEvents', () => {
     expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', fields: [field] });
   });
 
-  test.each(BAD_TOKENS)('INVALID_ARGUMENT: a token %s', async (_, resumeToken) => {
-    const failure = await failureOf(controlOf(await app.signUp()).call(listEvents, { resumeToken }));
+  test('NOT_FOUND: a room that never was', async () => {
+    const failure = await failureOf(controlOf(await app.signUp()).call(listEvents, { room: 'absent' }));
+    expect(failure).toMatchObject({ code: 'NOT_FOUND', reason: 'NOT_FOUND' });
+  });
+
+  test.each(BAD_TOKENS)('INVALID_ARGUMENT: a token %s', async (_, tokenOf) => {
+    const tenant = await app.signUp();
+    const resumeToken = tokenOf(tenant.id);
+    const failure = await failureOf(controlOf(tenant).call(listEvents, { resumeToken }));
     expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', fields: ['resume_token'] });
   });
 });

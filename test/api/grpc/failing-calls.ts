@@ -31,7 +31,11 @@ export interface Ending {
   readonly requestId: string | undefined;
   readonly info: MessageShape<typeof ErrorInfoSchema> | undefined;
   readonly fields: readonly string[];
+  /** What the fields accept. */
+  readonly descriptions: readonly string[];
   readonly violations: readonly string[];
+  /** What the violations are about. */
+  readonly subjects: readonly string[];
   /** In milliseconds. */
   readonly retryDelayMs: number | undefined;
   /** Names of all details, in their order. */
@@ -166,14 +170,18 @@ function endingOf(error: ServiceError | null, head: Metadata | undefined): Endin
   const whole = bytes ? fromBinary(StatusSchema, bytes as Buffer) : undefined;
   const find = <S extends Parameters<typeof anyUnpack>[1] & AnyDesc>(schema: S) =>
     whole?.details.map((any) => anyUnpack(any, schema)).find(Boolean) as MessageShape<S> | undefined;
+  const fieldViolations = find(BadRequestSchema)?.fieldViolations ?? [];
+  const violations = find(PreconditionFailureSchema)?.violations ?? [];
   const delay = find(RetryInfoSchema)?.retryDelay;
   return {
     code: status[error?.code ?? status.OK]!,
     message: error?.details ?? '',
     requestId: (head ?? error?.metadata)?.get('x-request-id')[0]?.toString(),
     info: find(ErrorInfoSchema),
-    fields: find(BadRequestSchema)?.fieldViolations.map(({ field }) => field) ?? [],
-    violations: find(PreconditionFailureSchema)?.violations.map(({ type }) => type) ?? [],
+    fields: fieldViolations.map(({ field }) => field),
+    descriptions: fieldViolations.map(({ description }) => description),
+    violations: violations.map(({ type }) => type),
+    subjects: violations.map(({ subject }) => subject),
     retryDelayMs: delay && Number(delay.seconds) * 1000 + delay.nanos / 1_000_000,
     details: whole?.details.map(({ typeUrl }) => typeUrl.split('.').at(-1)!) ?? [],
   };

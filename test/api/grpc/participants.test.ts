@@ -126,7 +126,7 @@ describe('GetParticipant', () => {
     expect(await namesOf(control, { roomUid, includeLeft: true })).toStrictEqual(['ann']);
   });
 
-  test('NOT_FOUND: the same for a participant, a room or a tenant that is another', async () => {
+  test('NOT_FOUND: of a room of another tenant, as of none, and of a participant', async () => {
     const { control, roomUid } = await newRoom();
     await mint(control);
     const stranger = (await newRoom()).control;
@@ -136,13 +136,15 @@ describe('GetParticipant', () => {
       failureOf(get(stranger, 'ann', { room: 'absent' })),
       failureOf(get(control, 'bob')),
     ]);
-    for (const failure of failures) {
-      expect([failure.code, failure.reason, failure.message]).toStrictEqual([
-        'NOT_FOUND',
-        'NOT_FOUND',
-        'not found',
-      ]);
-    }
+    expect(failures.map(({ code, reason }) => `${code} ${reason}`)).toStrictEqual(
+      failures.map(() => 'NOT_FOUND NOT_FOUND'),
+    );
+    expect(failures.map(({ message }) => message)).toStrictEqual([
+      'participant not found',
+      'room not found',
+      'room not found',
+      'participant not found',
+    ]);
   });
 });
 
@@ -405,5 +407,10 @@ describe('WatchParticipants', () => {
     });
     expect(watching.words()).toHaveLength(4);
     whole.stop();
+
+    // To go on without the actor would leave out whoever was hidden from it.
+    const { resumeToken } = watching.told[3]!;
+    const other = await watch(control, { resumeToken }).failed;
+    expect(other).toMatchObject({ code: 'INVALID_ARGUMENT', fields: ['resume_token'] });
   });
 });

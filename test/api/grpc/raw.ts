@@ -6,7 +6,10 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import { connect } from 'node:net';
+import { fromBinary } from '@bufbuild/protobuf';
+import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { status } from '@grpc/grpc-js';
+import { ErrorInfoSchema, StatusSchema } from '../../../src/gen/google/rpc/error_details_pb.ts';
 
 export interface RawEnding {
   /** Of HTTP; `undefined` where the stream was reset before. */
@@ -14,6 +17,8 @@ export interface RawEnding {
   /** Name of the gRPC code. */
   readonly code: string | undefined;
   readonly message: string | undefined;
+  /** Of the details, where there are any. */
+  readonly reason: string | undefined;
 }
 
 /** One message as gRPC frames it. */
@@ -30,12 +35,13 @@ export function session(port: number, settings = {}): ClientHttp2Session {
   return opened;
 }
 
-/** Send a body and wait for how it ends. */
+/** Send a body and wait for how it ends; the call itself goes on where it is not `isWhole`. */
 export function post(
   client: ClientHttp2Session,
   path: string,
   body: Uint8Array,
   headers: OutgoingHttpHeaders = {},
+  { isWhole = true } = {},
 ): Promise<RawEnding> {
   return new Promise((resolve) => {
     const stream = client.request({
@@ -53,6 +59,7 @@ export function post(
       .on('response', keep)
       .on('trailers', keep)
       .on('error', () => {})
+      .on('end', () => stream.close())
       .resume();
     stream.on('close', () => {
       const code = all['grpc-status'];
@@ -61,10 +68,18 @@ export function post(
         httpStatus: all[':status'] as number | undefined,
         code: code === undefined ? undefined : status[Number(code)],
         message: message === undefined ? undefined : decodeURI(String(message)),
+        reason: reasonOf(all['grpc-status-details-bin']),
       });
     });
-    stream.end(body);
+    if (isWhole) stream.end(body);
+    else stream.write(body);
   });
+}
+
+function reasonOf(details: unknown): string | undefined {
+  if (details === undefined) return undefined;
+  const whole = fromBinary(StatusSchema, Buffer.from(String(details), 'base64'));
+  return whole.details.map((any) => anyUnpack(any, ErrorInfoSchema)).find(Boolean)?.reason;
 }
 
 const HEADERS_FRAME = 1;

@@ -205,7 +205,11 @@ describe('UpdateRoomPolicy', () => {
       const failure = await failureOf(
         control.call(updateRoomPolicy, { room: 'a', policy: {}, updateMask: { paths: ['locked', path] } }),
       );
-      expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', reason: 'IMMUTABLE_FIELD', fields: [path] });
+      expect(failure).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        reason: 'IMMUTABLE_FIELD',
+        fields: [`policy.${path}`],
+      });
     },
   );
 
@@ -244,6 +248,38 @@ describe('UpdateRoomPolicy', () => {
         metadata: { capability: 'room.update_policy' },
       });
     }
+  });
+
+  test('PERMISSION_DENIED for an actor who would have a role given what he lacks', async () => {
+    const control = controlOf(await app.paidTenant());
+    await createRooms(control, 'lobby');
+    const actor = await mint(control, 'lobby', 'host', ['room.update_policy', 'chat.send', 'moderate.kick']);
+    const update = (list: 'host' | 'audience', capabilities: string[], on = {}) =>
+      control.call(updateRoomPolicy, {
+        room: 'lobby',
+        policy: { [`${list}Capabilities`]: capabilities },
+        updateMask: { paths: [`${list}_capabilities`] },
+        ...on,
+      });
+    const lacks = async (capability: string, call: Promise<unknown>) =>
+      expect(await failureOf(call)).toMatchObject({
+        code: 'PERMISSION_DENIED',
+        reason: 'CAPABILITY_REQUIRED',
+        metadata: { capability },
+      });
+
+    await lacks('moderate.ban', update('audience', ['chat.send', 'moderate.ban'], { actor }));
+    // An audience has it by default, a broadcast's audience does not.
+    await lacks('publish.audio', update('audience', ['publish.audio'], { actor }));
+    await lacks('room.hidden', update('host', ['room.hidden'], { actor }));
+    // What he has, what was given before, and what is taken.
+    await update('audience', ['chat.send', 'moderate.kick', 'subscribe.audio'], { actor });
+    await update('host', ['room.end'], { actor });
+    // An empty list gives all that a role has by default.
+    await lacks('moderate.ban', update('host', [], { actor }));
+    await update('host', []);
+    await update('audience', ['room.hidden', 'moderate.ban']);
+    await update('audience', ['moderate.ban'], { actor });
   });
 
   test('FAILED_PRECONDITION when the room has ended', async () => {

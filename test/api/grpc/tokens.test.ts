@@ -218,12 +218,12 @@ describe('MintClientToken', () => {
       expect([foreign.code, foreign.reason, foreign.message]).toStrictEqual([
         'NOT_FOUND',
         'NOT_FOUND',
-        'not found',
+        'room not found',
       ]);
       expect([absent.code, absent.reason, absent.message]).toStrictEqual([
         'NOT_FOUND',
         'NOT_FOUND',
-        'not found',
+        'room not found',
       ]);
     });
   });

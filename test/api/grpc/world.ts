@@ -179,9 +179,10 @@ async function makePerson(
     [tenant, ROOMS[room], name, skeleton(name), rank, capabilities, until],
   );
   await db.query(
-    `insert into admissions (tenant_id, room_uid, username, device, key_id, expires_at)
-     values ($1, $2, $3, $4, 'a key', $5)`,
-    [tenant, ROOMS[room], name, thumbprintOf(name), until],
+    `insert into admissions
+       (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+     values ($1, $2, $3, $4, 'host', $5, $6, 'a key', $7)`,
+    [tenant, ROOMS[room], name, thumbprintOf(name), rank, capabilities, until],
   );
 }
 

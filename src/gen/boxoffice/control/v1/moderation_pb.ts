@@ -295,21 +295,21 @@ export type Ban = Message<"boxoffice.control.v1.Ban"> & {
   expireTime?: Timestamp | undefined;
 
   /**
-   * As it was given.
+   * As it was given last.
    *
    * @generated from field: string reason = 9;
    */
   reason: string;
 
   /**
-   * The participant who set it; empty: the tenant itself.
+   * The participant who set it, or of several the one with the highest rank; empty: the tenant itself.
    *
    * @generated from field: string actor = 10;
    */
   actor: string;
 
   /**
-   * The rank of whoever set it. A lower one cannot lift it.
+   * The rank of that one. A lower one cannot lift the ban.
    *
    * @generated from field: int32 rank = 11;
    */

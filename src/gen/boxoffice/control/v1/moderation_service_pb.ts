@@ -211,7 +211,7 @@ export type BanSubjectResponse = Message<"boxoffice.control.v1.BanSubjectRespons
   ban?: Ban | undefined;
 
   /**
-   * The record of it; absent where the same ban stood already.
+   * The record of it; absent where a ban that is as strong stood already.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -889,7 +889,7 @@ export type ListModerationEventsRequest = Message<"boxoffice.control.v1.ListMode
   tenant: string;
 
   /**
-   * Only what was done in rooms of this name; empty: in any.
+   * Only what was done in rooms of this name; empty: in any. NOT_FOUND where there never was one.
    *
    * @generated from field: string room = 2;
    */
@@ -972,8 +972,9 @@ export const ModerationService: GenService<{
     output: typeof KickParticipantResponseSchema;
   },
   /**
-   * Keep somebody out of a room, or of all rooms. Whoever is meant and present is kicked. A ban that
-   * stands already is returned as it is.
+   * Keep somebody out of a room, or of all rooms. Whoever is meant and present is kicked. A ban of the
+   * same subject in the same scope that stands already is made stronger: it gets the later end, the
+   * higher rank with its actor, and the new reason. One that is as strong is returned as it is.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.BanSubject
    */

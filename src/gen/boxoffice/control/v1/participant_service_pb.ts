@@ -116,7 +116,8 @@ export type ListParticipantsRequest = Message<"boxoffice.control.v1.ListParticip
   roomUid: string;
 
   /**
-   * Those who have left, too. They are kept for 7 days after their room has ended.
+   * Those who have left, too. They are kept for 7 days; those who are muted or may not publish,
+   * until 7 days after their room has ended.
    *
    * @generated from field: bool include_left = 4;
    */
@@ -200,7 +201,8 @@ export type WatchParticipantsRequest = Message<"boxoffice.control.v1.WatchPartic
   room: string;
 
   /**
-   * `resume_token` of the last response that was dealt with; empty: begin with a snapshot.
+   * `resume_token` of the last response that was dealt with; empty: begin with a snapshot. One that was
+   * given for another `room`, or another actor, is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 3;
    */

@@ -274,7 +274,8 @@ export type UpdateRoomPolicyRequest = Message<"boxoffice.control.v1.UpdateRoomPo
   updateMask?: FieldMask | undefined;
 
   /**
-   * On whose behalf: a participant with `room.update_policy`; absent: the tenant itself.
+   * On whose behalf: a participant with `room.update_policy`, and with every capability that a role gets
+   * by the new rules and did not get before; absent: the tenant itself.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 5;
    */
@@ -395,14 +396,15 @@ export type WatchEventsRequest = Message<"boxoffice.control.v1.WatchEventsReques
   tenant: string;
 
   /**
-   * `resume_token` of the last response that was dealt with; empty: begin with a snapshot.
+   * `resume_token` of the last response that was dealt with; empty: begin with a snapshot. One that was
+   * given for another `room` is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 2;
    */
   resumeToken: string;
 
   /**
-   * Only what happens to rooms of this name; empty: everything.
+   * Only what happens to rooms of this name; empty: everything. NOT_FOUND where there never was one.
    *
    * @generated from field: string room = 3;
    */
@@ -460,14 +462,15 @@ export type ListEventsRequest = Message<"boxoffice.control.v1.ListEventsRequest"
 
   /**
    * `resume_token` of the page before; empty: the oldest event that is kept. Events are kept for 7 days.
-   * Where the next event is older, the page begins with TYPE_RESET and the oldest one that is kept.
+   * Where the next event is older, the page begins with TYPE_RESET and the oldest one that is kept. A
+   * token that was given for another `room` is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 2;
    */
   resumeToken: string;
 
   /**
-   * Only what happened to rooms of this name; empty: everything.
+   * Only what happened to rooms of this name; empty: everything. NOT_FOUND where there never was one.
    *
    * @generated from field: string room = 3;
    */
@@ -502,7 +505,7 @@ export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE_
  */
 export type ListEventsResponse = Message<"boxoffice.control.v1.ListEventsResponse"> & {
   /**
-   * Empty where nothing happened in time.
+   * Empty where nothing happened in time, or where nothing of the room was found in 5 s.
    *
    * @generated from field: repeated boxoffice.control.v1.Event events = 1;
    */
@@ -582,7 +585,8 @@ export const RoomService: GenService<{
   },
   /**
    * Follow everything that happens, from a snapshot or from where an earlier stream was left. Ends with
-   * UNAVAILABLE when the service stops.
+   * UNAVAILABLE when the service stops, and as a new call would fail once the key has fallen: within
+   * seconds, and before anything is told that happened later.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.WatchEvents
    */

@@ -484,7 +484,8 @@ export const TokenService: GenService<{
     output: typeof MintClientTokenResponseSchema;
   },
   /**
-   * Create a device credential.
+   * Create a device credential. PERMISSION_DENIED where joins with it would get more than the ceiling of
+   * the API key allows.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.CreateDeviceCredential
    */
