@@ -29,8 +29,8 @@ export interface NewAdmission {
   readonly rank: number;
   readonly capabilities: readonly string[];
   /**
-   * Whether a user of a higher rank, who is present, is lowered by it. So it is where a back end says who
-   * that is, and not where somebody has typed the name at a device.
+   * Whether a user is lowered by it who is present with a higher rank, on a device whose token is valid. So
+   * it is where a back end says who that is, and not where somebody has typed the name at a device.
    */
   readonly mayLower: boolean;
   /** The API key or device credential that asked for it. */
@@ -57,8 +57,14 @@ export interface Admission {
 
 /** Of `participants p`. */
 const PRESENT = 'p.left_at is null and p.expires_at > now()';
+/**
+ * Whether some device of `participants p` has a valid token of a rank higher than this one. The time stands
+ * outside of the `where`, as in `DEVICES`.
+ */
+const outranks = (rank: string) => `(select coalesce(bool_or(o.expires_at > now()), false) from admissions o
+  where o.tenant_id = p.tenant_id and o.room_uid = p.room_uid and o.username = p.username and o.rank > ${rank})`;
 /** Whether an admission leaves the standing of `participants p` as it is. */
-const STAYS = `not $11 and ${PRESENT} and p.rank > excluded.rank`;
+const STAYS = `not $11 and ${PRESENT} and p.rank > excluded.rank and ${outranks('excluded.rank')}`;
 
 /**
  * Admit a user on a device, or renew that; `undefined` when the room is not live any more.
@@ -167,11 +173,12 @@ export async function renewAdmission(
   const { rows } = await db.query<Admission>({
     name: 'renew-admission',
     text: `with p as (
-             update participants
+             update participants p
                 set expires_at = greatest(expires_at, date_trunc('second', now()) + make_interval(secs => $8))
               where tenant_id = $1 and room_uid = $2 and username = $3
                 and (left_at is null and expires_at > now()
-                     and ((role, rank, capabilities) = ($5, $6, $7) or not $10 and rank > $6)) is true
+                     and ((role, rank, capabilities) = ($5, $6, $7)
+                          or not $10 and rank > $6 and ${outranks('$6')})) is true
              returning epoch, muted, publish_revoked
            ), a as (
              insert into admissions as a

@@ -83,7 +83,9 @@ async function prepare(deps: Deps, claimed: Attempt): Promise<Attempt | undefine
     }
 
     await markSent(tx, claimed.id, { customerId, paymentMethodId, fingerprint: cardFingerprint });
-    return { attempt: await findAttempt(tx, claimed.id) };
+    const attempt = await findAttempt(tx, claimed.id);
+    // Whoever slept for longer than the claim lasts may come after another process that closed it.
+    return { attempt: attempt?.state === 'unknown' ? attempt : undefined };
   });
   countTopUp(deps, canceled);
   return attempt;

@@ -337,7 +337,7 @@ export async function settleWatchdog(
 ): Promise<Look | undefined> {
   const { rows } = await tx.query<Watchdog & Omit<Look, 'watchdog'>>({
     name: 'settle-watchdog',
-    text: `with seen as (
+    text: `with seen as materialized (
              select w.*, ${DEADLINE} as deadline, w.warn_before_ms * interval '1 millisecond' as warn_before,
                     r.state as room_state
                from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2 and w.state in ('armed', 'warned')

@@ -80,6 +80,24 @@ test('a name that is typed at a device takes nothing from a host who is there, a
   await kick('mod', actor('ann'));
 });
 
+test('a join keeps nobody a host whose own token has lapsed', async () => {
+  await mint(stage, 'ann', { role: 'host' });
+  const key = deviceKey();
+  const joinAgain = async () =>
+    expectJoined(await join(app, credential, { username: 'ann', room: 'lobby', key }));
+  await joinAgain();
+  expect(await find('ann')).toMatchObject({ role: 'host' });
+  await app.service.deps.db.query(`update admissions set expires_at = now() where device = $1`, [
+    deviceOf('ann'),
+  ]);
+  await joinAgain();
+  expect(await find('ann')).toMatchObject({
+    state: Participant_State.PRESENT,
+    role: 'audience',
+    rank: 20,
+  });
+});
+
 test('a join raises whoever is there with less', async () => {
   await mint(stage, 'ann', { role: 'broadcast_audience' });
   await joinAs('ann');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/faults.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
 import { openProvider } from '../../src/payments/provider.ts';
 import { runDueTopUp } from '../../src/payments/run-top-up.ts';
 import { sweepEvents } from '../../src/payments/sweep-events.ts';
@@ -327,6 +328,36 @@ describe('a process that dies', () => {
     await kit.finished(tenant);
     expect(await kit.topUpIntents(tenant)).toHaveLength(1);
     expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+  });
+
+  it('is not sent by a process that slept while another one closed it', async () => {
+    const tenant = await kit.toppedUp({ below: 2000 });
+    const values = [kit.idOf(tenant)];
+    const attempt = 'tu_00000000000000000000000000000004';
+    const { topUp } = await inTransaction(db(), async (tx) => {
+      await tx.query('select from accounts where tenant_id = $1 for no key update', values);
+      await db().query(
+        `insert into top_up_attempts (id, tenant_id, amount) values ('${attempt}', $1, 20000000)`,
+        values,
+      );
+      const topUp = runDueTopUp(app.service.deps, app.service.deps.provider!);
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      await db().query(
+        `update top_up_attempts a
+            set state = 'declined', finished_at = now(), first_sent_at = now(), sends = 1,
+                customer_id = s.customer_id, payment_method_id = s.payment_method_id
+           from payment_settings s where a.tenant_id = $1 and s.tenant_id = $1`,
+        values,
+      );
+      return { topUp };
+    });
+    await topUp;
+    await kit.spend(tenant, 1);
+    await kit.finished(tenant);
+    const charged = (await kit.topUpIntents(tenant)).map(({ metadata }) => metadata.attempt);
+    expect(charged).toHaveLength(1);
+    expect(charged).not.toContain(attempt);
   });
 
   it('may even be resumed while another sends the same charge', async () => {

@@ -56,21 +56,22 @@ export type Participant = Message<"boxoffice.control.v1.Participant"> & {
   state: Participant_State;
 
   /**
-   * Of the last token: `host`, `audience` or `broadcast_audience`.
+   * Of the last mint, or of a join where no token of a higher rank is valid: `host`, `audience` or
+   * `broadcast_audience`.
    *
    * @generated from field: string role = 5;
    */
   role: string;
 
   /**
-   * Standing of the last token, 0 to 99. Moderators act on lower ranks only.
+   * Standing, as the role, 0 to 99. Moderators act on lower ranks only.
    *
    * @generated from field: int32 rank = 6;
    */
   rank: number;
 
   /**
-   * Of the last token, sorted, without what a moderator has taken since.
+   * As the role, sorted, without what a moderator has taken since.
    *
    * @generated from field: repeated string capabilities = 7;
    */

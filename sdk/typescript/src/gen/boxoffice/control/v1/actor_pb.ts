@@ -16,7 +16,7 @@ export const file_boxoffice_control_v1_actor: GenFile = /*@__PURE__*/
  * On whose behalf a call is made: a participant of the room that the call is about.
  *
  * Without an actor a call is the tenant's own, with every capability and rank 100. With one, the
- * capabilities and the rank of the participant's last token apply: a call fails with
+ * capabilities and the rank of the last token for that device apply: a call fails with
  * PERMISSION_DENIED where the capability is missing (CAPABILITY_REQUIRED), or where the target's rank
  * is not lower than the actor's (INSUFFICIENT_STANDING).
  *
