@@ -9,10 +9,10 @@ test('what cannot be removed keeps nothing else from being removed', async () =>
   const warn = vi.fn();
   const statements: string[] = [];
   const failing = {
-    query: async (text: string) => {
+    query: async (text: string, values: unknown[]) => {
       statements.push(text);
       if (text.includes('from admissions')) throw new Error('too slow');
-      return { rowCount: 0, rows: [] };
+      return db.query(text, values);
     },
   };
   await sweep({ db: failing as unknown as typeof db, log: { warn } as never });
