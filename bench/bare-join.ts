@@ -2,7 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { openPool } from '../src/db/pool.ts';
+import { openPool } from '../src/base/db/pool.ts';
 import { announce } from './process.ts';
 
 const db = openPool(process.env.DATABASE_URL!);

@@ -1,7 +1,7 @@
 /** The least that a route which knows its caller could do: Fastify as it comes, and one indexed SELECT. */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { openPool } from '../src/db/pool.ts';
+import { openPool } from '../src/base/db/pool.ts';
 import { announce } from './process.ts';
 
 const db = openPool(process.env.DATABASE_URL!);

@@ -1,14 +1,14 @@
 /** Where the time of a large batch goes. */
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { readPlainUsage } from '../src/api/rest/usage-body.ts';
-import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../src/pricing/rate-card.ts';
-import { INITIAL_CARRY } from '../src/pricing/usage-price.ts';
-import { startService } from '../src/service.ts';
-import type { TenantId } from '../src/tenants/tenant.ts';
-import { settleRecords } from '../src/usage/bill.ts';
-import { Buffers, copyRows } from '../src/usage/copy-rows.ts';
-import type { UsageRecords } from '../src/usage/usage-records.ts';
+import type { TenantId } from '../src/base/tenants/tenant.ts';
+import { readPlainUsage } from '../src/doors/rest/usage-body.ts';
+import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../src/money/pricing/rate-card.ts';
+import { INITIAL_CARRY } from '../src/money/pricing/usage-price.ts';
+import { settleRecords } from '../src/money/usage/bill.ts';
+import { Buffers, copyRows } from '../src/money/usage/copy-rows.ts';
+import type { UsageRecords } from '../src/money/usage/usage-records.ts';
+import { startService } from '../src/run/service.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { runLoad } from './load.ts';
 import { log, serviceConfig } from './settings.ts';

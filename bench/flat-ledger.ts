@@ -1,9 +1,9 @@
 /** A ledger of many usage records, as the service itself has written it. */
 import pg from 'pg';
-import { migrate } from '../src/db/migrate.ts';
-import { openPool, type Pool } from '../src/db/pool.ts';
-import { newKey } from '../src/keys/api-key.ts';
-import type { TenantId } from '../src/tenants/tenant.ts';
+import { newKey } from '../src/access/keys/api-key.ts';
+import { migrate } from '../src/base/db/migrate.ts';
+import { openPool, type Pool } from '../src/base/db/pool.ts';
+import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Bench } from './benchmark.ts';
 import { runLoad } from './load.ts';
 import { Relays } from './relays.ts';

@@ -1,7 +1,7 @@
 /** Devices that join rooms. */
 import { generateKeyPairSync } from 'node:crypto';
-import { newCredential } from '../src/devices/device-credential.ts';
-import { adjustCredit } from '../src/ledger/adjust-credit.ts';
+import { newCredential } from '../src/access/devices/device-credential.ts';
+import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import type { Benchmark, Contestant } from './benchmark.ts';
 import { requestBytes, runLoad } from './load.ts';
 import { makeTenant, openProcess, openService, openStand, type Stand } from './stand.ts';

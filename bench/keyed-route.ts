@@ -1,8 +1,8 @@
 /** The service's REST door with one more route, which requires a key and does nothing else. */
 import type { AddressInfo } from 'node:net';
-import { callerOf, requireKey } from '../src/api/rest/auth.ts';
-import { buildRest } from '../src/api/rest/server.ts';
-import { openPool } from '../src/db/pool.ts';
+import { openPool } from '../src/base/db/pool.ts';
+import { callerOf, requireKey } from '../src/doors/rest/auth.ts';
+import { buildRest } from '../src/doors/rest/server.ts';
 import { announce } from './process.ts';
 import { depsOn } from './settings.ts';
 

@@ -1,6 +1,6 @@
 /** Garbage keys, and what the database hears of them. */
 import pg from 'pg';
-import { newKey } from '../src/keys/api-key.ts';
+import { newKey } from '../src/access/keys/api-key.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { requestBytes, runLoad } from './load.ts';
 import { openProcess, openStand, type Stand } from './stand.ts';

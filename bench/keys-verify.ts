@@ -1,6 +1,7 @@
 /** Verifying a key, without HTTP. */
-import { openPool, type Pool } from '../src/db/pool.ts';
-import { authenticate } from '../src/keys/authenticate.ts';
+
+import { authenticate } from '../src/access/keys/authenticate.ts';
+import { openPool, type Pool } from '../src/base/db/pool.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { type BetterAuth, openBetterAuth } from './peers.ts';
 import { depsOn } from './settings.ts';

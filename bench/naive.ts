@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import pg from 'pg';
-import { hashKey } from '../src/keys/api-key.ts';
+import { hashKey } from '../src/access/keys/api-key.ts';
 import { renderAmount } from '../src/money/amount.ts';
 import {
   BUILT_IN_RATES,
@@ -14,8 +14,8 @@ import {
   type Role,
   TIERS,
   type Tier,
-} from '../src/pricing/rate-card.ts';
-import { INITIAL_CARRY, priceUsage, settlePrice } from '../src/pricing/usage-price.ts';
+} from '../src/money/pricing/rate-card.ts';
+import { INITIAL_CARRY, priceUsage, settlePrice } from '../src/money/pricing/usage-price.ts';
 import { announce } from './process.ts';
 
 interface UsageRecord {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/base/db/pool.ts';
 import type { Bench } from './benchmark.ts';
 
 const FOLDER = new URL('./peers/', import.meta.url);

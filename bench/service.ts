@@ -2,7 +2,7 @@
  * The service as benchmarks run it: a process of its own. With BENCH_ONE_TRANSACTION_A_REQUEST it never
  * charges two requests together, and with BENCH_PORT=grpc it tells where the control plane listens.
  */
-import { startService } from '../src/service.ts';
+import { startService } from '../src/run/service.ts';
 import { announce } from './process.ts';
 import { log, serviceConfig } from './settings.ts';
 

@@ -1,8 +1,8 @@
 /** How the service runs in benchmarks: without payments and without request logs. */
-import type { Pool } from '../src/db/pool.ts';
-import type { Deps } from '../src/deps.ts';
-import { makeLog } from '../src/ops/log.ts';
-import { makeDeps, type ServiceConfig } from '../src/service.ts';
+import type { Pool } from '../src/base/db/pool.ts';
+import { makeLog } from '../src/base/telemetry/log.ts';
+import type { Deps } from '../src/doors/deps.ts';
+import { makeDeps, type ServiceConfig } from '../src/run/service.ts';
 import { bareConfig } from '../test/support/bare-config.ts';
 
 export const log = makeLog('warn');

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../src/db/embedded.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { openPool, type Pool } from '../src/db/pool.ts';
-import type { KeyKind } from '../src/keys/api-key.ts';
-import { newKey } from '../src/keys/api-key.ts';
-import { newTenantId, type TenantId } from '../src/tenants/tenant.ts';
+import type { KeyKind } from '../src/access/keys/api-key.ts';
+import { newKey } from '../src/access/keys/api-key.ts';
+import { migrate } from '../src/base/db/migrate.ts';
+import { openPool, type Pool } from '../src/base/db/pool.ts';
+import { newTenantId, type TenantId } from '../src/base/tenants/tenant.ts';
+import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
 import type { Bench } from './benchmark.ts';
 
 export interface Stand {

@@ -1,6 +1,6 @@
 /** The cases that decide between ways to charge usage, beside a service as one would write it first. */
 import { randomBytes } from 'node:crypto';
-import { hashKey } from '../src/keys/api-key.ts';
+import { hashKey } from '../src/access/keys/api-key.ts';
 import type { Benchmark, Contestant } from './benchmark.ts';
 import { runLoad } from './load.ts';
 import { makeTenant, openProcess, openStand, type Stand } from './stand.ts';

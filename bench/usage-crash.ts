@@ -1,6 +1,6 @@
 /** A service that is killed in the middle of charging, and what is there when all was sent again. */
-import type { Db } from '../src/db/pool.ts';
-import { compareBalances, compareChains, compareRecords } from '../src/ledger/verify.sql.ts';
+import type { Db } from '../src/base/db/pool.ts';
+import { compareBalances, compareChains, compareRecords } from '../src/money/audit/verify.sql.ts';
 import type { Bench } from './benchmark.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { type BenchProcess, openProcess, type Stand } from './stand.ts';

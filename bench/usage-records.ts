@@ -1,5 +1,5 @@
 /** Usage records as benchmarks report them, and the bytes in which they travel. */
-import { randomHex } from '../src/lib/ids.ts';
+import { randomHex } from '../src/base/lib/ids.ts';
 import { requestBytes } from './load.ts';
 
 /** Part of every id, so that a server that keeps its data can be measured again. */

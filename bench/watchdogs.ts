@@ -1,6 +1,6 @@
 /** How late watchdogs fire that are due, among many that are not. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TenantId } from '../src/tenants/tenant.ts';
+import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Benchmark } from './benchmark.ts';
 import { makeTenant, openService, openStand, type Stand } from './stand.ts';
 import { percentile } from './statistics.ts';

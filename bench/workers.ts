@@ -3,15 +3,15 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { newKey } from '../src/keys/api-key.ts';
-import { insertKey } from '../src/keys/keys.sql.ts';
+import { newKey } from '../src/access/keys/api-key.ts';
+import { insertKey } from '../src/access/keys/keys.sql.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { CpuMeter, parentOf } from './cpu-meter.ts';
 import { requestBytes, runLoad } from './load.ts';
 import { makeTenant, openStand, type Stand } from './stand.ts';
 import { makeRows, usageRequest } from './usage-records.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../src/run/main.ts', import.meta.url));
 const WORKERS = [1, 2];
 const CONNECTIONS = 64;
 const RECORDS = 10;

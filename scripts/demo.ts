@@ -264,7 +264,7 @@ async function isBoxoffice(url: string): Promise<boolean> {
 async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-demo-'));
   const [port, opsPort, sandboxPort] = await Promise.all([freePort(), freePort(), freePort()]);
-  const service = spawn(process.execPath, [new URL('../src/main.ts', import.meta.url).pathname], {
+  const service = spawn(process.execPath, [new URL('../src/run/main.ts', import.meta.url).pathname], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...process.env,

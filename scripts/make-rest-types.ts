@@ -8,16 +8,16 @@
  */
 import { writeFileSync } from 'node:fs';
 import pino from 'pino';
+import { Metrics } from '../src/base/telemetry/metrics.ts';
+import type { Deps } from '../src/doors/deps.ts';
 import {
   AmountSchema,
   ApiKeySchema,
   LedgerEntrySchema,
   RateCardSchema,
   TenantSchema,
-} from '../src/api/rest/schemas.ts';
-import { buildRest } from '../src/api/rest/server.ts';
-import type { Deps } from '../src/deps.ts';
-import { Metrics } from '../src/ops/metrics.ts';
+} from '../src/doors/rest/schemas.ts';
+import { buildRest } from '../src/doors/rest/server.ts';
 
 const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.meta.url);
 

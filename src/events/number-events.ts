@@ -1,8 +1,8 @@
 /** Give numbers to the events that wait for them, so that they can be read. */
-import type { Pool } from '../db/pool.ts';
-import { inTransaction } from '../db/transaction.ts';
-import { codeOf } from '../lib/error-code.ts';
-import type { TenantId } from '../tenants/tenant.ts';
+import type { Pool } from '../base/db/pool.ts';
+import { inTransaction } from '../base/db/transaction.ts';
+import { codeOf } from '../base/lib/error-code.ts';
+import type { TenantId } from '../base/tenants/tenant.ts';
 import { appendEvents, findUnnumbered, limitLockWait } from './events.sql.ts';
 
 const AT_ONCE = 4;

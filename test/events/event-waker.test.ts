@@ -1,11 +1,11 @@
 import pg from 'pg';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/base/db/pool.ts';
+import type { TenantId } from '../../src/base/tenants/tenant.ts';
+import type { Room } from '../../src/control/rooms/room.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
 import { appendEvents } from '../../src/events/events.sql.ts';
-import type { Room } from '../../src/rooms/room.ts';
-import type { TenantId } from '../../src/tenants/tenant.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { parseTenantId } from '../../src/base/tenants/tenant.ts';
 import { deleteOldEvents } from '../../src/events/events.sql.ts';
-import { sweep } from '../../src/sweep.ts';
-import { parseTenantId } from '../../src/tenants/tenant.ts';
+import { sweep } from '../../src/run/sweep.ts';
 import { useService } from '../support/service.ts';
 
 const app = useService();

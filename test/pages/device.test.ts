@@ -11,7 +11,7 @@ import {
   createTokenVerifier,
   type TokenVerifier,
 } from '../../sdk/typescript/src/relay/index.ts';
-import { createCredential, join, newDevice } from '../api/join/support.ts';
+import { createCredential, join, newDevice } from '../doors/join/support.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../support/browser.ts';
 import { useService } from '../support/service.ts';
 

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { makeConfusables, makeTables, renderConfusables } from '../../scripts/make-username-tables.ts';
-import { PROTOTYPES } from '../../src/usernames/confusables.ts';
+import { PROTOTYPES } from '../../src/access/usernames/confusables.ts';
 
-const source = (name: string) => readFile(new URL(`../../src/usernames/${name}`, import.meta.url), 'utf8');
+const source = (name: string) =>
+  readFile(new URL(`../../src/access/usernames/${name}`, import.meta.url), 'utf8');
 
 it('makes the tables that are committed', async () => {
   expect(makeTables()).toBe(await source('tables.ts'));

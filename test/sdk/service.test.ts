@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { createDevice, JoinError } from '../../sdk/typescript/src/device/index.ts';
 import { createTokenVerifier } from '../../sdk/typescript/src/relay/index.ts';
+import { ROLE_CAPABILITIES } from '../../src/access/rights/capabilities.ts';
 import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { ROLE_CAPABILITIES } from '../../src/tokens/capabilities.ts';
-import { mint } from '../api/grpc/mint.ts';
-import { createCredential, endRoom, newDevice, spendAll } from '../api/join/support.ts';
+import { mint } from '../doors/grpc/mint.ts';
+import { createCredential, endRoom, newDevice, spendAll } from '../doors/join/support.ts';
 import { useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
 import { codeOf, FINGERPRINT } from './relay/support.ts';

@@ -1,5 +1,5 @@
 /** A service with nothing around it: free ports, no payments, no proxies, everything else as by default. */
-import type { ServiceConfig } from '../../src/service.ts';
+import type { ServiceConfig } from '../../src/run/service.ts';
 
 export function bareConfig(databaseUrl: string): ServiceConfig {
   return {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool } from '../../src/base/db/pool.ts';
 
 /** Valid from the first `beforeAll` after `useDatabase()` to the end of the file. */
 export interface TestDatabase {

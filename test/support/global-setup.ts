@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbedded } from '../../src/db/embedded.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool } from '../../src/db/pool.ts';
+import { migrate } from '../../src/base/db/migrate.ts';
+import { openPool } from '../../src/base/db/pool.ts';
+import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres.ts';
 import { databaseUrl } from './database.ts';
 
 declare module 'vitest' {

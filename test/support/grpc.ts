@@ -12,7 +12,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { afterAll } from 'vitest';
-import { definitionOf } from '../../src/api/grpc/methods.ts';
+import { definitionOf } from '../../src/doors/grpc/methods.ts';
 import { ModerationService } from '../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { ParticipantService } from '../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
 import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';

@@ -1,6 +1,6 @@
 /** A service in a process of its own, for tests that kill it: `node run-service.ts <database url>`. */
 import pino from 'pino';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/run/service.ts';
 import { bareConfig } from './bare-config.ts';
 
 const service = await startService(bareConfig(process.argv[2]!), pino({ level: 'silent' }));

@@ -2,9 +2,9 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
-import { makeLog } from '../../src/ops/log.ts';
-import { STRIPE_API_VERSION } from '../../src/payments/provider.ts';
-import { type Service, type ServiceConfig, startService } from '../../src/service.ts';
+import { makeLog } from '../../src/base/telemetry/log.ts';
+import { STRIPE_API_VERSION } from '../../src/money/payments/provider.ts';
+import { type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
 

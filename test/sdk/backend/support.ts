@@ -21,7 +21,7 @@ import {
   BoxofficeError,
   type BoxofficeOptions,
 } from '../../../sdk/typescript/src/backend/index.ts';
-import { definitionOf } from '../../../src/api/grpc/methods.ts';
+import { definitionOf } from '../../../src/doors/grpc/methods.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import {

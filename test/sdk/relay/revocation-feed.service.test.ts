@@ -12,7 +12,7 @@ import {
 import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
-import { deviceOf, mint, newStage, type Stage } from '../../moderation/support.ts';
+import { deviceOf, mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { codeOf } from './support.ts';

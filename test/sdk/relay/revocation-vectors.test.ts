@@ -10,7 +10,7 @@ import {
   followRevocations,
   type RevocationFeed,
 } from '../../../sdk/typescript/src/relay/index.ts';
-import { hashOf } from '../../../src/revocations/revocations.ts';
+import { hashOf } from '../../../src/control/revocations/revocations.ts';
 import {
   AUDIENCE,
   DEVICE_THUMBPRINT,

@@ -1,0 +1,42 @@
+/**
+ * Which device is joining: the check of a device credential.
+ *
+ * Source: specification 4.11. As with API keys, one message for every cause.
+ */
+
+import { Failure } from '../../base/failure.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { authenticate } from '../keys/authenticate.ts';
+import { parseAuthorization, verifySecret } from '../keys/verify-secret.ts';
+import { CREDENTIAL_PREFIX, type Device } from './device-credential.ts';
+import { findWorkingCredential } from './device-credentials.sql.ts';
+
+/**
+ * The device behind an `Authorization` header.
+ *
+ * Fails with `invalid_api_key`, also for a relay key; with `permission_denied` for a credential that
+ * may publish nothing, and for a backend key, which is no credential of a device however much it
+ * may do elsewhere; with `too_many_failed_keys`.
+ */
+export async function authenticateDevice(
+  deps: Deps,
+  authorization: string | undefined,
+  address: string,
+): Promise<Device> {
+  const secret = parseAuthorization(authorization, CREDENTIAL_PREFIX);
+  if (!secret) {
+    await authenticate(deps, authorization, 'backend', address);
+    throw noPublishRights();
+  }
+
+  const find = (id: string) => findWorkingCredential(deps.db, id);
+  const { hash: _, ...device } = await verifySecret(deps.failedKeys, secret, address, find);
+  if (device.publish.length === 0) throw noPublishRights();
+  return device;
+}
+
+function noPublishRights(): Failure {
+  return new Failure('permission_denied', {
+    message: 'permission denied: this credential has no publish rights',
+  });
+}

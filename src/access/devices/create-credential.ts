@@ -1,0 +1,34 @@
+/** Create a device credential. */
+import type { Db } from '../../base/db/pool.ts';
+import { invalidField } from '../../base/failure.ts';
+import { mayJoinRoom } from '../../control/rooms/room.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import { joinGrant } from '../rights/join-grant.ts';
+import { refuseBeyondCeiling } from '../rights/key-ceiling.ts';
+import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
+import { insertCredential } from './device-credentials.sql.ts';
+
+export interface CreatedCredential {
+  readonly credential: DeviceCredential;
+  /** Shown once, in the answer to this request; only its hash is kept. */
+  readonly plaintext: string;
+}
+
+/**
+ * `undefined` where it would have expired already: each door has its own name for that field.
+ *
+ * Fails with `ceiling_exceeded` where a join would get what the caller's key may not mint.
+ */
+export async function createCredential(
+  db: Db,
+  { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
+  grant: DeviceGrant,
+): Promise<CreatedCredential | undefined> {
+  refuseBeyondCeiling(ceiling, joinGrant(grant.publish), grant.rooms ?? ['*']);
+  if (grant.defaultRoom !== null && !mayJoinRoom(grant.rooms, grant.defaultRoom)) {
+    throw invalidField('default_room', 'must be among rooms');
+  }
+  const fresh = newCredential();
+  const credential = await insertCredential(db, tenant, { ...grant, ...fresh });
+  return credential && { credential, plaintext: fresh.plaintext };
+}

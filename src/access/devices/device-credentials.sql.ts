@@ -1,0 +1,79 @@
+/** SQL of `device_credentials`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { isKeyId, type NewKey } from '../keys/api-key.ts';
+import { IS_WORKING, LIFE_COLUMNS } from '../keys/working-key.sql.ts';
+import type { Device, DeviceCredential, DeviceGrant } from './device-credential.ts';
+
+const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",
+  ${LIFE_COLUMNS}`;
+
+/** The device whose credential has this id, with the hash to check it by, if the credential works now. */
+export async function findWorkingCredential(
+  db: Db,
+  id: string,
+): Promise<(Device & { readonly hash: Buffer }) | undefined> {
+  const { rows } = await db.query<Device & { hash: Buffer }>({
+    name: 'find-working-credential',
+    text: `select tenant_id as tenant, id as "credentialId", hash, publish, rooms, default_room as "defaultRoom"
+             from device_credentials
+            where id = $1 and ${IS_WORKING} and (expires_at is null or expires_at > now())`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Nothing is inserted, and `undefined` returned, where the credential would have expired already. */
+export async function insertCredential(
+  db: Db,
+  tenant: TenantId,
+  credential: NewKey & DeviceGrant,
+): Promise<DeviceCredential | undefined> {
+  const { rows } = await db.query<DeviceCredential>(
+    `insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room, expires_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8 where $8::timestamptz is null or $8::timestamptz > now()
+     returning ${COLUMNS}`,
+    [
+      tenant,
+      credential.id,
+      credential.name,
+      credential.hash,
+      credential.publish,
+      credential.rooms,
+      credential.defaultRoom,
+      credential.expiresAt,
+    ],
+  );
+  return rows[0];
+}
+
+export async function selectCredentials(
+  db: Db,
+  tenant: TenantId,
+  { after, limit }: { readonly after?: string | undefined; readonly limit?: number },
+): Promise<DeviceCredential[]> {
+  const { rows } = await db.query<DeviceCredential>(
+    `select ${COLUMNS} from device_credentials
+      where tenant_id = $1
+        and ($2::text is null or (created_at, id) >
+             (select created_at, id from device_credentials where tenant_id = $1 and id = $2))
+      order by created_at, id limit $3`,
+    [tenant, after, limit],
+  );
+  return rows;
+}
+
+/** Locks it, so that of two changes at once the second one sees what the first one did. */
+export async function lockCredential(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+): Promise<DeviceCredential | undefined> {
+  // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
+  if (!isKeyId(id)) return undefined;
+  const { rows } = await tx.query<DeviceCredential>(
+    `select ${COLUMNS} from device_credentials where tenant_id = $1 and id = $2 for no key update`,
+    [tenant, id],
+  );
+  return rows[0];
+}

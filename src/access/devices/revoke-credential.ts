@@ -1,0 +1,16 @@
+/** Revoke a device credential at once. Tokens that were minted with it live until they expire. */
+import type { Tx } from '../../base/db/pool.ts';
+import { notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { markRevoked } from '../keys/working-key.sql.ts';
+import type { DeviceCredential } from './device-credential.ts';
+import { lockCredential } from './device-credentials.sql.ts';
+
+/** Returns it as it is then. One that is revoked stays as it is. */
+export async function revokeCredential(tx: Tx, tenant: TenantId, id: string): Promise<DeviceCredential> {
+  const credential = await lockCredential(tx, tenant, id);
+  if (!credential) throw notFound('device credential');
+  if (credential.revokedAt) return credential;
+  await markRevoked(tx, 'device_credentials', tenant, id);
+  return (await lockCredential(tx, tenant, id))!;
+}

@@ -1,0 +1,31 @@
+/** Replace a device credential by a new one of the same grant while the old one works on for a while. */
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure, notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { markRetiring } from '../keys/working-key.sql.ts';
+import type { CreatedCredential } from './create-credential.ts';
+import { newCredential } from './device-credential.ts';
+import { insertCredential, lockCredential } from './device-credentials.sql.ts';
+
+export interface RotatedCredential extends CreatedCredential {
+  readonly oldCredentialRetires: Date;
+}
+
+/** As a key, a credential has one successor. One that has expired has none: it would have expired too. */
+export async function rotateCredential(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  overlapSeconds: number,
+): Promise<RotatedCredential> {
+  const old = await lockCredential(tx, tenant, id);
+  if (!old) throw notFound('device credential');
+  if (old.revokedAt) throw new Failure('already_revoked');
+  if (old.retiresAt) throw new Failure('already_rotated');
+
+  const fresh = newCredential();
+  const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
+  if (!credential) throw new Failure('already_expired');
+  const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
+  return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
+}

@@ -1,0 +1,49 @@
+/** Who is calling: the check of an API key. Source: specification 5. One message for every cause. */
+
+import { Failure } from '../../base/failure.ts';
+import type { TenantStatus } from '../../base/tenants/tenant.ts';
+import type { Deps } from '../../doors/deps.ts';
+import type { KeyCeiling } from '../rights/key-ceiling.ts';
+import type { Caller, KeyKind } from './api-key.ts';
+import { parseAuthorization, verifySecret } from './verify-secret.ts';
+
+export interface AuthenticatedCaller extends Caller {
+  readonly tenantStatus: TenantStatus;
+  readonly ceiling: KeyCeiling;
+}
+
+/** As `authenticateKey`, and fails with `invalid_api_key` for a working key of the other kind too. */
+export async function authenticate(
+  deps: Deps,
+  authorization: string | undefined,
+  kind: KeyKind,
+  address: string,
+): Promise<AuthenticatedCaller> {
+  const caller = await authenticateKey(deps, authorization, address);
+  if (caller.kind !== kind) throw new Failure('invalid_api_key');
+  return caller;
+}
+
+/**
+ * The caller behind an `Authorization` header, with a working key of whichever kind.
+ *
+ * Fails with `invalid_api_key`; with `too_many_failed_keys` when the address has used up its wrong
+ * guesses.
+ */
+export async function authenticateKey(
+  deps: Deps,
+  authorization: string | undefined,
+  address: string,
+): Promise<AuthenticatedCaller> {
+  const secret = parseAuthorization(authorization, deps.config.keyPrefix);
+  if (!secret) throw new Failure('invalid_api_key');
+
+  const key = await verifySecret(deps.failedKeys, secret, address, (id) => deps.keyLookups.find(id));
+  return {
+    tenant: key.tenant,
+    keyId: key.id,
+    kind: key.kind,
+    tenantStatus: key.status,
+    ceiling: key.ceiling,
+  };
+}

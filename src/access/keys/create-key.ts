@@ -1,0 +1,25 @@
+/**
+ * Create an API key. Source: specification 4.8.
+ *
+ * It has the ceiling of the key that makes it: whoever holds a key cannot make one that may do more.
+ */
+import type { Deps } from '../../doors/deps.ts';
+import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
+import type { AuthenticatedCaller } from './authenticate.ts';
+import { insertKey } from './keys.sql.ts';
+
+export interface CreatedKey {
+  readonly key: ApiKey;
+  /** Shown once, in the answer to this request; only its hash is kept. */
+  readonly plaintext: string;
+}
+
+export async function createKey(
+  deps: Deps,
+  { tenant, ceiling }: AuthenticatedCaller,
+  { name, kind }: { name: string; kind: KeyKind },
+): Promise<CreatedKey> {
+  const fresh = newKey(deps.config.keyPrefix);
+  const key = await insertKey(deps.db, tenant, { ...fresh, name, kind, ceiling });
+  return { key, plaintext: fresh.plaintext };
+}

@@ -1,0 +1,49 @@
+/**
+ * Look-ups of keys, gathered: while one is under way, all others that are asked for in one turn of
+ * the event loop are one statement. One that comes alone goes at once.
+ *
+ * Under load, most of what a look-up costs is its way to the database and back. Nothing is kept: the
+ * statement is sent after the last of them was asked for, so none is answered from before a revocation.
+ */
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Pool } from '../../base/db/pool.ts';
+import { findWorkingKeys, type KeyInUse } from './keys.sql.ts';
+
+interface Turn {
+  readonly ids: Set<string>;
+  readonly found: Promise<ReadonlyMap<string, KeyInUse>>;
+}
+
+export class KeyLookups {
+  readonly #db: Pool;
+  #turn: Turn | undefined;
+  #underWay = 0;
+
+  constructor(db: Pool) {
+    this.#db = db;
+  }
+
+  /** The key with this id, if it works now. */
+  async find(id: string): Promise<KeyInUse | undefined> {
+    this.#turn ??= this.#begin();
+    const { ids, found } = this.#turn;
+    ids.add(id);
+    return (await found).get(id);
+  }
+
+  #begin(): Turn {
+    const ids = new Set<string>();
+    const gathered = this.#underWay === 0 ? Promise.resolve() : endOfTurn();
+    return { ids, found: gathered.then(() => this.#look(ids)) };
+  }
+
+  async #look(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, KeyInUse>> {
+    this.#turn = undefined;
+    this.#underWay += 1;
+    try {
+      return await findWorkingKeys(this.#db, [...ids]);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}

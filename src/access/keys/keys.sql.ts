@@ -1,0 +1,105 @@
+/** SQL of `api_keys`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { DEFAULT_CEILING, type KeyCeiling } from '../rights/key-ceiling.ts';
+import { type ApiKey, isKeyId, type KeyKind, type NewKey } from './api-key.ts';
+import { IS_WORKING, LIFE_COLUMNS } from './working-key.sql.ts';
+
+const COLUMNS = `id, name, kind, ${LIFE_COLUMNS}`;
+
+const CEILING_COLUMNS = `ceiling_capabilities as capabilities, ceiling_roles as roles, ceiling_rooms as rooms,
+  ceiling_rank as rank, ceiling_lifetime_seconds as "lifetimeSeconds"`;
+
+export interface KeyInUse {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly kind: KeyKind;
+  readonly hash: Buffer;
+  readonly status: TenantStatus;
+  readonly ceiling: KeyCeiling;
+}
+
+/** Those of the keys with these ids that work now, by id. */
+export async function findWorkingKeys(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeyInUse>> {
+  const { rows } = await db.query<Omit<KeyInUse, 'ceiling'> & KeyCeiling>({
+    name: 'find-working-keys',
+    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, ${CEILING_COLUMNS}
+             from api_keys k join tenants t on t.id = k.tenant_id
+            where k.id = any($1) and ${IS_WORKING}`,
+    values: [ids],
+  });
+  return new Map(
+    rows.map(({ id, tenant, kind, hash, status, ...ceiling }) => [
+      id,
+      { id, tenant, kind, hash, status, ceiling },
+    ]),
+  );
+}
+
+export async function insertKey(
+  db: Db,
+  tenant: TenantId,
+  key: NewKey & { name: string; kind: KeyKind; ceiling?: KeyCeiling },
+): Promise<ApiKey> {
+  const { capabilities, roles, rooms, rank, lifetimeSeconds } = key.ceiling ?? DEFAULT_CEILING;
+  const { rows } = await db.query<ApiKey>(
+    `insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles, ceiling_rooms,
+                           ceiling_rank, ceiling_lifetime_seconds)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+    [key.id, tenant, key.name, key.kind, key.hash, capabilities, roles, rooms, rank, lifetimeSeconds],
+  );
+  return rows[0]!;
+}
+
+export async function listKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
+  const { rows } = await db.query<ApiKey>(
+    `select ${COLUMNS} from api_keys where tenant_id = $1 order by created_at, id`,
+    [tenant],
+  );
+  return rows;
+}
+
+export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<ApiKey | undefined> {
+  // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
+  if (!isKeyId(id)) return undefined;
+  const { rows } = await tx.query<ApiKey>(
+    `select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`,
+    [tenant, id],
+  );
+  return rows[0];
+}
+
+/** Whether another key of this kind is active and not retiring. */
+export async function hasOtherKey(tx: Tx, tenant: TenantId, key: ApiKey): Promise<boolean> {
+  const { rows } = await tx.query(
+    `select 1 from api_keys
+      where tenant_id = $1 and kind = $2 and id <> $3 and revoked_at is null and retires_at is null limit 1`,
+    [tenant, key.kind, key.id],
+  );
+  return rows.length > 0;
+}
+
+/** Locks the key, so that of two changes at once the second one sees what the first one did. */
+export async function lockCeiling(tx: Tx, id: string): Promise<KeyCeiling | undefined> {
+  const { rows } = await tx.query<KeyCeiling>(
+    `select ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,
+    [id],
+  );
+  return rows[0];
+}
+
+export async function updateCeiling(
+  tx: Tx,
+  id: string,
+  { capabilities, roles, rooms, rank, lifetimeSeconds }: KeyCeiling,
+): Promise<void> {
+  await tx.query(
+    `update api_keys set ceiling_capabilities = $2, ceiling_roles = $3, ceiling_rooms = $4, ceiling_rank = $5,
+                         ceiling_lifetime_seconds = $6
+      where id = $1`,
+    [id, capabilities, roles, rooms, rank, lifetimeSeconds],
+  );
+}

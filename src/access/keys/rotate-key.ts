@@ -1,0 +1,39 @@
+/** Replace a key by a new one while the old one works on for a while. Source: specification 4.10. */
+import { inTransaction } from '../../base/db/transaction.ts';
+import { Failure } from '../../base/failure.ts';
+import { assert } from '../../base/lib/assert.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { newKey } from './api-key.ts';
+import type { CreatedKey } from './create-key.ts';
+import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
+import { markRetiring } from './working-key.sql.ts';
+
+export interface RotatedKey extends CreatedKey {
+  readonly oldKeyRetires: Date;
+}
+
+/** A key has one successor: rotating it again is refused, whether it is still retiring or revoked. */
+export async function rotateKey(
+  deps: Deps,
+  tenant: TenantId,
+  keyId: string,
+  overlapSeconds: number,
+): Promise<RotatedKey> {
+  return inTransaction(deps.db, async (tx) => {
+    // One change of a tenant's keys at a time.
+    await lockTenant(tx, tenant);
+    const old = await findKey(tx, tenant, keyId);
+    if (!old) throw new Failure('not_found');
+    if (old.revokedAt) throw new Failure('already_revoked');
+    if (old.retiresAt) throw new Failure('already_rotated');
+
+    const fresh = newKey(deps.config.keyPrefix);
+    const ceiling = await lockCeiling(tx, old.id);
+    assert(ceiling, 'ceiling of the key');
+    const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
+    const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
+    return { key, plaintext: fresh.plaintext, oldKeyRetires };
+  });
+}

@@ -1,0 +1,38 @@
+/**
+ * SQL of what `api_keys` and `device_credentials` have in common: the life of a key, until it is revoked
+ * or replaced. It is judged by the clock of the database, the only one that all processes share.
+ */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+type KeyTable = 'api_keys' | 'device_credentials';
+
+/** `KeyLife`. One whose time to retire has passed is revoked from that instant, whether or not a row says so. */
+export const LIFE_COLUMNS = `created_at as "createdAt",
+  case when revoked_at is null and retires_at > now() then retires_at end as "retiresAt",
+  least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;
+
+export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
+
+export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {
+  await tx.query(`update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`, [
+    tenant,
+    id,
+  ]);
+}
+
+/** Returns when the key stops working. */
+export async function markRetiring(
+  tx: Tx,
+  table: KeyTable,
+  tenant: TenantId,
+  id: string,
+  overlapSeconds: number,
+): Promise<Date> {
+  const { rows } = await tx.query<{ retiresAt: Date }>(
+    `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
+      where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
+    [tenant, id, overlapSeconds],
+  );
+  return rows[0]!.retiresAt;
+}

@@ -1,0 +1,68 @@
+/**
+ * Capabilities: what a token allows. The list is closed; what is not in a token is denied.
+ */
+
+import type { RoomPolicy } from '../../control/rooms/room.ts';
+import type { Role } from '../../money/pricing/rate-card.ts';
+import type { PublishRight } from '../devices/device-credential.ts';
+
+export const CAPABILITIES = [
+  'chat.send',
+  'moderate.ban',
+  'moderate.close_room',
+  'moderate.kick',
+  'moderate.mute',
+  'moderate.revoke_publish',
+  'publish.audio',
+  'publish.data',
+  'publish.screen',
+  'publish.video',
+  'room.end',
+  'room.hidden',
+  'room.update_policy',
+  'roster.view',
+  'self.update',
+  'subscribe.audio',
+  'subscribe.video',
+  'watchdog.manage',
+] as const;
+
+export type Capability = (typeof CAPABILITIES)[number];
+
+const WATCHING: readonly Capability[] = ['subscribe.audio', 'subscribe.video'];
+
+/** What every participant may do besides publishing. Nothing of it touches another one or the room. */
+const PARTICIPATING: readonly Capability[] = [...WATCHING, 'chat.send', 'roster.view', 'self.update'];
+
+const PUBLISHING: readonly Capability[] = [
+  'publish.audio',
+  'publish.data',
+  'publish.screen',
+  'publish.video',
+];
+
+/** What a role is given where neither the request nor the room's policy says otherwise. */
+export const ROLE_CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
+  // Being hidden is asked for, never given unasked.
+  host: CAPABILITIES.filter((capability) => capability !== 'room.hidden'),
+  audience: [...PARTICIPATING, ...PUBLISHING],
+  broadcast_audience: [...WATCHING, 'chat.send', 'self.update'],
+};
+
+/** What a role is given where a request does not say otherwise. */
+export function capabilitiesOfRole(
+  role: Role,
+  policy: Pick<RoomPolicy, 'hostCapabilities' | 'audienceCapabilities'>,
+): readonly Capability[] {
+  const ofPolicy = role === 'host' ? policy.hostCapabilities : policy.audienceCapabilities;
+  return ofPolicy.length > 0 ? ofPolicy : ROLE_CAPABILITIES[role];
+}
+
+export function isCapability(text: string): text is Capability {
+  return (CAPABILITIES as readonly string[]).includes(text);
+}
+
+/** What a device gets that joins by itself. Sorted, as tokens carry them. */
+export function joinCapabilities(publish: readonly PublishRight[]): readonly string[] {
+  return [...PARTICIPATING, ...publish.map((right) => `publish.${right}`)].sort();
+}

@@ -1,0 +1,44 @@
+/** Sign a tenant up: the tenant, its first key, and a checkout to pay. Source: specification 4.2. */
+import { inTransaction } from '../../base/db/transaction.ts';
+import { newTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { insertTenant } from '../../base/tenants/tenants.sql.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { microsOfCents } from '../../money/amount.ts';
+import { openCheckout } from '../../money/payments/open-checkout.ts';
+import { newKey } from '../keys/api-key.ts';
+import { insertKey } from '../keys/keys.sql.ts';
+
+export interface SignedUp {
+  readonly tenant: TenantId;
+  readonly keyId: string;
+  /** Shown once. */
+  readonly apiKey: string;
+  /** Empty when no checkout could be opened; the tenant opens one later. */
+  readonly checkoutUrl: string;
+}
+
+export async function signUp(
+  deps: Deps,
+  { email, name, address }: { email: string; name: string; address: string },
+): Promise<SignedUp> {
+  await deps.signupLimit.count(address);
+
+  const tenant = newTenantId();
+  const key = newKey(deps.config.keyPrefix);
+  await inTransaction(deps.db, async (tx) => {
+    await insertTenant(tx, { id: tenant, name, email });
+    await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
+  });
+  return { tenant, keyId: key.id, apiKey: key.plaintext, checkoutUrl: await firstCheckout(deps, tenant) };
+}
+
+/** The tenant exists whatever happens here, so a provider that fails costs the link and nothing else. */
+async function firstCheckout(deps: Deps, tenant: TenantId): Promise<string> {
+  if (!deps.provider) return '';
+  try {
+    return await openCheckout(deps, tenant, microsOfCents(deps.config.signupCheckoutCents));
+  } catch (error) {
+    deps.log.warn({ err: error }, 'no checkout could be opened at signup');
+    return '';
+  }
+}

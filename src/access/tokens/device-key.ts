@@ -1,0 +1,46 @@
+/** The public keys of devices, and the thumbprints that stand for them (RFC 7638). */
+import { createPublicKey } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose';
+import { invalidRequest } from '../../base/failure.ts';
+
+/** Source: RFC 7518, 6.2.1. Coordinates are 32 bytes in base64url each. */
+export interface DeviceKey {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+}
+
+/** Fails with `invalid_request` where the coordinates are no point of the curve. */
+export async function thumbprintOf({ kty, crv, x, y }: DeviceKey): Promise<string> {
+  const jwk = { kty, crv, x, y };
+  if (!isCanonical(x) || !isCanonical(y) || !isOnCurve(jwk)) {
+    throw invalidRequest('key must be a point of P-256');
+  }
+  return calculateJwkThumbprint(jwk);
+}
+
+/** Whether `text` can be a thumbprint: SHA-256 in base64url. */
+export function isThumbprint(text: string): boolean {
+  return isCanonical(text);
+}
+
+/** Of the field `device` of a join. */
+export function parseThumbprint(text: string): string {
+  if (!isThumbprint(text)) throw invalidRequest('device must be a thumbprint: 32 bytes in base64url');
+  return text;
+}
+
+/** One spelling for one value: its last character may not hold bits that belong to no byte. */
+function isCanonical(text: string): boolean {
+  return text.length === 43 && Buffer.from(text, 'base64url').toString('base64url') === text;
+}
+
+function isOnCurve(jwk: DeviceKey): boolean {
+  try {
+    createPublicKey({ key: { ...jwk }, format: 'jwk' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+/** Mint a participant token: claims, signed by the active key. */
+
+import { assert } from '../../base/lib/assert.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { signJws } from './jws.ts';
+import { claimsOf, type Grant, TOKEN_SECONDS_MAX, TOKEN_TYPE } from './participant-token.ts';
+
+export interface MintedToken {
+  readonly token: string;
+  readonly jti: string;
+  readonly kid: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * `kid` is the key that the database named active in the statement which admitted the participant,
+ * so that no process signs with a key that it merely remembers.
+ */
+export async function mintToken(deps: Deps, kid: string | null, grant: Grant): Promise<MintedToken> {
+  assert(kid !== null, 'a signing key is active');
+  assert(grant.lifetimeSeconds <= TOKEN_SECONDS_MAX, 'lifetime of a token');
+  const claims = claimsOf(grant, deps.config.publicUrl);
+  return {
+    token: await signJws(deps.signer, { kid, typ: TOKEN_TYPE }, claims),
+    jti: claims.jti,
+    kid,
+    expiresAt: new Date(claims.exp * 1000),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Participant tokens: what stands in them.
+ *
+ * Source: specification 5. A token is a JWS of one user, on one device, in one incarnation of one
+ * room; it lives for minutes and is bound to the device's key by `cnf.jkt` (RFC 7800, RFC 9449).
+ */
+import { randomHex } from '../../base/lib/ids.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Role } from '../../money/pricing/rate-card.ts';
+
+/** Explicit, so that a token of another kind is never taken for one (RFC 8725, 3.11). */
+export const TOKEN_TYPE = 'participant+jwt';
+
+export const TOKEN_SECONDS_DEFAULT = 600;
+export const TOKEN_SECONDS_MAX = 900;
+
+/** Everything that a token says, in our own words. */
+export interface Grant {
+  /** Seconds since 1970, by the clock of the database. */
+  readonly issuedAt: number;
+  readonly lifetimeSeconds: number;
+  readonly tenant: TenantId;
+  readonly username: string;
+  /** RFC 7638 thumbprint of the device's key. */
+  readonly thumbprint: string;
+  readonly room: string;
+  readonly roomUid: string;
+  readonly role: Role;
+  /** Standing, 0 to 100: one may act only on those of a lower one. */
+  readonly rank: number;
+  /** Sorted. */
+  readonly capabilities: readonly string[];
+  /** Revocation epoch of the user in this room: a kick begins a new one. */
+  readonly epoch: number;
+  /** The API key or device credential that asked for the token, for the record only. */
+  readonly keyId: string;
+}
+
+export interface Claims {
+  readonly iss: string;
+  readonly aud: string;
+  readonly sub: string;
+  readonly tid: string;
+  readonly iat: number;
+  readonly nbf: number;
+  readonly exp: number;
+  readonly jti: string;
+  readonly cnf: { readonly jkt: string };
+  readonly room: string;
+  readonly rid: string;
+  readonly role: Role;
+  readonly cap: readonly string[];
+  readonly rank: number;
+  readonly ep: number;
+  readonly key: string;
+}
+
+/** `publicUrl` is the address of the deployment: its issuer, and by its host the relays that may be used. */
+export function claimsOf(grant: Grant, publicUrl: string): Claims {
+  return {
+    iss: publicUrl,
+    aud: audienceOf(publicUrl),
+    sub: grant.username,
+    tid: renderTenantId(grant.tenant),
+    iat: grant.issuedAt,
+    nbf: grant.issuedAt,
+    exp: grant.issuedAt + grant.lifetimeSeconds,
+    jti: randomHex(16),
+    cnf: { jkt: grant.thumbprint },
+    room: grant.room,
+    rid: grant.roomUid,
+    role: grant.role,
+    cap: grant.capabilities,
+    rank: grant.rank,
+    ep: grant.epoch,
+    key: grant.keyId,
+  };
+}
+
+/** The relays of a deployment, as `aud` names them. */
+export function audienceOf(publicUrl: string): string {
+  return `relay:${new URL(publicUrl).host}`;
+}

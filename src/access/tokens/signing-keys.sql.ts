@@ -1,0 +1,98 @@
+/** SQL of `signing_keys`. The schedule runs by the clock of the database. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import {
+  ACTIVE_DAYS,
+  type NewSigningKey,
+  PENDING_SECONDS,
+  type PublicJwk,
+  RETIRING_SECONDS,
+  SIGNING_ALGORITHM,
+  type SigningKeyState,
+} from './signing-key.ts';
+
+export interface SigningKeyRow {
+  readonly kid: string;
+  readonly state: SigningKeyState;
+  readonly publishedAt: Date;
+  readonly activatedAt: Date | null;
+  readonly removeAt: Date | null;
+  readonly removedAt: Date | null;
+  /** What the schedule has to do with it now. */
+  readonly due: boolean;
+}
+
+const COLUMNS = `kid, state, published_at as "publishedAt", activated_at as "activatedAt",
+  remove_at as "removeAt", removed_at as "removedAt",
+  case state when 'pending' then published_at <= now() - make_interval(secs => ${PENDING_SECONDS})
+             when 'active' then activated_at <= now() - make_interval(days => ${ACTIVE_DAYS})
+             when 'retiring' then remove_at <= now()
+             else false end as due`;
+
+/** One change of the keys at a time, by whichever process or operator; reading goes on. */
+export async function lockSigningKeys(tx: Tx): Promise<void> {
+  await tx.query('lock table signing_keys in share row exclusive mode');
+}
+
+/** The newest first. */
+export async function listSigningKeys(db: Db): Promise<SigningKeyRow[]> {
+  const { rows } = await db.query<SigningKeyRow>(
+    `select ${COLUMNS} from signing_keys order by published_at desc, kid`,
+  );
+  return rows;
+}
+
+export async function selectPublicKeys(db: Db): Promise<PublicJwk[]> {
+  const { rows } = await db.query<{ key: PublicJwk }>(
+    `select public_key as key from signing_keys where state <> 'removed' order by published_at desc, kid`,
+  );
+  return rows.map((row) => row.key);
+}
+
+export interface SealedKey {
+  readonly kid: string;
+  readonly privateKey: Buffer;
+}
+
+export async function listSealedKeys(db: Db): Promise<SealedKey[]> {
+  const { rows } = await db.query<SealedKey>(
+    `select kid, private_key as "privateKey" from signing_keys where state <> 'removed'`,
+  );
+  return rows;
+}
+
+export async function findSealedKey(db: Db, kid: string): Promise<SealedKey | undefined> {
+  const { rows } = await db.query<SealedKey>(
+    `select kid, private_key as "privateKey" from signing_keys where kid = $1 and state <> 'removed'`,
+    [kid],
+  );
+  return rows[0];
+}
+
+export async function insertPendingKey(
+  tx: Tx,
+  key: Pick<NewSigningKey, 'kid' | 'publicKey'> & { readonly sealedPrivateKey: Buffer },
+): Promise<void> {
+  await tx.query(
+    `insert into signing_keys (kid, alg, public_key, private_key, state) values ($1, $2, $3, $4, 'pending')`,
+    [key.kid, SIGNING_ALGORITHM, key.publicKey, key.sealedPrivateKey],
+  );
+}
+
+export async function markActive(tx: Tx, kid: string): Promise<void> {
+  await tx.query(`update signing_keys set state = 'active', activated_at = now() where kid = $1`, [kid]);
+}
+
+export async function markRetiring(tx: Tx, kid: string): Promise<void> {
+  await tx.query(
+    `update signing_keys set state = 'retiring', remove_at = now() + make_interval(secs => $2) where kid = $1`,
+    [kid, RETIRING_SECONDS],
+  );
+}
+
+/** The private part goes with it, from here and from every later backup. */
+export async function markRemoved(tx: Tx, kid: string): Promise<void> {
+  await tx.query(
+    `update signing_keys set state = 'removed', removed_at = now(), private_key = null where kid = $1`,
+    [kid],
+  );
+}

@@ -1,0 +1,141 @@
+/**
+ * The signing keys as time passes, and what operators may do out of turn.
+ *
+ * The state of the keys is rows, moved under one lock by the clock of the database, so any number of
+ * processes may do this at any time: the work is done once.
+ */
+import type { Pool, Tx } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import { type Repeating, repeat } from '../../base/lib/repeat.ts';
+import type { SecretBox } from '../../base/lib/secret-box.ts';
+import { StartError } from '../../base/lib/start-error.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { newSigningKey } from './signing-key.ts';
+import {
+  insertPendingKey,
+  listSealedKeys,
+  listSigningKeys,
+  lockSigningKeys,
+  markActive,
+  markRemoved,
+  markRetiring,
+  type SigningKeyRow,
+} from './signing-keys.sql.ts';
+
+const EVERY_SECONDS = 60;
+
+/** Nothing an operator asked for was done; the message says why. */
+export class SigningKeyRefusal extends Error {
+  override readonly name = 'SigningKeyRefusal';
+}
+
+/**
+ * Do what the schedule asks for now. Of a deployment without keys the first one is active at once.
+ *
+ * Fails with `StartError` where SECRETS_KEY does not open what others have sealed.
+ */
+export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
+  await inLock(db, async (tx, keys) => {
+    await checkSealedKeys(tx, box);
+    for (const key of keys) if (key.state === 'retiring' && key.due) await markRemoved(tx, key.kid);
+
+    const active = keys.find((key) => key.state === 'active');
+    const pending = keys.find((key) => key.state === 'pending');
+    // Nobody can have read the published keys of a deployment that had none.
+    if (!active) await activate(tx, keys, pending?.kid ?? (await publish(tx, box)));
+    else if (pending?.due) await activate(tx, keys, pending.kid);
+    else if (active.due && !pending) await publish(tx, box);
+  });
+}
+
+export function startSigningKeys(deps: Deps): Repeating {
+  return repeat(
+    EVERY_SECONDS,
+    () => turnSigningKeys(deps.db, deps.box),
+    (error) => deps.log.error({ err: error }, 'the signing keys were not looked after'),
+  );
+}
+
+/** Publish a successor, which takes over by itself an hour later. Returns its kid. */
+export async function rotateSigningKey(db: Pool, box: SecretBox): Promise<string> {
+  return inLock(db, async (tx, keys) => {
+    const pending = keys.find((key) => key.state === 'pending');
+    if (pending) throw new SigningKeyRefusal(`${pending.kid} is pending already`);
+    await checkSealedKeys(tx, box);
+    return publish(tx, box);
+  });
+}
+
+/** Let the pending key sign, if every relay can have read it by now. Returns its kid. */
+export async function activateSigningKey(db: Pool): Promise<string> {
+  return inLock(db, async (tx, keys) => {
+    const pending = keys.find((key) => key.state === 'pending');
+    if (!pending) throw new SigningKeyRefusal('no key is pending: rotate first');
+    if (!pending.due) {
+      throw new SigningKeyRefusal(
+        `${pending.kid} has been published for less than an hour: relays would refuse its tokens`,
+      );
+    }
+    await activate(tx, keys, pending.kid);
+    return pending.kid;
+  });
+}
+
+/**
+ * Somebody else may hold our keys: a new one signs from now on, and all others are removed at once.
+ * Tokens that they signed are refused as soon as a relay reads the published keys again.
+ */
+export async function replaceCompromisedKeys(db: Pool, box: SecretBox): Promise<string> {
+  return inLock(db, async (tx, keys) => {
+    for (const key of keys) if (key.state !== 'removed') await markRemoved(tx, key.kid);
+    const kid = await publish(tx, box);
+    await markActive(tx, kid);
+    return kid;
+  });
+}
+
+/** Remove a key that signs nothing and has signed nothing that is still valid. */
+export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
+  await inLock(db, async (tx, keys) => {
+    const key = keys.find((each) => each.kid === kid);
+    if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
+    if (key.state === 'active') throw new SigningKeyRefusal(`${kid} is active: rotate and activate first`);
+    if (key.state === 'retiring' && !key.due) {
+      throw new SigningKeyRefusal(
+        `tokens that ${kid} signed may be valid until ${key.removeAt?.toISOString()}`,
+      );
+    }
+    if (key.state !== 'removed') await markRemoved(tx, kid);
+  });
+}
+
+function inLock<T>(db: Pool, work: (tx: Tx, keys: SigningKeyRow[]) => Promise<T>): Promise<T> {
+  return inTransaction(db, async (tx) => {
+    await lockSigningKeys(tx);
+    return work(tx, await listSigningKeys(tx));
+  });
+}
+
+/** What one process seals, the others must open: a key that only it could use would stop them all. */
+async function checkSealedKeys(tx: Tx, box: SecretBox): Promise<void> {
+  for (const { kid, privateKey } of await listSealedKeys(tx)) {
+    try {
+      box.open(privateKey, kid);
+    } catch (error) {
+      throw new StartError(`SECRETS_KEY is not the one that the signing key ${kid} was encrypted with`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+async function publish(tx: Tx, box: SecretBox): Promise<string> {
+  const { kid, publicKey, privateKey } = await newSigningKey();
+  await insertPendingKey(tx, { kid, publicKey, sealedPrivateKey: box.seal(privateKey, kid) });
+  return kid;
+}
+
+async function activate(tx: Tx, keys: readonly SigningKeyRow[], kid: string): Promise<void> {
+  for (const key of keys) if (key.state === 'active') await markRetiring(tx, key.kid);
+  await markActive(tx, kid);
+}

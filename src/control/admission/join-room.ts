@@ -1,0 +1,107 @@
+/**
+ * Let a device into a room by its own credential.
+ *
+ * Source: specification 4.11. The checks come in a fixed order, and the first that fails is told.
+ */
+
+import type { Device } from '../../access/devices/device-credential.ts';
+import { joinGrant } from '../../access/rights/join-grant.ts';
+import { Failure } from '../../base/failure.ts';
+import { admits, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { DEFAULT_POLICY, mayJoinRoom, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
+import { type EntryState, findEntryState, openFirstRoom } from '../rooms/rooms.sql.ts';
+import { type Admitted, admit, type Entry, refuseNewcomer } from './admit.ts';
+
+/** What was asked for, already of the right form. */
+export interface JoinRequest {
+  /** As on the wire; `undefined`: the tenant of the credential. */
+  readonly tenant: string | undefined;
+  readonly room: string | undefined;
+  /** Prepared: the name that will be minted. */
+  readonly username: string;
+  readonly thumbprint: string;
+  /** Where the device calls from. */
+  readonly address: string | undefined;
+}
+
+export interface Joined extends Admitted {
+  readonly room: string;
+}
+
+/**
+ * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
+ * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `room_full`, and, for a name
+ * that looks like that of somebody present, `username_confusable`.
+ */
+export async function joinRoom(deps: Deps, device: Device, request: JoinRequest): Promise<Joined> {
+  const { tenant } = device;
+  if (request.tenant !== undefined && request.tenant !== renderTenantId(tenant)) {
+    throw denied('this credential is of another tenant');
+  }
+  const room = request.room ?? device.defaultRoom ?? ROOM_DEFAULT;
+  if (!mayJoinRoom(device.rooms, room)) throw denied('this credential is not for this room');
+
+  const admitted = await admit(deps, () => checkJoin(deps, device, { ...request, room }));
+  return { ...admitted, room };
+}
+
+async function checkJoin(
+  deps: Deps,
+  device: Device,
+  { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
+): Promise<Entry> {
+  const { tenant } = device;
+  const state = await findEntryState(deps.db, { tenant, room, username, device: thumbprint, address });
+  if (state.isBanned) throw new Failure('banned');
+  refuseInactive(state);
+  refuseWithoutCredit(state);
+  const live = await getRoom(deps, tenant, room, state);
+  // Nobody vouches for the age of who comes with a device alone.
+  if (live.policy.ageVerificationRequired) throw new Failure('age_verification_required');
+  // Anybody can type the name of somebody who is there.
+  refuseNewcomer(live.policy, state.isAdmitted);
+  return {
+    ...live,
+    tenant,
+    room,
+    username,
+    device: thumbprint,
+    isPresent: state.isPresent,
+    ...joinGrant(device.publish),
+    mayLower: false,
+    keyId: device.credentialId,
+    lastCheck: () => {},
+  };
+}
+
+function denied(why: string): Failure {
+  return new Failure('permission_denied', { message: `permission denied: ${why}` });
+}
+
+/** A tenant that never paid is pending, which is told as a lack of credit. */
+function refuseInactive({ status }: EntryState): void {
+  if (status !== 'active' && status !== 'pending') throw new Failure('tenant_not_active');
+}
+
+function refuseWithoutCredit(state: EntryState): void {
+  if (state.status === 'pending') throw new Failure('payment_required');
+  if (!admits(state, state.balance)) throw new Failure('credit_spent');
+}
+
+/** The live room, opened if this deployment opens rooms for whoever comes first. */
+async function getRoom(
+  deps: Deps,
+  tenant: TenantId,
+  name: string,
+  state: EntryState,
+): Promise<{ roomUid: string; policy: RoomPolicy }> {
+  if (state.roomUid === null) {
+    if (!deps.config.joinCreatesRooms) throw new Failure('not_found');
+    const opened = await openFirstRoom(deps.db, tenant, name);
+    if (opened === undefined) throw new Failure('room_ended');
+    return { roomUid: opened, policy: DEFAULT_POLICY };
+  }
+  if (state.roomState !== 'LIVE') throw new Failure('room_ended');
+  return { roomUid: state.roomUid, policy: state.policy! };
+}

@@ -1,0 +1,81 @@
+/**
+ * Keep somebody out of a room, or of all rooms of a tenant; whoever is meant and present leaves.
+ *
+ * There is one ban of a subject in a scope. Where one stands, it is only ever made stronger.
+ */
+
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import { appendEvents } from '../../events/events.sql.ts';
+import { type ActorName, authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
+import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
+import { countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
+import { expelMeant, findMeant } from './expel-meant.ts';
+import type { ModerationEvent, Subject } from './moderation-event.ts';
+import { leaving, recordModeration } from './record-moderation.ts';
+
+export interface BanRequest {
+  /** Name of a room; `undefined`: every room of the tenant. */
+  readonly room: string | undefined;
+  readonly subject: Subject;
+  /** `null`: for ever, or until the room ends. */
+  readonly ttlMs: number | null;
+  readonly reason: string;
+  readonly actor: ActorName | undefined;
+}
+
+export interface Banned {
+  readonly ban: Ban;
+  /** `undefined`: a ban that is as strong stood already. */
+  readonly event: ModerationEvent | undefined;
+}
+
+/**
+ * Fails with `not_found`, `capability_required`, `insufficient_standing`, `room_ended` and
+ * `too_many_bans`.
+ */
+export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: BanRequest): Promise<Banned> {
+  const { tenant } = caller;
+  const { subject, ttlMs, reason, actor } = request;
+  const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
+  // The standing of a participant is of one room.
+  const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
+  // The actor is among those whom a ban of his own name or device means, and nobody outranks himself.
+  const meant = await findMeant(tx, tenant, room?.uid ?? null, subject);
+  for (const each of meant) refuseWithoutStanding(standing, each);
+  if (room) refuseEnded(room);
+
+  const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
+  const { ban, isChanged } = await setBan(tx, tenant, { ...wanted, rank: standing.rank });
+  const left = leaving(await expelMeant(tx, tenant, meant));
+  if (!isChanged) {
+    if (left.length > 0) await appendEvents(tx, tenant, left);
+    return { ban, event: undefined };
+  }
+  const { expiresAt } = ban;
+  const deed = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
+  return { ban, event: await recordModeration(tx, caller, deed, left) };
+}
+
+/** `isChanged`: it is new, or stronger than the one that stood already. */
+async function setBan(
+  tx: Tx,
+  tenant: TenantId,
+  wanted: NewBan,
+): Promise<{ readonly ban: Ban; readonly isChanged: boolean }> {
+  const isOfAddresses = wanted.subject.kind === 'cidr';
+  // One after the other: two that are counted at once would both be the last.
+  if (isOfAddresses) await lockTenant(tx, tenant);
+  const { isNew, ...ban } = await insertBan(tx, tenant, wanted);
+  if (!isNew) {
+    const stronger = await strengthenBan(tx, tenant, ban.id, wanted);
+    return { ban: stronger ?? ban, isChanged: stronger !== undefined };
+  }
+  if (isOfAddresses && (await countAddressBans(tx, tenant)) > ADDRESS_BANS_MAX)
+    throw new Failure('too_many_bans');
+  return { ban, isChanged: true };
+}

@@ -1,0 +1,196 @@
+/** SQL of `bans`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { newId } from '../../base/lib/ids.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Ban } from './ban.ts';
+import type { Subject } from './moderation-event.ts';
+
+/** The columns of a `Ban`, of `bans b` and the `rooms r` of those that have one. */
+const BAN = `b.id, r.name as room, b.room_uid as "roomUid",
+  json_build_object('kind', b.kind, 'value', b.value) as subject, b.created_at as "createdAt",
+  b.expires_at as "expiresAt", b.reason, b.actor, b.rank`;
+
+const ROOM_OF_BAN = 'left join rooms r on r.tenant_id = b.tenant_id and r.uid = b.room_uid';
+
+/** A ban ends when it is lifted, with its time, or with its room. */
+const STANDING = `b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
+  and (b.room_uid is null or r.state = 'LIVE')`;
+
+export interface NewBan extends Pick<Ban, 'roomUid' | 'subject' | 'reason' | 'actor' | 'rank'> {
+  /** `null`: for ever. */
+  readonly ttlMs: number | null;
+}
+
+/** Set a ban, unless the same one stands: that is returned then. */
+export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<Ban & { isNew: boolean }> {
+  const { roomUid, subject, reason, actor, rank, ttlMs } = ban;
+  await tx.query(
+    `update bans set lifted_at = now()
+      where tenant_id = $1 and room_uid is not distinct from $2 and kind = $3 and value = $4
+        and lifted_at is null and expires_at <= now()`,
+    [tenant, roomUid, subject.kind, subject.value],
+  );
+  const id = newId('ban');
+  const network = subject.kind === 'cidr' ? subject.value : null;
+  // The update changes nothing. It waits for whoever is setting or lifting the same ban, and finds it.
+  const { rows } = await tx.query<Ban>(
+    `with b as (
+       insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10::bigint / 1000.0))
+       on conflict (tenant_id, kind, value, coalesce(room_uid, '')) where lifted_at is null
+         do update set lifted_at = null
+       returning *
+     )
+     select ${BAN} from b ${ROOM_OF_BAN}`,
+    [tenant, id, roomUid, subject.kind, subject.value, network, reason, actor, rank, ttlMs],
+  );
+  return { ...rows[0]!, isNew: rows[0]!.id === id };
+}
+
+/**
+ * Make a ban as strong as `wanted`: it gets the later end, the higher rank with whoever has that, and
+ * the new reason. `undefined` where it is as strong already; then it stays as it is.
+ */
+export async function strengthenBan(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  { rank, actor, reason, ttlMs }: NewBan,
+): Promise<Ban | undefined> {
+  const end = `coalesce(now() + make_interval(secs => $6::bigint / 1000.0), 'infinity')`;
+  const { rows } = await tx.query<Ban>(
+    `with b as (
+       update bans
+          set expires_at = nullif(greatest(coalesce(expires_at, 'infinity'), ${end}), 'infinity'),
+              actor = case when $3 > rank then $4 else actor end,
+              rank = greatest(rank, $3), reason = $5, set_at = now()
+        where tenant_id = $1 and id = $2
+          and ($3 > rank or ${end} > coalesce(expires_at, 'infinity'))
+       returning *
+     )
+     select ${BAN} from b ${ROOM_OF_BAN}`,
+    [tenant, id, rank, actor, reason, ttlMs],
+  );
+  return rows[0];
+}
+
+/** Whom a ban means, and where. */
+export interface BanScope extends Pick<Ban, 'roomUid' | 'subject'> {
+  readonly tenant: TenantId;
+}
+
+/**
+ * Bans of users and devices that were set, or made stronger, in the last `seconds`, and of which
+ * somebody whom they mean is present.
+ *
+ * Each is looked at by itself, and in every room by primary key, so that no plan reads all participants
+ * for a few bans; nor is a plan kept from when there were none.
+ */
+export async function findBrokenBans(
+  db: Db,
+  { seconds, limit }: { readonly seconds: number; readonly limit: number },
+): Promise<BanScope[]> {
+  const { rows } = await db.query<BanScope>(
+    `select b.tenant_id as tenant, b.room_uid as "roomUid",
+              json_build_object('kind', b.kind, 'value', b.value) as subject
+         from bans b
+        cross join lateral (
+          select from participants p
+           where b.kind = 'user' and p.tenant_id = b.tenant_id and p.room_uid = b.room_uid
+             and p.username = b.value and p.left_at is null and p.expires_at > now()
+          union all
+          select from rooms r
+           cross join lateral (
+             select from participants p
+              where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.username = b.value
+                and p.left_at is null and p.expires_at > now() limit 1) there
+           where b.kind = 'user' and b.room_uid is null and r.tenant_id = b.tenant_id and r.state = 'LIVE'
+          union all
+          select from admissions a
+            join participants p using (tenant_id, room_uid, username)
+           where b.kind = 'device' and a.tenant_id = b.tenant_id and a.device = b.value
+             and (b.room_uid is null or a.room_uid = b.room_uid)
+             and a.expires_at > now() and p.left_at is null
+          limit 1) broken
+        where b.set_at > now() - make_interval(secs => $1) and b.kind <> 'cidr' and b.lifted_at is null
+          and (b.expires_at is null or b.expires_at > now())
+        order by b.set_at limit $2`,
+    [seconds, limit],
+  );
+  return rows;
+}
+
+/** The ban of exactly this scope and subject, if it stands; locked against everybody who would lift it. */
+export async function lockBan(
+  tx: Tx,
+  tenant: TenantId,
+  roomUid: string | null,
+  subject: Subject,
+): Promise<Ban | undefined> {
+  const { rows } = await tx.query<Ban>(
+    `select ${BAN} from bans b ${ROOM_OF_BAN}
+      where b.tenant_id = $1 and b.room_uid is not distinct from $2 and b.kind = $3 and b.value = $4
+        and ${STANDING} for update of b`,
+    [tenant, roomUid, subject.kind, subject.value],
+  );
+  return rows[0];
+}
+
+export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
+}
+
+/** How many ranges of addresses are banned, in all rooms. */
+export async function countAddressBans(db: Db, tenant: TenantId): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from bans b ${ROOM_OF_BAN}
+      where b.tenant_id = $1 and b.kind = 'cidr' and ${STANDING}`,
+    [tenant],
+  );
+  return rows[0]!.count;
+}
+
+export interface BanFilter {
+  /** Only bans of this room. */
+  readonly roomUid: string | undefined;
+  readonly subject: Subject | undefined;
+  /** Id of the ban that the page before ended with. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Bans that stand, the newest first. */
+export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
+  const { roomUid, subject, after, limit } = filter;
+  const { rows } = await db.query<Ban>(
+    `select ${BAN} from bans b ${ROOM_OF_BAN}
+      where b.tenant_id = $1 and ${STANDING}
+        and ($2::text is null or b.room_uid = $2)
+        and ($3::text is null or b.kind = $3 and b.value = $4)
+        and ($5::text is null or (b.created_at, b.id) <
+             (select created_at, id from bans where tenant_id = $1 and id = $5))
+      order by b.created_at desc, b.id desc limit $6`,
+    [tenant, roomUid, subject?.kind, subject?.value, after, limit],
+  );
+  return rows;
+}
+
+/** Take some of the bans out of sight that have ended, or whose rooms have. Returns how many there were. */
+export async function liftEndedBans(db: Db, limit: number): Promise<number> {
+  // Rooms that have been swept are those that ended so long ago that their bans are lifted.
+  const { rowCount } = await db.query(
+    `with expired as (
+       select tenant_id, id from bans where lifted_at is null and expires_at <= now()
+        limit $1 for update skip locked
+     ), ended as (
+       select b.tenant_id, b.id
+         from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
+        where r.ended_at is not null and not r.is_swept and b.lifted_at is null and b.room_uid is not null
+        limit $1 for update of b skip locked
+     )
+     update bans set lifted_at = now()
+      where (tenant_id, id) in (select * from expired union select * from ended limit $1)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

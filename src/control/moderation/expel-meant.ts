@@ -1,0 +1,49 @@
+/** Make those leave whom a ban of a user or a device means. */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Participant } from '../rooms/participant.ts';
+import { expel, findUsers, findUsersOfDevice, type Meant } from '../rooms/participants.sql.ts';
+import { lockRooms } from '../rooms/rooms.sql.ts';
+import { wakeWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import type { Subject } from './moderation-event.ts';
+
+/**
+ * `roomUid`: `null` stands for every live room. Who has an address is known to relays only; they refuse
+ * whom a ban of addresses means.
+ */
+export async function findMeant(
+  tx: Tx,
+  tenant: TenantId,
+  roomUid: string | null,
+  { kind, value }: Subject,
+): Promise<Meant[]> {
+  switch (kind) {
+    case 'user':
+      return findUsers(tx, tenant, roomUid, value);
+    case 'device':
+      return findUsersOfDevice(tx, tenant, roomUid, value);
+    case 'cidr':
+      return [];
+  }
+}
+
+/**
+ * Returns those who were present. All rooms are locked before anybody leaves, and watchdogs are woken
+ * after everybody has: whoever else needs several of these takes them in this order too.
+ */
+export async function expelMeant(tx: Tx, tenant: TenantId, meant: readonly Meant[]): Promise<Participant[]> {
+  const present = Map.groupBy(
+    meant.filter((each) => each.isPresent),
+    (each) => each.roomUid,
+  );
+  if (present.size === 0) return [];
+  const rooms = [...present.keys()].sort();
+  await lockRooms(tx, tenant, rooms);
+  const left: Participant[] = [];
+  for (const roomUid of rooms) {
+    const usernames = present.get(roomUid)!.map((each) => each.username);
+    left.push(...(await expel(tx, tenant, roomUid, 'banned', usernames)));
+  }
+  for (const roomUid of rooms) await wakeWatchdogs(tx, tenant, roomUid);
+  return left;
+}

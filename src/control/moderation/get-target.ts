@@ -1,0 +1,41 @@
+/** Find the participant whom a moderator means, and whether he may. */
+
+import type { Capability } from '../../access/rights/capabilities.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { type ActorName, authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
+import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import type { Participant } from '../rooms/participant.ts';
+import { findParticipant } from '../rooms/participants.sql.ts';
+import type { LockedRoom } from '../rooms/room.ts';
+
+export interface TargetName {
+  /** Name of a room. */
+  readonly room: string;
+  readonly username: string;
+  readonly actor: ActorName | undefined;
+}
+
+export interface Target {
+  /** Live, and locked. */
+  readonly room: LockedRoom;
+  /** Present or not. */
+  readonly participant: Participant;
+}
+
+/** Fails with `not_found`, `capability_required`, `insufficient_standing` and `room_ended`. */
+export async function getTarget(
+  tx: Tx,
+  tenant: TenantId,
+  { room: name, username, actor }: TargetName,
+  capability: Capability,
+): Promise<Target> {
+  const room = await getLockedRoom(tx, tenant, name);
+  const participant = await findParticipant(tx, tenant, room.uid, username);
+  if (!participant) throw notFound('participant');
+  const standing = await authorizeActor(tx, tenant, room, actor, capability);
+  refuseWithoutStanding(standing, participant);
+  refuseEnded(room);
+  return { room, participant };
+}

@@ -1,0 +1,42 @@
+/** What moderators did: records that are kept and never change. */
+import type { PublishRight } from '../../access/devices/device-credential.ts';
+
+export const MODERATION_ACTIONS = [
+  'kick',
+  'ban',
+  'unban',
+  'force_mute',
+  'release_mute',
+  'revoke_publish',
+  'restore_publish',
+  'close_room',
+] as const;
+export type ModerationAction = (typeof MODERATION_ACTIONS)[number];
+
+export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
+export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+
+/** Who or what is meant: a username, a thumbprint, or a range of addresses in canonical form. */
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly value: string;
+}
+
+export interface ModerationEvent {
+  /** The number of the event that told of it. */
+  readonly id: bigint;
+  readonly action: ModerationAction;
+  /** Name and uid of the room; `null`: the whole tenant. */
+  readonly room: string | null;
+  readonly roomUid: string | null;
+  readonly subject: Subject | null;
+  readonly tracks: readonly PublishRight[];
+  readonly reason: string;
+  /** The participant who did it; `null`: the tenant itself, or a watchdog. */
+  readonly actor: string | null;
+  readonly keyId: string | null;
+  readonly watchdogId: string | null;
+  readonly at: Date;
+  /** When a ban ends. */
+  readonly expiresAt: Date | null;
+}

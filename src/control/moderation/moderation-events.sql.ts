@@ -1,0 +1,82 @@
+/** SQL of `moderation_events`, which only grows. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { ModerationEvent } from './moderation-event.ts';
+
+/** When everything of this transaction happens. */
+export async function transactionTime(tx: Tx): Promise<Date> {
+  const { rows } = await tx.query<{ at: Date }>('select now() as at');
+  return rows[0]!.at;
+}
+
+export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: ModerationEvent): Promise<void> {
+  await tx.query(
+    `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, reason, actor,
+                                    key_id, watchdog_id, at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      tenant,
+      event.id,
+      event.action,
+      event.roomUid,
+      event.subject?.kind,
+      event.subject?.value,
+      event.tracks,
+      event.reason,
+      event.actor,
+      event.keyId,
+      event.watchdogId,
+      event.at,
+      event.expiresAt,
+    ],
+  );
+}
+
+/** Keep for ever what watchdogs did. `firstId` is the number of the first one's event. */
+export async function insertModerationEvents(
+  tx: Tx,
+  tenant: TenantId,
+  firstId: bigint,
+  events: readonly Omit<ModerationEvent, 'id'>[],
+): Promise<void> {
+  await tx.query(
+    `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, watchdog_id, at)
+     select $1, $2 + ordinality - 1, e.action, e."roomUid", e.subject ->> 'kind', e.subject ->> 'value', e.tracks,
+            e."watchdogId", e.at
+       from rows from (json_to_recordset($3) as
+              (action text, "roomUid" text, subject json, tracks text[], "watchdogId" text, at timestamptz))
+            with ordinality as e (action, "roomUid", subject, tracks, "watchdogId", at, ordinality)`,
+    [tenant, firstId, JSON.stringify(events)],
+  );
+}
+
+export interface ModerationEventFilter {
+  /** Name of a room; all rooms that had the name are meant. */
+  readonly room: string | undefined;
+  readonly username: string | undefined;
+  /** Only events before the one with this id. */
+  readonly before: bigint | undefined;
+  readonly limit: number;
+}
+
+/** The newest first. */
+export async function selectModerationEvents(
+  db: Db,
+  tenant: TenantId,
+  { room, username, before, limit }: ModerationEventFilter,
+): Promise<ModerationEvent[]> {
+  const { rows } = await db.query<ModerationEvent>(
+    `select e.id, e.action, r.name as room, e.room_uid as "roomUid",
+            case when e.kind is not null then json_build_object('kind', e.kind, 'value', e.value) end as subject,
+            e.tracks, e.reason, e.actor, e.key_id as "keyId", e.watchdog_id as "watchdogId", e.at,
+            e.expires_at as "expiresAt"
+       from moderation_events e left join rooms r on r.tenant_id = e.tenant_id and r.uid = e.room_uid
+      where e.tenant_id = $1
+        and ($2::text is null or r.name = $2)
+        and ($3::text is null or e.kind = 'user' and e.value = $3)
+        and ($4::bigint is null or e.id < $4)
+      order by e.id desc limit $5`,
+    [tenant, room, username, before, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,40 @@
+/** Lift a ban. */
+
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure, notFound } from '../../base/failure.ts';
+import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { getLockedRoom } from '../rooms/get-room.ts';
+import type { Ban } from './ban.ts';
+import { liftBan, lockBan } from './bans.sql.ts';
+import type { ModerationEvent, Subject } from './moderation-event.ts';
+import { recordModeration } from './record-moderation.ts';
+
+export interface UnbanRequest {
+  /** Name of a room; `undefined`: the ban of the whole tenant. */
+  readonly room: string | undefined;
+  readonly subject: Subject;
+  readonly actor: ActorName | undefined;
+}
+
+/**
+ * Fails with `not_found`, also in a room that has ended, because its bans ended with it; with
+ * `capability_required`, and `insufficient_standing` where a higher rank has set the ban.
+ */
+export async function unbanSubject(
+  tx: Tx,
+  caller: AuthenticatedCaller,
+  request: UnbanRequest,
+): Promise<{ ban: Ban; event: ModerationEvent }> {
+  const { tenant } = caller;
+  const { subject, actor } = request;
+  const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
+  const ban = await lockBan(tx, tenant, room?.uid ?? null, subject);
+  if (!ban) throw notFound('ban');
+  const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
+  if (standing.rank < ban.rank) throw new Failure('insufficient_standing');
+
+  await liftBan(tx, tenant, ban.id);
+  const deed = { action: 'unban', room, subject, reason: '', actor: standing.username } as const;
+  return { ban, event: await recordModeration(tx, caller, deed) };
+}

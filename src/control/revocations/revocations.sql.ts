@@ -1,0 +1,56 @@
+/** SQL of what relays are told. It is all kept for other purposes; here it is only read. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { KEPT_SECONDS, type RevocationState } from './revocations.ts';
+
+/** In the text, because a plan that is kept is made without the values: by this it sees how few rows it means. */
+const RECENTLY = `now() - interval '${KEPT_SECONDS} seconds'`;
+
+/** `undefined`: there is no such tenant. One statement, so that number, contents and key belong together. */
+export async function findRevocations(db: Db, tenant: TenantId): Promise<RevocationState | undefined> {
+  const { rows } = await db.query<RevocationState>({
+    name: 'find-revocations',
+    text: `select coalesce(s.last_revocation, 0) as seq,
+                  extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+                  (select kid from signing_keys where state = 'active') as kid,
+                  -- Everybody has left a room that ended: that it is closed says it all.
+                  (select coalesce(json_agg(json_build_object('roomUid', p.room_uid, 'username', p.username,
+                            'epoch', p.epoch, 'withheld', p.muted || p.publish_revoked)), '[]')
+                     from participants p
+                     join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid and r.state = 'LIVE'
+                    where p.tenant_id = t.id and p.revoked_at > ${RECENTLY})
+                    as participants,
+                  -- Whoever mints knows name and device, and not always the address.
+                  (select coalesce(json_agg(json_build_object('roomUid', b.room_uid, 'kind', b.kind,
+                            'value', coalesce(b.network::text, b.value),
+                            'until', ceil(extract(epoch from b.expires_at)))), '[]')
+                     from bans b
+                    where b.tenant_id = t.id and b.lifted_at is null
+                      and (b.expires_at is null or b.expires_at > now())
+                      and (b.kind = 'cidr' or b.created_at > ${RECENTLY})
+                      and (b.room_uid is null
+                           or exists (select from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid
+                                                            and r.state = 'LIVE'))) as bans,
+                  (select coalesce(json_agg(r.uid), '[]')
+                     from rooms r
+                    where r.tenant_id = t.id and r.ended_at > ${RECENTLY})
+                    as "closedRooms"
+             from tenants t left join event_streams s on s.tenant_id = t.id
+            where t.id = $1`,
+    values: [tenant],
+  });
+  return rows[0];
+}
+
+/** How far these tenants have come; one that nothing was ever taken back of is not there. */
+export async function findRevocationSeqs(
+  db: Db,
+  tenants: readonly TenantId[],
+): Promise<Map<TenantId, bigint>> {
+  const { rows } = await db.query<{ tenant: TenantId; seq: bigint }>({
+    name: 'find-revocation-seqs',
+    text: `select tenant_id as tenant, last_revocation as seq from event_streams where tenant_id = any($1)`,
+    values: [tenants],
+  });
+  return new Map(rows.map(({ tenant, seq }) => [tenant, seq]));
+}

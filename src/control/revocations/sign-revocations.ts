@@ -1,0 +1,30 @@
+/** Sign what has been taken back of a tenant's tokens, as it is now. */
+
+import { signJws } from '../../access/tokens/jws.ts';
+import { assert } from '../../base/lib/assert.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { findRevocations } from './revocations.sql.ts';
+import { REVOCATIONS_TYPE, revocationClaimsOf } from './revocations.ts';
+
+export interface Snapshot {
+  readonly seq: bigint;
+  /** A compact JWS of `RevocationClaims`. */
+  readonly jws: string;
+}
+
+/** What publishing needs from outside. */
+export type Publisher = Pick<Deps, 'db' | 'signer'> & { readonly publicUrl: string };
+
+/** `undefined`: there is no such tenant. */
+export async function signRevocations(
+  { db, signer, publicUrl }: Publisher,
+  tenant: TenantId,
+): Promise<Snapshot | undefined> {
+  const state = await findRevocations(db, tenant);
+  if (!state) return undefined;
+  const { seq, kid } = state;
+  assert(kid !== null, 'a signing key is active');
+  const claims = revocationClaimsOf(tenant, state, publicUrl);
+  return { seq, jws: await signJws(signer, { kid, typ: REVOCATIONS_TYPE }, claims) };
+}

@@ -1,0 +1,25 @@
+/** Create a room, live at once. It works without credit. */
+
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import { appendEvents } from '../../events/events.sql.ts';
+import { mayJoinRoom, type Room } from './room.ts';
+import { insertRoom } from './rooms.sql.ts';
+
+/** Fails with `ceiling_exceeded` and, while a live room has the name, `room_exists`. */
+export async function createRoom(
+  tx: Tx,
+  caller: AuthenticatedCaller,
+  wanted: Pick<Room, 'name' | 'policy' | 'metadata'>,
+): Promise<Room> {
+  if (!mayJoinRoom(caller.ceiling.rooms, wanted.name)) {
+    throw new Failure('ceiling_exceeded', { metadata: { excess: `room ${wanted.name}` } });
+  }
+  const room = await insertRoom(tx, caller.tenant, wanted);
+  if (!room) throw new Failure('room_exists');
+  await appendEvents(tx, caller.tenant, [
+    { roomUid: room.uid, what: { type: 'room_created', subject: room } },
+  ]);
+  return room;
+}

@@ -1,0 +1,39 @@
+/** End a room: everybody leaves, and every token for it is void. */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/events.sql.ts';
+import { disarmWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import { type ActorName, authorizeActor } from './actor.ts';
+import { getLockedRoom, refuseEnded } from './get-room.ts';
+import { expel } from './participants.sql.ts';
+import type { EndReason, Room } from './room.ts';
+import { markEnded } from './rooms.sql.ts';
+
+/** `room` is live, and locked. */
+export async function endRoom(
+  tx: Tx,
+  tenant: TenantId,
+  room: Pick<Room, 'uid'>,
+  reason: EndReason,
+): Promise<Room> {
+  const left = await expel(tx, tenant, room.uid, reason === 'watchdog' ? 'watchdog' : 'ended');
+  await disarmWatchdogs(tx, tenant, room.uid);
+  const ended = await markEnded(tx, tenant, room.uid, reason);
+  await appendEvents(tx, tenant, [
+    ...left.map((subject) => ({ roomUid: room.uid, what: { type: 'participant_left', subject } as const })),
+    { roomUid: room.uid, what: { type: 'room_ended', subject: ended }, revokes: true },
+  ]);
+  return ended;
+}
+
+/** Fails with `not_found`, `capability_required` and `room_ended`. */
+export async function endRoomByName(
+  tx: Tx,
+  tenant: TenantId,
+  { name, actor }: { name: string; actor: ActorName | undefined },
+): Promise<Room> {
+  const room = await getLockedRoom(tx, tenant, name);
+  await authorizeActor(tx, tenant, room, actor, 'room.end');
+  refuseEnded(room);
+  return endRoom(tx, tenant, room, 'ended');
+}

@@ -1,0 +1,27 @@
+/** Read a participant of a room, whether or not the room has ended. */
+import type { Db } from '../../base/db/pool.ts';
+import { notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { type ActorName, authorizeActor } from './actor.ts';
+import { getRoom } from './get-room.ts';
+import { isHiddenFrom, type Participant } from './participant.ts';
+import { findParticipant } from './participants.sql.ts';
+
+/** Which room is meant: by name, by uid, or both. */
+export type RoomReference = Parameters<typeof getRoom>[2];
+
+/**
+ * Fails with `not_found`, also for a participant who is hidden from the actor, and with
+ * `capability_required`.
+ */
+export async function getParticipant(
+  db: Db,
+  tenant: TenantId,
+  wanted: { readonly room: RoomReference; readonly username: string; readonly actor: ActorName | undefined },
+): Promise<Participant> {
+  const room = await getRoom(db, tenant, wanted.room);
+  const participant = await findParticipant(db, tenant, room.uid, wanted.username);
+  if (!participant || isHiddenFrom(wanted.actor, participant)) throw notFound('participant');
+  await authorizeActor(db, tenant, room, wanted.actor, 'roster.view');
+  return participant;
+}

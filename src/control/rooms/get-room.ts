@@ -1,0 +1,28 @@
+/** Find the room that a call is about. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { Failure, notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { LockedRoom, Room } from './room.ts';
+import { findRoom, lockRoomByName } from './rooms.sql.ts';
+
+/** By name, by uid or both; of rooms that share a name, the live one, or else the one that ended last. */
+export async function getRoom(
+  db: Db,
+  tenant: TenantId,
+  reference: { readonly name: string | undefined; readonly uid: string | undefined },
+): Promise<Room> {
+  const room = await findRoom(db, tenant, reference);
+  if (!room) throw notFound('room');
+  return room;
+}
+
+/** Lock the newest room of a name, live or not: `refuseEnded()` comes after the caller's rights are clear. */
+export async function getLockedRoom(tx: Tx, tenant: TenantId, name: string): Promise<LockedRoom> {
+  const room = await lockRoomByName(tx, tenant, name);
+  if (!room) throw notFound('room');
+  return room;
+}
+
+export function refuseEnded(room: Pick<Room, 'state'>): void {
+  if (room.state !== 'LIVE') throw new Failure('room_ended');
+}

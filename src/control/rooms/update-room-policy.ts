@@ -1,0 +1,47 @@
+/** Change some of the rules of a live room. */
+
+import { type Capability, capabilitiesOfRole } from '../../access/rights/capabilities.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/events.sql.ts';
+import { ROLES } from '../../money/pricing/rate-card.ts';
+import { type ActorName, authorizeActor } from './actor.ts';
+import { getLockedRoom, refuseEnded } from './get-room.ts';
+import type { Room, RoomPolicy } from './room.ts';
+import { updatePolicy } from './rooms.sql.ts';
+
+/** Rules that can be changed. */
+export type PolicyChange = Partial<
+  Omit<RoomPolicy, 'mode' | 'e2eeRequired' | 'ageVerificationRequired' | 'region'>
+>;
+
+/**
+ * Fails with `not_found`, `room_ended` and `capability_required`, also where an actor would have roles
+ * given what he lacks himself.
+ */
+export async function updateRoomPolicy(
+  tx: Tx,
+  tenant: TenantId,
+  { name, change, actor }: { name: string; change: PolicyChange; actor: ActorName | undefined },
+): Promise<Room> {
+  const room = await getLockedRoom(tx, tenant, name);
+  await authorizeActor(tx, tenant, room, actor, 'room.update_policy');
+  const policy = { ...room.policy, ...change };
+  for (const capability of actor ? addedCapabilities(room.policy, policy) : []) {
+    await authorizeActor(tx, tenant, room, actor, capability);
+  }
+  refuseEnded(room);
+  const updated = await updatePolicy(tx, tenant, room.uid, policy);
+  await appendEvents(tx, tenant, [{ roomUid: room.uid, what: { type: 'room_updated', subject: updated } }]);
+  return updated;
+}
+
+/** What some role is given from now on that it was not given before. */
+function addedCapabilities(before: RoomPolicy, after: RoomPolicy): ReadonlySet<Capability> {
+  return new Set(
+    ROLES.flatMap((role) => {
+      const old = capabilitiesOfRole(role, before);
+      return capabilitiesOfRole(role, after).filter((capability) => !old.includes(capability));
+    }),
+  );
+}

@@ -1,0 +1,68 @@
+/** Read a page of events, and wait for one where nothing has happened yet. */
+
+import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { findOldestPlace, selectEvents } from '../../events/events.sql.ts';
+import { numberEvents } from '../../events/number-events.ts';
+import { getRoom } from '../rooms/get-room.ts';
+import type { Follower } from './follow-events.ts';
+import type { Event, Place } from './stream-event.ts';
+
+/** Events of a rare room may be far apart: a search ends after so long, however far it has come. */
+const SEARCH_MS_MAX = 5_000;
+
+export interface EventsRequest {
+  /** Where the page before ended; `undefined`: begin with the oldest event that is kept. */
+  readonly after: Place | undefined;
+  readonly room: string | undefined;
+  readonly limit: number;
+  readonly waitMs: number;
+  /** Given when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface EventsPage {
+  /** Whether events after `after` are gone, or `after` is no place in this history. It counts against the limit. */
+  readonly isReset: boolean;
+  readonly events: readonly Event[];
+  readonly reached: Place;
+}
+
+/**
+ * Fails with `not_found` where no room ever bore the name, and, where it took a while, as a new call with
+ * the key would.
+ */
+export async function listEvents(
+  deps: Deps,
+  { tenant, keyId }: Follower,
+  { after, room, limit, waitMs, signal }: EventsRequest,
+): Promise<EventsPage> {
+  const begun = performance.now();
+  if (room !== undefined) await getRoom(deps.db, tenant, { name: room, uid: undefined });
+  await numberEvents(deps.db, [tenant]);
+  let reached = after ?? (await findOldestPlace(deps.db, tenant));
+  let isReset = false;
+  let isLater = false;
+  for (;;) {
+    const page = await selectEvents(deps.db, tenant, {
+      after: reached,
+      room,
+      limit: isReset ? limit - 1 : limit,
+    });
+    if (!page.isKept) {
+      isReset = after !== undefined;
+      reached = await findOldestPlace(deps.db, tenant);
+      continue;
+    }
+    reached = page.reached;
+    const isAtEnd = reached.seq === page.lastSeq;
+    const leftMs = begun + (isAtEnd ? waitMs : Math.max(waitMs, SEARCH_MS_MAX)) - performance.now();
+    if (isReset || page.events.length > 0 || signal.aborted || leftMs <= 0) {
+      // Looked for after the reading: of what was read, nothing happened after the key had fallen.
+      if (isLater) refuseFallenKey(await deps.keyLookups.find(keyId));
+      return { isReset, events: page.events, reached };
+    }
+    if (isAtEnd) await deps.events.wait(tenant, reached.seq, signal, leftMs);
+    isLater = true;
+  }
+}

@@ -1,0 +1,24 @@
+/** Delete a watchdog that has not fired: what has fired is a part of the history. */
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/events.sql.ts';
+import type { ActorName } from '../rooms/actor.ts';
+import { getLockedWatchdog } from './get-watchdog.ts';
+import { removeWatchdog } from './watchdogs.sql.ts';
+
+/** Fails with `not_found`, `capability_required` and `watchdog_over`. */
+export async function deleteWatchdog(
+  tx: Tx,
+  tenant: TenantId,
+  reference: { id: string; actor: ActorName | undefined },
+): Promise<void> {
+  const watchdog = await getLockedWatchdog(tx, tenant, reference);
+  if (watchdog.state === 'fired') throw new Failure('watchdog_over');
+  await removeWatchdog(tx, tenant, reference.id);
+  if (watchdog.state === 'warned') {
+    const subject = { ...watchdog, state: 'disarmed', deadline: null } as const;
+    const { roomUid } = watchdog;
+    await appendEvents(tx, tenant, [{ roomUid, what: { type: 'watchdog_rearmed', subject } }]);
+  }
+}

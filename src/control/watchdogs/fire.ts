@@ -1,0 +1,109 @@
+/**
+ * What a watchdog does when it fires, in the transaction that says that it has.
+ *
+ * The room is locked. Everything it does is told by events; what a moderator could have done as well is
+ * kept as a moderator's act.
+ */
+
+import { PUBLISH_RIGHTS } from '../../access/devices/device-credential.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents, type NewEvent } from '../../events/events.sql.ts';
+import type { ModerationAction, ModerationEvent } from '../moderation/moderation-event.ts';
+import { insertModerationEvents } from '../moderation/moderation-events.sql.ts';
+import { endRoom } from '../rooms/end-room.ts';
+import type { Participant } from '../rooms/participant.ts';
+import { expel, revokeAllPublishing } from '../rooms/participants.sql.ts';
+import type { Watchdog } from './watchdog.ts';
+import { wakeWatchdogs } from './watchdogs.sql.ts';
+
+interface Effect {
+  /** Apart from those of moderation. */
+  readonly events: readonly NewEvent[];
+  readonly moderation: readonly Omit<ModerationEvent, 'id'>[];
+}
+
+/** `usernames`: whom it has fired for; `null` stands for everybody in the room. */
+export async function fire(
+  tx: Tx,
+  tenant: TenantId,
+  watchdog: Watchdog,
+  usernames: readonly string[] | null,
+): Promise<void> {
+  const { roomUid } = watchdog;
+  const { events, moderation } = await act(tx, tenant, watchdog, usernames);
+  const first = await appendEvents(tx, tenant, [
+    ...moderation.map((subject) => ({ roomUid, what: { type: 'moderation', subject } as const })),
+    ...events,
+    { roomUid, what: { type: 'watchdog_fired', subject: watchdog } },
+  ]);
+  await insertModerationEvents(tx, tenant, first, moderation);
+}
+
+async function act(
+  tx: Tx,
+  tenant: TenantId,
+  watchdog: Watchdog,
+  usernames: readonly string[] | null,
+): Promise<Effect> {
+  const { action, roomUid } = watchdog;
+  switch (action) {
+    case 'notify':
+      return { events: [], moderation: [] };
+    case 'end_room': {
+      await endRoom(tx, tenant, { uid: roomUid }, 'watchdog');
+      return { events: [], moderation: [moderationBy(watchdog, 'close_room')] };
+    }
+    case 'kick': {
+      const left = await expel(tx, tenant, roomUid, 'watchdog', usernames ?? undefined);
+      await wakeWatchdogs(tx, tenant, roomUid);
+      // Some of them were gone, and no event had told of it yet: nobody kicked those.
+      const kicked = left.filter(({ leaveReason }) => leaveReason === 'watchdog');
+      return {
+        events: tell('participant_left', left),
+        moderation: kicked.map((each) => moderationBy(watchdog, 'kick', each)),
+      };
+    }
+    case 'revoke_publish': {
+      const restricted = await revokeAllPublishing(tx, tenant, roomUid, usernames);
+      return {
+        events: tell('participant_updated', restricted),
+        moderation: restricted.map((each) => ({
+          ...moderationBy(watchdog, 'revoke_publish', each),
+          tracks: PUBLISH_RIGHTS,
+        })),
+      };
+    }
+  }
+}
+
+function tell(
+  type: 'participant_left' | 'participant_updated',
+  participants: readonly Participant[],
+): readonly NewEvent[] {
+  return participants.map((subject) => ({
+    roomUid: subject.roomUid,
+    what: { type, subject },
+    revokes: true,
+  }));
+}
+
+function moderationBy(
+  watchdog: Watchdog,
+  action: ModerationAction,
+  participant?: Participant,
+): Omit<ModerationEvent, 'id'> {
+  return {
+    action,
+    room: watchdog.room,
+    roomUid: watchdog.roomUid,
+    subject: participant ? { kind: 'user', value: participant.username } : null,
+    tracks: [],
+    reason: '',
+    actor: null,
+    keyId: null,
+    watchdogId: watchdog.id,
+    at: watchdog.firedAt!,
+    expiresAt: null,
+  };
+}

@@ -1,0 +1,32 @@
+/** Find the watchdog that a call is about. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { lockRoom } from '../rooms/rooms.sql.ts';
+import type { Watchdog } from './watchdog.ts';
+import { findWatchdog, lockWatchdog } from './watchdogs.sql.ts';
+
+/** Fails with `not_found` and, for an actor, `capability_required`. */
+export async function getWatchdog(
+  db: Db,
+  tenant: TenantId,
+  { id, actor }: { id: string; actor: ActorName | undefined },
+): Promise<Watchdog> {
+  const watchdog = await findWatchdog(db, tenant, id);
+  if (!watchdog) throw notFound('watchdog');
+  await authorizeActor(db, tenant, { uid: watchdog.roomUid }, actor, 'watchdog.manage');
+  return watchdog;
+}
+
+/** As `getWatchdog()`; the room is locked, and the watchdog is. */
+export async function getLockedWatchdog(
+  tx: Tx,
+  tenant: TenantId,
+  reference: { id: string; actor: ActorName | undefined },
+): Promise<Watchdog> {
+  const { roomUid } = await getWatchdog(tx, tenant, reference);
+  await lockRoom(tx, tenant, roomUid);
+  await lockWatchdog(tx, { tenant, id: reference.id });
+  return getWatchdog(tx, tenant, reference);
+}

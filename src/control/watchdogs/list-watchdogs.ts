@@ -1,0 +1,32 @@
+/** A page of watchdogs, the newest first. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { getRoom } from '../rooms/get-room.ts';
+import type { Watchdog, WatchdogPosition } from './watchdog.ts';
+import { selectWatchdogs } from './watchdogs.sql.ts';
+
+export interface WatchdogPage {
+  readonly watchdogs: readonly Watchdog[];
+  /** Where the next page goes on; `undefined`: there is none. */
+  readonly end: WatchdogPosition | undefined;
+}
+
+/** Without `room`, of all rooms; fails with `not_found` and, for an actor, `capability_required`. */
+export async function listWatchdogs(
+  db: Db,
+  tenant: TenantId,
+  options: {
+    room: string | undefined;
+    after: WatchdogPosition | undefined;
+    limit: number;
+    actor: ActorName | undefined;
+  },
+): Promise<WatchdogPage> {
+  const { room: name, actor, limit } = options;
+  const room = name === undefined ? null : await getRoom(db, tenant, { name, uid: undefined });
+  await authorizeActor(db, tenant, room, actor, 'watchdog.manage');
+  const found = await selectWatchdogs(db, tenant, { ...options, roomUid: room?.uid, limit: limit + 1 });
+  const watchdogs = found.slice(0, limit);
+  return { watchdogs, end: found.length > limit ? watchdogs.at(-1) : undefined };
+}

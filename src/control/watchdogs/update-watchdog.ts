@@ -1,0 +1,42 @@
+/** Change a watchdog that waits, and arm it anew. */
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/events.sql.ts';
+import type { ActorName } from '../rooms/actor.ts';
+import { getLockedWatchdog } from './get-watchdog.ts';
+import { refuseImpossible, type Watchdog, type WatchdogRule } from './watchdog.ts';
+import { rearmWatchdog } from './watchdogs.sql.ts';
+
+export interface WatchdogChange extends Partial<Pick<WatchdogRule, 'action' | 'warnBeforeMs'>> {
+  /** Of the condition that the watchdog has. */
+  readonly condition?: Pick<WatchdogRule, 'condition' | 'durationMs'>;
+}
+
+/**
+ * Fails with `not_found`, `capability_required`, `immutable_field` for another condition than its own,
+ * `invalid_request` where the result would be impossible, and `watchdog_over`.
+ */
+export async function updateWatchdog(
+  tx: Tx,
+  tenant: TenantId,
+  { id, change, actor }: { id: string; change: WatchdogChange; actor: ActorName | undefined },
+): Promise<Watchdog> {
+  const watchdog = await getLockedWatchdog(tx, tenant, { id, actor });
+  const { condition, ...others } = change;
+  if (condition && condition.condition !== watchdog.condition) {
+    throw new Failure('immutable_field', {
+      message: `invalid request: the condition ${watchdog.condition} cannot be changed into another one`,
+      field: `watchdog.${condition.condition}`,
+    });
+  }
+  const rule = { ...watchdog, ...others, ...condition };
+  refuseImpossible(rule);
+  if (watchdog.state === 'fired' || watchdog.state === 'disarmed') throw new Failure('watchdog_over');
+  const rearmed = await rearmWatchdog(tx, tenant, id, rule);
+  if (watchdog.state === 'warned') {
+    const { roomUid } = rearmed;
+    await appendEvents(tx, tenant, [{ roomUid, what: { type: 'watchdog_rearmed', subject: rearmed } }]);
+  }
+  return rearmed;
+}

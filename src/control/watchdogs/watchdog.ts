@@ -1,0 +1,65 @@
+/** Watchdogs: timers on a condition of a room, which act once when it has held for long enough. */
+import { invalidField } from '../../base/failure.ts';
+
+export const WATCHDOG_CONDITIONS = [
+  'max_duration',
+  'unused_for',
+  'empty_for',
+  'host_absent_for',
+  'alone_for',
+  'participant_max_duration',
+  'unadmitted_for',
+] as const;
+export type WatchdogCondition = (typeof WATCHDOG_CONDITIONS)[number];
+
+export const WATCHDOG_ACTIONS = ['end_room', 'kick', 'revoke_publish', 'notify'] as const;
+export type WatchdogAction = (typeof WATCHDOG_ACTIONS)[number];
+
+export type WatchdogState = 'armed' | 'warned' | 'fired' | 'disarmed';
+
+export const DURATION_MS_MIN = 1_000;
+export const DURATION_MS_MAX = 366 * 86_400_000;
+
+/** What a watchdog waits for, and what it does then. */
+export interface WatchdogRule {
+  readonly condition: WatchdogCondition;
+  readonly durationMs: number;
+  readonly action: WatchdogAction;
+  /** 0: no warning. */
+  readonly warnBeforeMs: number;
+}
+
+export interface Watchdog extends WatchdogRule {
+  readonly id: string;
+  readonly room: string;
+  readonly roomUid: string;
+  readonly state: WatchdogState;
+  /** When it will fire, as things stand; `null` while its condition does not hold. */
+  readonly deadline: Date | null;
+  readonly firedAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/** Where a page of watchdogs ends. */
+export interface WatchdogPosition {
+  /** When the last one was created, in microseconds since 1970, as text. */
+  readonly createdMicros: string;
+  readonly id: string;
+}
+
+/** There is nobody to act on where nobody is; and one who stays too long is no reason to end the room. */
+const IMPOSSIBLE: Readonly<Partial<Record<WatchdogCondition, readonly WatchdogAction[]>>> = {
+  unused_for: ['kick', 'revoke_publish'],
+  empty_for: ['kick', 'revoke_publish'],
+  participant_max_duration: ['end_room'],
+};
+
+/** Fails with `invalid_request` where the parts do not go together. */
+export function refuseImpossible({ condition, durationMs, action, warnBeforeMs }: WatchdogRule): void {
+  if (IMPOSSIBLE[condition]?.includes(action)) {
+    throw invalidField('watchdog.action', `does not go with ${condition}`);
+  }
+  if (warnBeforeMs >= durationMs) {
+    throw invalidField('watchdog.warn_before', `must be shorter than ${condition}`);
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * What every method has in common: who calls, for which tenant, in which order things are checked, how
+ * failures leave, and what is logged and counted.
+ *
+ * A service is a table of `query()`, `command()` and `stream()`; a command is done once for each
+ * idempotency key.
+ */
+import { once as nextEvent } from 'node:events';
+import {
+  create,
+  type DescMethod,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  type DescService,
+  fromBinary,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
+import { type AuthenticatedCaller, authenticateKey } from '../../access/keys/authenticate.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
+import { once } from '../../base/idempotency/once.ts';
+import type { AddressRange } from '../../base/lib/address.ts';
+import { newId } from '../../base/lib/ids.ts';
+import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Deps } from '../deps.ts';
+import { clientAddress } from './client-address.ts';
+import { type GrpcStatus, statusOf, UnavailableError } from './errors.ts';
+
+/** How long a call may take, streams excepted, and how long any request may take to arrive. */
+export const CALL_TIMEOUT_MS = 15_000;
+
+export interface Call {
+  readonly deps: Deps;
+  readonly caller: AuthenticatedCaller;
+  readonly tenant: TenantId;
+  readonly requestId: string;
+  /** Aborted when the caller has gone away, or the service stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of a response, or the response. */
+type Answer = Uint8Array | Message;
+
+export interface Method {
+  readonly desc: DescMethod;
+  /** How long it may take, if longer than others. */
+  readonly timeoutMs?: number;
+  run(call: Call, request: Message, send: (answer: Answer) => Promise<void>): Promise<Answer | undefined>;
+}
+
+/** One for each method of the service. */
+export type Methods<S extends DescService> = { readonly [Name in keyof S['method']]: Method };
+
+type Unary = DescMethodUnary;
+type Request<M extends DescMethod> = MessageShape<M['input']>;
+type Response<M extends DescMethod> = MessageInitShape<M['output']>;
+
+/** A method that changes nothing. */
+export function query<M extends Unary>(
+  desc: M,
+  answer: (call: Call, request: Request<M>) => Promise<Response<M>>,
+  { timeoutMs = CALL_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Method {
+  return {
+    desc,
+    timeoutMs,
+    run: async (call, request) => create(desc.output, await answer(call, request as Request<M>)) as Message,
+  };
+}
+
+/**
+ * A method that changes something: `parse` refuses what is malformed before anything is looked up,
+ * `effect` runs in the transaction that also keeps its answer.
+ */
+export function command<M extends Unary, Input>(
+  desc: M,
+  parse: (request: Request<M>) => Input,
+  effect: (tx: Tx, call: Call, input: Input) => Promise<Response<M>>,
+): Method {
+  return {
+    desc,
+    run: async (call, request) => {
+      const input = parse(request as Request<M>);
+      const { idempotencyKey } = request as Message & { idempotencyKey: string };
+      const withoutKey: unknown = { ...request, idempotencyKey: '' };
+      const mutation = {
+        tenant: call.tenant,
+        key: parseIdempotencyKey(idempotencyKey),
+        method: desc.name,
+        request: toBinary(desc.input, withoutKey as Request<M>),
+      };
+      const bytes = await once(call.deps, mutation, async (tx) => {
+        const answer = await effect(tx, call, input);
+        return toBinary(desc.output, create(desc.output, answer));
+      });
+      call.deps.events.wake(call.tenant);
+      return bytes;
+    },
+  };
+}
+
+/** A method that answers until its caller goes away. */
+export function stream<M extends DescMethodServerStreaming>(
+  desc: M,
+  follow: (call: Call, request: Request<M>, send: (response: Response<M>) => Promise<void>) => Promise<void>,
+): Method {
+  return {
+    desc,
+    run: async (call, request, send) => {
+      await follow(call, request as Request<M>, (response) => send(create(desc.output, response) as Message));
+      return undefined;
+    },
+  };
+}
+
+function parseIdempotencyKey(text: string): string | undefined {
+  if (text === '') return undefined;
+  if (!/^[\x20-\x7e]{1,128}$/.test(text)) {
+    throw invalidField('idempotency_key', 'must be 1 to 128 printable ASCII characters');
+  }
+  return text;
+}
+
+/** What the door itself knows, for all its methods. */
+export interface Door {
+  readonly deps: Deps;
+  /** Proxies whose `x-forwarded-for` is believed. */
+  readonly trusted: readonly AddressRange[];
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+  /** Request ids of the calls that have not been answered yet. */
+  readonly underWay: Set<string>;
+}
+
+/** What arrived in place of a request: bytes that are none. */
+const MALFORMED = Symbol('malformed');
+
+export function definitionOf(service: DescService): ServiceDefinition {
+  const methods = service.methods.map((method) => [
+    method.localName,
+    {
+      path: pathOf(method),
+      requestStream: false,
+      responseStream: method.methodKind === 'server_streaming',
+      // Thrown here, it would be told as an internal error, and before anybody asked who calls.
+      requestDeserialize: (bytes: Buffer) => {
+        try {
+          return fromBinary(method.input, bytes);
+        } catch {
+          return MALFORMED;
+        }
+      },
+      requestSerialize: (request: Message) => Buffer.from(toBinary(method.input, request)),
+      responseSerialize: (answer: Answer) =>
+        Buffer.from(answer instanceof Uint8Array ? answer : toBinary(method.output, answer)),
+      responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
+    },
+  ]);
+  return Object.fromEntries(methods);
+}
+
+function pathOf(method: DescMethod): string {
+  return `/${method.parent.typeName}/${method.name}`;
+}
+
+export function implementationOf(
+  door: Door,
+  methods: Readonly<Record<string, Method>>,
+): UntypedServiceImplementation {
+  const handlers = Object.entries(methods).map(([name, method]) => [
+    name,
+    method.desc.methodKind === 'server_streaming' ? streamHandler(door, method) : unaryHandler(door, method),
+  ]);
+  return Object.fromEntries(handlers);
+}
+
+type Incoming = ServerUnaryCall<unknown, Answer> | ServerWritableStream<unknown, Answer>;
+
+function unaryHandler(door: Door, method: Method): handleUnaryCall<unknown, Answer> {
+  return (incoming, callback) => {
+    void serve(door, method, incoming, async (call, request) => {
+      const answer = await inTime(
+        method.run(call, request, async () => {}),
+        method.timeoutMs,
+      );
+      callback(null, answer!);
+    }).then((failed) => failed && callback(failed));
+  };
+}
+
+function streamHandler(door: Door, method: Method): handleServerStreamingCall<unknown, Answer> {
+  return (incoming) => {
+    void serve(door, method, incoming, async (call, request) => {
+      const send = async (answer: Answer) => {
+        if (incoming.write(answer)) return;
+        await nextEvent(incoming, 'drain', { signal: call.signal }).catch(() => {});
+      };
+      await method.run(call, request, send);
+      if (door.stopping.aborted) throw new UnavailableError('the service stops: resume elsewhere');
+      incoming.end();
+    }).then((failed) => failed && incoming.emit('error', failed));
+  };
+}
+
+/** Run one call from its first check to its log line. Returns what it failed with, if it did. */
+async function serve(
+  door: Door,
+  method: Method,
+  incoming: Incoming,
+  work: (call: Call, request: Message) => Promise<void>,
+): Promise<GrpcStatus | undefined> {
+  const requestId = newId('req');
+  const begun = performance.now();
+  const head = new Metadata();
+  head.set('x-request-id', requestId);
+  incoming.sendMetadata(head);
+  const gone = new AbortController();
+  incoming.on('cancelled', () => gone.abort());
+  door.underWay.add(requestId);
+
+  let keyId: string | undefined;
+  let failed: GrpcStatus | undefined;
+  try {
+    const caller = await authenticateCaller(door, incoming);
+    keyId = caller.keyId;
+    const request = readRequest(incoming.request, caller);
+    const signal = AbortSignal.any([gone.signal, door.stopping]);
+    await work({ deps: door.deps, caller, tenant: caller.tenant, requestId, signal }, request);
+  } catch (error) {
+    failed = statusOf(error, requestId, incoming.request);
+    const isOutage =
+      failed.code === status.UNAVAILABLE && !(error instanceof Failure) && !door.stopping.aborted;
+    if (failed.code === status.INTERNAL || isOutage) {
+      door.deps.log.error({ err: error, requestId }, failed.details);
+    }
+  }
+  door.underWay.delete(requestId);
+  const code = status[gone.signal.aborted ? status.CANCELLED : (failed?.code ?? status.OK)];
+  observe(door.deps, { method: pathOf(method.desc), code, requestId, key: keyId, begun });
+  return failed;
+}
+
+/** A key of a relay is known, and refused. Source: specification 5.2 and 7.3. */
+async function authenticateCaller(door: Door, incoming: Incoming): Promise<AuthenticatedCaller> {
+  const credentials = incoming.metadata.get('authorization');
+  if (credentials.length > 1) throw new Failure('invalid_api_key');
+  const address = clientAddress(incoming, door.trusted);
+  const caller = await authenticateKey(door.deps, credentials[0]?.toString(), address);
+  if (caller.kind === 'relay') throw new Failure('relay_key');
+  return caller;
+}
+
+/** The bytes are not a message of the type that the method takes. */
+export function unreadable(): Failure {
+  return invalidRequest('the message is not of the type that the method takes');
+}
+
+/** The request, once it is clear that it is about the caller's own tenant. */
+function readRequest(request: unknown, caller: AuthenticatedCaller): Message {
+  if (request === MALFORMED) throw unreadable();
+  const { tenant } = request as Message & { tenant: string };
+  if (tenant === '') throw invalidField('tenant', 'is required');
+  if (parseTenantId(tenant) !== caller.tenant) throw new Failure('other_tenant');
+  if (caller.tenantStatus === 'deleted') throw new Failure('tenant_not_active');
+  return request as Message;
+}
+
+async function inTime<T>(work: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new UnavailableError('not answered in time')), timeoutMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Log and count a call that is over. */
+export function observe(
+  deps: Deps,
+  {
+    method,
+    code,
+    requestId,
+    key,
+    begun,
+  }: {
+    method: string;
+    code: string;
+    requestId: string;
+    key?: string | undefined;
+    begun: number;
+  },
+): void {
+  const ms = performance.now() - begun;
+  deps.metrics.calls.inc({ method, code });
+  deps.metrics.callDuration.observe({ method }, ms / 1000);
+  deps.log.info({ method, code, requestId, key, ms: Math.round(ms * 10) / 10 }, 'call');
+}

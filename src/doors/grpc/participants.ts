@@ -1,0 +1,70 @@
+/** `ParticipantService`. */
+import { invalidField } from '../../base/failure.ts';
+import { getParticipant } from '../../control/rooms/get-participant.ts';
+import { listParticipants } from '../../control/rooms/list-participants.ts';
+import { watchParticipants } from '../../control/streams/watch-participants.ts';
+import {
+  type ListParticipantsRequest,
+  ParticipantService,
+} from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
+import { parseResumeToken, renderItem } from './events.ts';
+import {
+  parseActor,
+  parsePageSize,
+  parseRoomName,
+  parseRoomReference,
+  parseToken,
+  parseUsername,
+  renderToken,
+} from './fields.ts';
+import { type Methods, query, stream } from './methods.ts';
+import { renderParticipant } from './render.ts';
+
+const { method } = ParticipantService;
+
+export const participantMethods = {
+  getParticipant: query(method.getParticipant, async ({ deps, tenant }, request) => {
+    const wanted = {
+      room: parseRoomReference(request),
+      username: parseUsername(request.username),
+      actor: parseActor(request.actor),
+    };
+    return { participant: renderParticipant(await getParticipant(deps.db, tenant, wanted)) };
+  }),
+  listParticipants: query(method.listParticipants, async ({ deps, tenant }, request) => {
+    const size = parsePageSize(request.pageSize);
+    const { roomUid, participants } = await listParticipants(deps.db, tenant, {
+      ...parsePlace(request),
+      actor: parseActor(request.actor),
+      includeLeft: request.includeLeft,
+      limit: size + 1,
+    });
+    const page = participants.slice(0, size);
+    return {
+      participants: page.map(renderParticipant),
+      nextPageToken: participants.length > size ? renderToken([roomUid, page.at(-1)!.username]) : '',
+    };
+  }),
+  watchParticipants: stream(method.watchParticipants, async ({ deps, caller, signal }, request, send) => {
+    const actor = parseActor(request.actor);
+    // Whoever is hidden from an actor is not in the actor's stream.
+    const scope = [request.tenant, request.room, 'participants', actor?.username ?? ''];
+    const watching = {
+      room: parseRoomName(request.room),
+      after: parseResumeToken(request.resumeToken, scope),
+      actor,
+      signal,
+    };
+    await watchParticipants(deps, caller, watching, (item) => send(renderItem(item, scope)));
+  }),
+} satisfies Methods<typeof ParticipantService>;
+
+/** Pages after the first are of the same room as the first, whatever bears its name by then. */
+function parsePlace(request: ListParticipantsRequest) {
+  const room = parseRoomReference(request);
+  const [uid, after] = parseToken(request.pageToken) ?? [];
+  if (uid === undefined) return { room, after: undefined };
+  const isOfRoom = /^rm_[0-9a-f]{32}$/.test(uid) && (room.uid === undefined || room.uid === uid);
+  if (!isOfRoom || after === undefined) throw invalidField('page_token', 'must be one that an answer gave');
+  return { room: { ...room, uid }, after };
+}

@@ -1,0 +1,163 @@
+/**
+ * The control plane: gRPC services beside the REST interface, in the same process.
+ *
+ * Standard tools find their way by reflection, and health probes by `grpc.health.v1.Health`.
+ */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
+import { type DescFile, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { ReflectionService } from '@grpc/reflection';
+import { parseRange } from '../../base/lib/address.ts';
+import { StartError } from '../../base/lib/start-error.ts';
+import { ModerationService } from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
+import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
+import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
+import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
+import { file_google_rpc_error_details } from '../../gen/google/rpc/error_details_pb.ts';
+import type { Tls } from '../../run/config.ts';
+import type { Deps } from '../deps.ts';
+import { describeHealth, HEALTH_NAME, serveHealth } from './health.ts';
+import { MESSAGE_BYTES_MAX, makeInterceptors } from './interceptors.ts';
+import { type Door, definitionOf, implementationOf } from './methods.ts';
+import { moderationMethods } from './moderation.ts';
+import { participantMethods } from './participants.ts';
+import { roomMethods } from './rooms.ts';
+import { tokenMethods } from './tokens.ts';
+import { watchdogMethods } from './watchdogs.ts';
+
+const SERVICES = [
+  { service: RoomService, methods: roomMethods },
+  { service: ParticipantService, methods: participantMethods },
+  { service: ModerationService, methods: moderationMethods },
+  { service: TokenService, methods: tokenMethods },
+  { service: WatchdogService, methods: watchdogMethods },
+] as const;
+
+const NAMES = SERVICES.map(({ service }) => service.typeName);
+
+const STREAMS_PER_CONNECTION_MAX = 200;
+/** How long a connection may have no call; a client opens another when it needs one. */
+const IDLE_MS_MAX = 5 * 60_000;
+/** How long calls that are under way may take to end when the service stops. */
+const DRAIN_MS = 10_000;
+const DRAIN_CHECK_MS = 50;
+
+export interface GrpcServer {
+  readonly port: number;
+  /** Take no more calls, end the streams, finish what is under way. */
+  close(): Promise<void>;
+}
+
+export async function openGrpc(
+  deps: Deps,
+  options: {
+    readonly host: string;
+    readonly port: number;
+    readonly tls: Tls | undefined;
+    readonly trustProxy: readonly string[];
+    /** Why no calls should come; `undefined`: they may. */
+    findFault(): Promise<string | undefined>;
+  },
+): Promise<GrpcServer> {
+  // What goes wrong is thrown, too; the library would write it past our log.
+  setLogVerbosity(logVerbosity.NONE);
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,
+    'grpc.keepalive_time_ms': 60_000,
+    'grpc.max_connection_idle_ms': IDLE_MS_MAX,
+    interceptors: makeInterceptors(deps),
+  });
+  const stopping = new AbortController();
+  // The configuration has been checked when it was read.
+  const trusted = options.trustProxy.map((each) => parseRange(each)!);
+  const door: Door = { deps, trusted, stopping: stopping.signal, underWay: new Set() };
+  for (const { service, methods } of SERVICES) {
+    server.addService(definitionOf(service), implementationOf(door, methods));
+  }
+  reflect(server);
+  const health = serveHealth(server, NAMES, options.findFault);
+
+  const credentials = await credentialsOf(options.tls);
+  const port = await bind(server, `${bracketed(options.host)}:${options.port}`, credentials);
+  return {
+    port,
+    close: async () => {
+      health.stop();
+      stopping.abort();
+      const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      await Promise.race([closed, drained(door)]);
+      server.forceShutdown();
+    },
+  };
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/**
+ * Until no call is under way any more, or too long. The library waits for all streams, and those who
+ * follow the health of a server never end theirs.
+ */
+async function drained({ underWay }: Door): Promise<void> {
+  const until = performance.now() + DRAIN_MS;
+  while (underWay.size > 0 && performance.now() < until) await sleep(DRAIN_CHECK_MS);
+  // The last answer is on its way.
+  await sleep(DRAIN_CHECK_MS);
+}
+
+function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, port) => {
+      // The library tells by its message alone what the system said.
+      const code = /EADDRINUSE/.exec(error?.message ?? '')?.[0];
+      if (error) reject(Object.assign(error, code && { code }));
+      else resolve(port);
+    });
+  });
+}
+
+async function credentialsOf(tls: Tls | undefined): Promise<ServerCredentials> {
+  if (!tls) return ServerCredentials.createInsecure();
+  const [cert, key] = await Promise.all([
+    readPem(tls.certificateFile, 'TLS_CERT'),
+    readPem(tls.keyFile, 'TLS_KEY'),
+  ]);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const { message } = error as Error;
+    throw new StartError(`TLS_CERT and TLS_KEY are no certificate and its key: ${message}`, { cause: error });
+  }
+  return ServerCredentials.createSsl(null, [{ cert_chain: cert, private_key: key }]);
+}
+
+async function readPem(path: string, variable: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new StartError(`${variable} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * The reflection service reads descriptors where the loader of `.proto` files would have left them. What is
+ * in the details of a failure is described, too, so that tools can show it.
+ */
+function reflect(server: Server): void {
+  const files = new Map<string, Buffer>();
+  const collect = (file: DescFile) => {
+    for (const needed of file.dependencies) collect(needed);
+    files.set(file.name, Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
+  };
+  for (const { service } of SERVICES) collect(service.file);
+  collect(file_google_rpc_error_details);
+  const loaded = { all: { fileDescriptorProtos: [...files.values(), describeHealth()] } };
+  const described = loaded as unknown as ConstructorParameters<typeof ReflectionService>[0];
+  new ReflectionService(described, { services: [...NAMES, HEALTH_NAME] }).addToServer(server);
+}

@@ -1,0 +1,276 @@
+/**
+ * What every HTTP door has in common: limits of time and size, ids, strict bodies, logs and metrics.
+ *
+ * A door adds its routes, and says in which shape failures leave.
+ */
+import http from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, {
+  errorCodes,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from 'fastify';
+import { Failure, invalidRequest } from '../../base/failure.ts';
+import { newId } from '../../base/lib/ids.ts';
+import { parseStrictJson } from '../../base/lib/strict-json.ts';
+import type { Deps } from '../deps.ts';
+import { drainOnClose } from './drain.ts';
+
+export type Http = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route takes no body; an empty one, or `{}`, is let pass. */
+    emptyBody?: boolean;
+    /** The body may be left out, even where a Content-Type announces one. */
+    optionalBody?: boolean;
+    /** Reads the body, or leaves it to the strict JSON reader with `undefined`. */
+    readBody?: (request: FastifyRequest, bytes: Buffer) => unknown;
+    /** `Cache-Control` of a success; every other answer may not be stored. */
+    cacheControl?: string;
+    /** How long the route may take to answer, where that is not the usual time. */
+    answerSeconds?: number;
+  }
+  interface FastifyRequest {
+    /** Until the request is complete; from then on, until it is answered. */
+    timeLimit: NodeJS.Timeout | undefined;
+    /** The id of the key or credential that was shown, for the log. */
+    keyId: string | undefined;
+  }
+}
+
+const BODY_BYTES_MAX = 1024 * 1024;
+const HEAD_BYTES_MAX = 16 * 1024;
+/** How long a client may take to send a request, and how long it waits for an answer. */
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** How failures leave by a door. */
+export interface Door {
+  readonly trustProxy: readonly string[];
+  sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  /** The whole answer to what was no HTTP request, or not in time; `code` is Node's. */
+  renderClientError(code: string | undefined, requestId: string): string;
+}
+
+export function openHttp(deps: Deps, door: Door): Http {
+  const app = Fastify({
+    loggerInstance: deps.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: 65_000,
+    http: {
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEAD_BYTES_MAX,
+      // Node would refuse with an empty answer; requireHost() has the words.
+      requireHostHeader: false,
+    },
+    trustProxy: door.trustProxy.length > 0 ? [...door.trustProxy] : false,
+    genReqId: () => newId('req'),
+    routerOptions: { maxParamLength: 500 },
+    // Fastify's own settings delete unknown fields and turn "5" into 5. Both are mistakes to report.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false } },
+    frameworkErrors: (error, request, reply) => {
+      stampHeaders(request, reply);
+      door.sendError(error, request as FastifyRequest, reply);
+    },
+    clientErrorHandler: (error, socket) => {
+      if (error.code !== 'ECONNRESET' && socket.writable)
+        socket.write(door.renderClientError(error.code, newId('req')));
+      socket.destroy();
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.decorateRequest('keyId', undefined);
+  app.setErrorHandler((error, request, reply) => door.sendError(error, request, reply));
+  refuseUnknownPaths(app);
+  requireHost(app);
+  ignoreExpectations(app);
+  drainOnClose(app);
+  parseBodies(app);
+  fillOptionalBody(app);
+  limitTime(app);
+  observe(app, deps);
+  return app;
+}
+
+/** The one `Authorization` of a request. Fails with `invalid_api_key` where there are two. */
+export function authorizationOf(request: FastifyRequest): string | undefined {
+  if (countHeader(request.raw.rawHeaders, 'authorization') > 1) throw new Failure('invalid_api_key');
+  return request.headers.authorization;
+}
+
+/** Node keeps the first of two Authorization headers; a proxy may have judged the other. */
+function countHeader(rawHeaders: readonly string[], lowerName: string): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === lowerName.length && name.toLowerCase() === lowerName) count += 1;
+  }
+  return count;
+}
+
+/** Before anything is said about the body of a request for what is not there. */
+function refuseUnknownPaths(app: Http): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? new Failure('not_found') : undefined);
+  });
+}
+
+/** HTTP/1.1 has it that a request without a Host is answered with 400. */
+function requireHost(app: Http): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
+    done(isMissing ? invalidRequest('the Host header is required') : undefined);
+  });
+}
+
+/** Node would refuse what it cannot meet in a shape that is not ours; HTTP lets a server pass over it. */
+function ignoreExpectations(app: Http): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+}
+
+function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header'>): void {
+  reply.header('cache-control', 'no-store');
+  reply.header('x-request-id', request.id);
+}
+
+/** JSON and nothing else, not compressed, and strictly read. */
+function parseBodies(app: Http): void {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const encoding = request.headers['content-encoding'];
+    const isPlain = encoding === undefined || encoding === 'identity';
+    done(isPlain ? null : invalidRequest('the body may not be compressed'), payload);
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      requireUtf8(request);
+      const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
+      if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
+
+      const value = readBody?.(request, bytes) ?? parseStrictJson(bytes);
+      if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
+      return value;
+    },
+  );
+}
+
+/** What a Content-Type says of the characters of a body. */
+function requireUtf8(request: FastifyRequest): void {
+  const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+  if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
+}
+
+/** By hand, because Fastify's `handlerTimeout` ends as soon as the body has been read. */
+function limitTime(app: Http): void {
+  app.decorateRequest('timeLimit', undefined);
+  const giveUpAfter = (ms: number, reply: FastifyReply) =>
+    setTimeout(() => {
+      if (!reply.sent) reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
+    }, ms);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.timeLimit = giveUpAfter(REQUEST_TIMEOUT_MS, reply);
+    reply.raw.once('close', () => clearTimeout(request.timeLimit));
+    done();
+  });
+  app.addHook('preHandler', (request, reply, done) => {
+    const { answerSeconds } = request.routeOptions.config;
+    if (answerSeconds === undefined) request.timeLimit?.refresh();
+    else {
+      clearTimeout(request.timeLimit);
+      request.timeLimit = giveUpAfter(answerSeconds * 1000, reply);
+    }
+    done();
+  });
+}
+
+/** A body that may be left out is an empty one when it is. */
+function fillOptionalBody(app: Http): void {
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.routeOptions.config.optionalBody && request.body === undefined) request.body = {};
+    done();
+  });
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  );
+}
+
+/** All that a request line can name; of CONNECT, Node never makes a request. */
+const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
+
+/** Notes which methods each path has; call the result when all routes are there. */
+export function collectMethods(app: Http): () => void {
+  const methodsOf = new Map<string, Set<string>>();
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  app.addHook('onRoute', (route) => {
+    const methods = methodsOf.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) methods.add(method);
+    methodsOf.set(route.url, methods);
+  });
+  return () => {
+    for (const [url, methods] of [...methodsOf]) {
+      if (url.startsWith('/docs')) continue;
+      refuseOtherMethods(app, url, methods);
+    }
+  };
+}
+
+/** A path that exists, asked with a method that it does not have: 405, naming those that it has. */
+function refuseOtherMethods(app: Http, url: string, methods: ReadonlySet<string>): void {
+  const allow = [...methods].sort().join(', ');
+  app.route({
+    method: METHODS.filter((method) => !methods.has(method)),
+    url,
+    schema: { hide: true },
+    onRequest: async (_request, reply) => {
+      reply.header('allow', allow);
+      throw new Failure('method_not_allowed');
+    },
+    handler: async () => {},
+  });
+}
+
+/** Headers, one log line and the metrics of every request. Routes are named by their pattern, never by a URL. */
+function observe(app: Http, deps: Deps): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    stampHeaders(request, reply);
+    const { cacheControl } = request.routeOptions.config;
+    if (cacheControl && reply.statusCode === 200) reply.header('cache-control', cacheControl);
+    done(null, payload);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const labels = { method: request.method, route };
+    deps.metrics.requests.inc({ ...labels, status: reply.statusCode });
+    deps.metrics.requestDuration.observe(labels, reply.elapsedTime / 1000);
+    request.log.info(
+      {
+        ...labels,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        key: request.keyId,
+      },
+      'request',
+    );
+    done();
+  });
+}

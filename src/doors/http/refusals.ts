@@ -1,0 +1,98 @@
+/** What the HTTP server refuses by itself, in our own words. */
+import type { FastifyError, FastifyRequest } from 'fastify';
+import { FAILURES, Failure, invalidRequest } from '../../base/failure.ts';
+import { JsonError } from '../../base/lib/strict-json.ts';
+
+/**
+ * Read Fastify's own refusals as the failures they are; anything unknown is ours to answer for.
+ *
+ * `bodyMax` is how long a body may be, in words.
+ */
+export function asFailure(error: unknown, request: FastifyRequest, bodyMax: string): Failure | undefined {
+  return asRefusal(error, bodyMax) ?? (request.raw.complete ? undefined : asIncomplete(error));
+}
+
+function asRefusal(error: unknown, bodyMax: string): Failure | undefined {
+  if (error instanceof Failure) return error;
+  if (error instanceof JsonError) return invalidRequest(error.message);
+  const { code, validation } = error as FastifyError;
+  if (validation) return invalidRequest(describeFault(validation[0]));
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return invalidRequest(`body exceeds ${bodyMax}`);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return invalidRequest('Content-Type must be application/json');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return invalidRequest('the body does not have the length that was announced');
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Failure('not_found');
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What went wrong while the request was still arriving is its sender's to mend.
+ *
+ * Once it is complete the same codes mean that the database was lost, or that we were too slow: a
+ * relay must then hear 500 and send its batch again, never a 400 that tells it to give up.
+ */
+function asIncomplete(error: unknown): Failure | undefined {
+  const { code, message } = error as FastifyError;
+  switch (code) {
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return invalidRequest('the request was not complete in time');
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return invalidRequest('the body ended early');
+    case 'ECONNRESET':
+      // The sender's connection is `aborted`; anybody else's, such as the database's, says more.
+      return message === 'aborted' ? invalidRequest('the body ended early') : undefined;
+    default:
+      return undefined;
+  }
+}
+
+type Fault = NonNullable<FastifyError['validation']>[number];
+
+/** The field's path and what it accepts: `records/17/seconds must be <= 86400`. */
+function describeFault(fault: Fault | undefined): string {
+  if (!fault) return 'the request is not valid';
+  const path = fault.instancePath.slice(1);
+  if (fault.keyword === 'additionalProperties') {
+    const unknown = String(fault.params.additionalProperty).slice(0, 100);
+    return `${path ? `${path}/` : ''}${unknown} is not a known field`;
+  }
+  if (fault.keyword === 'required') {
+    return `${path ? `${path}/` : ''}${fault.params.missingProperty} is required`;
+  }
+  if (fault.keyword === 'enum') {
+    return `${path} must be one of ${(fault.params.allowedValues as string[]).join(', ')}`;
+  }
+  return `${path || 'body'} ${(fault.message ?? 'is not valid').replace(/^must NOT have/, 'must not have')}`;
+}
+
+/** Why a socket is let go that did not speak HTTP, or not in time. `code` is Node's. */
+export function describeClientError(code: string | undefined): string {
+  const what =
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'the request was not complete in time'
+      : code === 'HPE_HEADER_OVERFLOW'
+        ? 'the head of the request is too large'
+        : 'this is not an HTTP request';
+  return `${FAILURES.invalid_request}: ${what}`;
+}
+
+/** A 400 by hand, where there is no request to answer. */
+export function renderRaw(contentType: string, text: string, requestId: string): string {
+  return [
+    'HTTP/1.1 400 Bad Request',
+    `content-type: ${contentType}`,
+    'cache-control: no-store',
+    `x-request-id: ${requestId}`,
+    `content-length: ${Buffer.byteLength(text)}`,
+    'connection: close',
+    '',
+    text,
+  ].join('\r\n');
+}

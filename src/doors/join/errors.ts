@@ -1,0 +1,46 @@
+/** How a failure leaves by this door: one line of plain text. Source: specification 7.2. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Outage, outageOf } from '../../base/db/outage.ts';
+import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
+import { STATUS } from '../http/status.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+const OUTAGES: Readonly<Record<Outage, { readonly status: number; readonly text: string }>> = {
+  unavailable: { status: 503, text: 'temporarily unavailable' },
+  deadline_exceeded: { status: 504, text: 'deadline exceeded' },
+};
+
+/** A database that comes back does so in seconds; clients add a back-off of their own. */
+const RETRY_AFTER_OUTAGE = 2;
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.type(TEXT).header('x-content-type-options', 'nosniff');
+  const failure = asFailure(error, request, '4 KiB');
+  if (failure) {
+    request.outcome = failure.kind;
+    if (failure.kind === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
+    if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
+    return reply.code(STATUS[failure.kind]).send(oneLine(failure.message));
+  }
+
+  const outage = isTimeout(error) ? 'deadline_exceeded' : outageOf(error);
+  request.outcome = outage ?? 'internal_error';
+  request.log.error({ err: error }, outage ?? 'internal error');
+  if (outage === undefined) return reply.code(500).send('internal error');
+  if (outage === 'unavailable') reply.header('retry-after', RETRY_AFTER_OUTAGE);
+  return reply.code(OUTAGES[outage].status).send(OUTAGES[outage].text);
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'FST_ERR_HANDLER_TIMEOUT';
+}
+
+/** A message may repeat what the caller sent, such as the name of a field. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '?');
+}
+
+export function renderClientError(code: string | undefined, requestId: string): string {
+  return renderRaw(TEXT, describeClientError(code), requestId);
+}

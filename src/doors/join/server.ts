@@ -1,0 +1,50 @@
+/**
+ * The join door: beside the REST interface on its address, or by itself on one of its own.
+ *
+ * Source: specification 4.11 and 7.2. Devices call it directly, from web pages too.
+ */
+import type { Deps } from '../deps.ts';
+import { collectMethods, type Http, openHttp } from '../http/http.ts';
+import { jwksRoute } from '../http/jwks.ts';
+import { revocationsRoute } from '../http/revocations.ts';
+import { allowOrigins } from './cors.ts';
+import { renderClientError, sendError } from './errors.ts';
+import { joinRoute } from './join.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What became of a join, for the metrics: `joined`, or why not. */
+    outcome: string;
+  }
+}
+
+export interface JoinDoor {
+  readonly deps: Deps;
+  /** Origins of the web pages that may call; `*` for every one. */
+  readonly origins: readonly string[];
+}
+
+/** A door on an address of its own. */
+export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly string[] }): Promise<Http> {
+  const app = openHttp(door.deps, { trustProxy: door.trustProxy, sendError, renderClientError });
+  const refuseMethods = collectMethods(app);
+  jwksRoute(app, door.deps);
+  revocationsRoute(app, door.deps);
+  refuseMethods();
+  await app.register(joinDoor, door);
+  return app;
+}
+
+/** The route, in a context of its own: its errors are text wherever it is registered. */
+export async function joinDoor(app: Http, { deps, origins }: JoinDoor): Promise<void> {
+  app.decorateRequest('device', undefined);
+  app.decorateRequest('outcome', 'joined');
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.addHook('onResponse', async (request) => {
+    if (request.method === 'POST') deps.metrics.joins.inc({ outcome: request.outcome });
+  });
+  const refuseMethods = collectMethods(app);
+  allowOrigins(app, origins);
+  joinRoute(app, deps);
+  refuseMethods();
+}

@@ -1,0 +1,62 @@
+/** The operator's door: health and metrics, on a port of its own that is never public. */
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import type { Deps } from '../deps.ts';
+import { drainOnClose } from '../http/drain.ts';
+
+/** What the door tells about: this process, or several together. */
+export interface Watched {
+  readonly log: Logger;
+  /** Whether anybody serves at all. */
+  isAlive(): boolean;
+  /** Why no requests should come; `undefined`: they may. */
+  findFault(): Promise<string | undefined>;
+  /** In the text format of Prometheus. */
+  readMetrics(): Promise<string>;
+}
+
+export function buildOps(watched: Watched): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: watched.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+  });
+  drainOnClose(app);
+
+  // Somebody answers. Whether the work can be done is another question.
+  app.get('/healthz', async (_request, reply) =>
+    watched.isAlive() ? { status: 'ok' } : reply.code(503).send({ status: 'nobody serves' }),
+  );
+
+  app.get('/readyz', async (_request, reply) => {
+    const reason = await watched.findFault();
+    return reply
+      .code(reason ? 503 : 200)
+      .send(reason ? { status: 'not ready', reason } : { status: 'ready' });
+  });
+
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await watched.readMetrics()),
+  );
+  return app;
+}
+
+/** The service of this process, seen from inside. */
+export function watchProcess(deps: Deps, state: { readonly stopping: boolean }): Watched {
+  return {
+    log: deps.log,
+    isAlive: () => true,
+    findFault: async () => (state.stopping ? 'stopping' : findFault(deps)),
+    readMetrics: () => deps.metrics.registry.metrics(),
+  };
+}
+
+export async function findFault(deps: Pick<Deps, 'db' | 'metrics'>): Promise<string | undefined> {
+  try {
+    await deps.db.query('select 1');
+  } catch {
+    return 'the database does not answer';
+  }
+  const drift = (await deps.metrics.ledgerDrift.get()).values[0]?.value ?? 0;
+  return drift === 0 ? undefined : 'balances differ from their ledgers';
+}

@@ -1,0 +1,33 @@
+/** The doorkeeper of the REST routes: which kind of key a route takes, and for tenants in which status. */
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { KeyKind } from '../../access/keys/api-key.ts';
+import { type AuthenticatedCaller, authenticate } from '../../access/keys/authenticate.ts';
+import { Failure } from '../../base/failure.ts';
+import type { TenantStatus } from '../../base/tenants/tenant.ts';
+import type { Deps } from '../deps.ts';
+import { authorizationOf } from '../http/http.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: AuthenticatedCaller | undefined;
+  }
+}
+
+/** Runs before a byte of the body is read: a stranger is told 401 and nothing else. */
+export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler {
+  return async (request) => {
+    request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
+    request.keyId = request.caller.keyId;
+  };
+}
+
+/** Who is calling, on a route that requires a key. */
+export function callerOf(request: FastifyRequest): AuthenticatedCaller {
+  if (!request.caller) throw new Failure('invalid_api_key');
+  return request.caller;
+}
+
+/** Source: specification 3.1 and 7.1: `tenant is not active`. */
+export function refuseStatus(caller: AuthenticatedCaller, ...refused: readonly TenantStatus[]): void {
+  if (refused.includes(caller.tenantStatus)) throw new Failure('tenant_not_active');
+}

@@ -1,0 +1,189 @@
+/** `/v1/device-credentials` and what is below it: what devices join with. Source: specification 5, 6. */
+import Type from 'typebox';
+import { createCredential } from '../../access/devices/create-credential.ts';
+import { PUBLISH_RIGHTS, ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
+import { listCredentials } from '../../access/devices/list-credentials.ts';
+import { revokeCredential } from '../../access/devices/revoke-credential.ts';
+import { rotateCredential } from '../../access/devices/rotate-credential.ts';
+import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/api-key.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import { invalidRequest } from '../../base/failure.ts';
+import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../control/rooms/room.ts';
+import type { Deps } from '../deps.ts';
+import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import {
+  answers,
+  body,
+  DeviceCredentialSchema,
+  IdSchema,
+  PlaintextSchema,
+  RotationSchema,
+  renderDeviceCredential,
+  words,
+} from './schemas.ts';
+import type { Rest } from './server.ts';
+
+const security = [{ backend_key: [] }];
+const tags = ['Device credentials'];
+
+export function deviceCredentialRoutes(app: Rest, deps: Deps): void {
+  list(app, deps);
+  create(app, deps);
+  revoke(app, deps);
+  rotate(app, deps);
+}
+
+function list(app: Rest, deps: Deps): void {
+  app.get(
+    '/v1/device-credentials',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags,
+        summary: 'All device credentials, revoked and expired ones too',
+        security,
+        response: answers(
+          { 200: Type.Object({ device_credentials: Type.Array(DeviceCredentialSchema) }) },
+          401,
+          403,
+        ),
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      refuseStatus(caller, 'deleted');
+      const credentials = await listCredentials(deps.db, caller.tenant);
+      return { device_credentials: credentials.map(renderDeviceCredential) };
+    },
+  );
+}
+
+function create(app: Rest, deps: Deps): void {
+  app.post(
+    '/v1/device-credentials',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags,
+        summary: 'Create a device credential',
+        description: 'A device without a back end joins rooms with it, at `POST /join`.',
+        security,
+        body: body({
+          name: Type.String({ minLength: 1, maxLength: 100 }),
+          publish: Type.Array(words(PUBLISH_RIGHTS), {
+            uniqueItems: true,
+            description: 'What whoever joins with it may send. Empty: nobody can join with it',
+          }),
+          rooms: Type.Optional(
+            Type.Array(Type.String({ pattern: ROOM_PATTERN_PATTERN }), {
+              minItems: 1,
+              maxItems: ROOM_PATTERNS_MAX,
+              description: 'Names of rooms; `*` stands for any characters. Left out: every room',
+            }),
+          ),
+          default_room: Type.Optional(
+            Type.String({
+              pattern: ROOM_NAME_PATTERN,
+              description: 'Where a join goes that names no room. Left out: `lobby`',
+            }),
+          ),
+          expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+        }),
+        response: answers(
+          { 201: Type.Object({ device_credential: DeviceCredentialSchema, credential: PlaintextSchema }) },
+          400,
+          401,
+          403,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      refuseStatus(caller, 'deleted');
+      const { name, publish, rooms = null, default_room = null, expires_at } = request.body;
+      const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
+      const grant = { name, publish, rooms, defaultRoom: default_room, expiresAt };
+      const created = await createCredential(deps.db, caller, grant);
+      if (!created) throw invalidRequest('expires_at must be in the future');
+      return reply.code(201).send({
+        device_credential: renderDeviceCredential(created.credential),
+        credential: created.plaintext,
+      });
+    },
+  );
+}
+
+/** The format allows for leap seconds and for years that a date cannot hold. */
+function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw invalidRequest('expires_at must match format "date-time"');
+  return time;
+}
+
+function revoke(app: Rest, deps: Deps): void {
+  app.delete(
+    '/v1/device-credentials/:id',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags,
+        summary: 'Revoke a device credential at once',
+        description: 'Nobody joins with it any more. Tokens live on until they expire, for minutes.',
+        security,
+        params: IdSchema,
+        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 400, 401, 403, 404),
+      },
+      config: { emptyBody: true },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      refuseStatus(caller, 'deleted');
+      await inTransaction(deps.db, (tx) => revokeCredential(tx, caller.tenant, request.params.id));
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function rotate(app: Rest, deps: Deps): void {
+  app.post(
+    '/v1/device-credentials/:id/rotate',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags,
+        summary: 'Replace a device credential; the old one works on for the overlap',
+        security,
+        params: IdSchema,
+        body: RotationSchema,
+        response: answers(
+          {
+            201: Type.Object({
+              device_credential: DeviceCredentialSchema,
+              credential: PlaintextSchema,
+              old_credential_retires: Type.String({ format: 'date-time' }),
+            }),
+          },
+          400,
+          401,
+          403,
+          404,
+          409,
+        ),
+      },
+      config: { optionalBody: true },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      refuseStatus(caller, 'deleted');
+      const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
+      const rotated = await inTransaction(deps.db, (tx) =>
+        rotateCredential(tx, caller.tenant, request.params.id, overlapSeconds),
+      );
+      return reply.code(201).send({
+        device_credential: renderDeviceCredential(rotated.credential),
+        credential: rotated.plaintext,
+        old_credential_retires: rotated.oldCredentialRetires.toISOString(),
+      });
+    },
+  );
+}

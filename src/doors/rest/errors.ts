@@ -1,0 +1,32 @@
+/** How a failure leaves by this door. Source: specification 7.1. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
+import { STATUS } from '../http/status.ts';
+
+/** There is no telling when payments will be configured; an hour keeps clients from asking all the time. */
+const RETRY_AFTER_NOT_CONFIGURED = 3600;
+
+/** Answer with what was thrown, whatever it is. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = asFailure(error, request, '1 MiB');
+  if (!failure) {
+    request.log.error({ err: error }, 'internal error');
+    return reply.code(500).send({ error: 'internal error' });
+  }
+  if (failure.kind === 'provider_error') request.log.warn({ err: failure.cause }, 'payment provider error');
+  if (failure.kind === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
+  const retryAfter =
+    failure.retryAfter ??
+    (failure.kind === 'payments_not_configured' ? RETRY_AFTER_NOT_CONFIGURED : undefined);
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  return reply.code(STATUS[failure.kind]).send({
+    error: failure.message,
+    ...(failure.kind === 'would_stop_service' ? { code: failure.kind } : {}),
+  });
+}
+
+/** What a socket is told that did not speak HTTP, or not in time. */
+export function renderClientError(code: string | undefined, requestId: string): string {
+  const text = JSON.stringify({ error: describeClientError(code) });
+  return renderRaw('application/json; charset=utf-8', text, requestId);
+}

@@ -1,0 +1,18 @@
+/** `GET /v1/rates`. Source: specification 4.1. */
+import type { Deps } from '../deps.ts';
+import { answers, RateCardSchema, renderRateCard } from './schemas.ts';
+import type { Rest } from './server.ts';
+
+export function ratesRoute(app: Rest, deps: Deps): void {
+  app.get(
+    '/v1/rates',
+    {
+      schema: {
+        tags: ['Rates'],
+        summary: 'The rate card in effect',
+        response: answers({ 200: RateCardSchema }),
+      },
+    },
+    async () => renderRateCard(await deps.rates.current(deps.db)),
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * The description at `/openapi.json` and the reference page at `/docs`, to read and to try out. Nothing
+ * on the page comes from elsewhere.
+ *
+ * An application of their own serves them, opened by the first request for either: a service that is
+ * never asked saves 5 MB, and at every start the time to load them.
+ */
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteOptions,
+} from 'fastify';
+import { Failure } from '../../base/failure.ts';
+import { openApi } from './openapi.ts';
+import type { Rest } from './server.ts';
+
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="140" height="28" viewBox="0 0 140 28" role="img" aria-label="Boxoffice">
+<text x="0" y="21" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#fff">Boxoffice</text></svg>`;
+
+/** The page styles some elements one by one; scripts are ours alone. */
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Describes the routes that `app` is given after this call. */
+export function reference(app: Rest, publicUrl: string): void {
+  const routes: RouteOptions[] = [];
+  let opening: Promise<FastifyInstance> | undefined;
+
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    opening ??= openReference(routes, publicUrl);
+    const { url, headers } = request;
+    const answer = await (await opening).inject({ method: 'GET', url, headers });
+    if (answer.statusCode === 404) throw new Failure('not_found');
+    // What concerns one connection is between us and the client.
+    const { connection, ...described } = answer.headers;
+    return reply.code(answer.statusCode).headers(described).send(answer.rawPayload);
+  };
+  for (const url of ['/openapi.json', '/docs', '/docs/*']) app.get(url, { schema: { hide: true } }, serve);
+  app.addHook('onRoute', (route) => void routes.push(route));
+}
+
+/** An application that knows of `routes` what is to be told of them, and answers none of them. */
+async function openReference(routes: readonly RouteOptions[], publicUrl: string): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ]);
+  const app = Fastify({ exposeHeadRoutes: false });
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+  await app.register(swagger, openApi(publicUrl));
+  for (const { method, url, schema } of routes) {
+    if (schema && !('hide' in schema)) app.route({ method, url, schema, handler: async () => {} });
+  }
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: CSP,
+    logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs', target: '_self' },
+    theme: { title: 'Boxoffice API' },
+    uiConfig: { persistAuthorization: false, docExpansion: 'list', defaultModelsExpandDepth: -1 },
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  await app.ready();
+  return app;
+}

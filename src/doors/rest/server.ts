@@ -1,0 +1,39 @@
+/**
+ * The REST door: its routes and their description. Source: specification 4 and 7.1.
+ */
+import type { Deps } from '../deps.ts';
+import { collectMethods, type Http, openHttp } from '../http/http.ts';
+import { jwksRoute } from '../http/jwks.ts';
+import { revocationsRoute } from '../http/revocations.ts';
+import { billingRoutes } from './billing.ts';
+import { deviceCredentialRoutes } from './device-credentials.ts';
+import { renderClientError, sendError } from './errors.ts';
+import { keyRoutes } from './keys.ts';
+import { ratesRoute } from './rates.ts';
+import { reference } from './reference.ts';
+import { returnPages } from './return-pages.ts';
+import { signupRoute } from './signup.ts';
+import { usageRoute } from './usage.ts';
+import { webhookRoute } from './webhook.ts';
+
+export type Rest = Http;
+
+export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Rest> {
+  const app = openHttp(deps, { ...options, sendError, renderClientError });
+  app.decorateRequest('caller', undefined);
+  const refuseMethods = collectMethods(app);
+
+  reference(app, deps.config.publicUrl);
+  ratesRoute(app, deps);
+  signupRoute(app, deps);
+  billingRoutes(app, deps);
+  keyRoutes(app, deps);
+  deviceCredentialRoutes(app, deps);
+  usageRoute(app, deps);
+  returnPages(app, deps);
+  jwksRoute(app, deps);
+  revocationsRoute(app, deps);
+  await app.register(webhookRoute, { deps });
+  refuseMethods();
+  return app;
+}

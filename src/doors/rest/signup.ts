@@ -1,0 +1,49 @@
+/** `POST /v1/signup`. Source: specification 4.2. */
+import Type from 'typebox';
+import { signUp } from '../../access/signup/sign-up.ts';
+import { renderTenantId } from '../../base/tenants/tenant.ts';
+import type { Deps } from '../deps.ts';
+import { answers, body } from './schemas.ts';
+import type { Rest } from './server.ts';
+
+export function signupRoute(app: Rest, deps: Deps): void {
+  app.post(
+    '/v1/signup',
+    {
+      schema: {
+        tags: ['Signup'],
+        summary: 'Create a tenant, its first backend key and a checkout',
+        description: 'Five an hour for one client address.',
+        body: body({
+          email: Type.String({ format: 'email', maxLength: 254 }),
+          name: Type.String({ minLength: 1, maxLength: 200 }),
+        }),
+        response: answers(
+          {
+            201: Type.Object({
+              tenant: Type.String(),
+              status: Type.Literal('pending'),
+              api_key: Type.String({ description: 'Shown once' }),
+              key_id: Type.String(),
+              checkout_url: Type.String({ description: 'Empty when no checkout could be opened' }),
+              note: Type.String(),
+            }),
+          },
+          400,
+          429,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const signedUp = await signUp(deps, { ...request.body, address: request.ip });
+      return reply.code(201).send({
+        tenant: renderTenantId(signedUp.tenant),
+        status: 'pending',
+        api_key: signedUp.apiKey,
+        key_id: signedUp.keyId,
+        checkout_url: signedUp.checkoutUrl,
+        note: 'Keep api_key safe: it is shown this once and cannot be retrieved again.',
+      });
+    },
+  );
+}

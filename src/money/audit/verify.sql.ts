@@ -1,0 +1,211 @@
+/** SQL that adds everything up again, from the records to the balances. It shares nothing with charging. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+export interface Difference {
+  readonly tenant: TenantId;
+  /** What was compared. */
+  readonly what: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** A comparison shows no more than this: where everything is wrong, the first faults tell enough. */
+export const DIFFERENCES_MAX = 1_000;
+
+/** Accounts against the sum and the number of their postings. */
+export async function compareBalances(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select * from (
+       select a.tenant_id as tenant, 'balance' as what,
+              format('%s after posting %s', coalesce(sum(p.amount), 0), coalesce(max(p.seq), 0)) as expected,
+              format('%s after posting %s', a.balance, coalesce(a.last_seq, 0)) as found
+         from accounts a left join postings p on p.tenant_id = a.tenant_id
+        group by a.tenant_id) as account
+      where expected <> found limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
+/** The tenants that follow this one, by id; null: the first ones. */
+export async function listAccountsAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>(
+    `select tenant_id as tenant from accounts where $1::bigint is null or tenant_id > $1
+      order by tenant_id limit $2`,
+    [after, limit],
+  );
+  return rows.map((row) => row.tenant);
+}
+
+/** The sum of a tenant's postings up to `seq`, in micros. */
+export interface Sum {
+  readonly tenant: TenantId;
+  readonly seq: bigint;
+  readonly sum: bigint;
+}
+
+/** Add what was posted since, and say what the account shows. */
+export async function sumFurther(db: Db, sums: readonly Sum[]): Promise<(Sum & { balance: bigint })[]> {
+  const { rows } = await db.query<Sum & { balance: bigint }>(
+    `select a.tenant_id as tenant, a.balance, coalesce(a.last_seq, 0) as seq,
+            (known.sum + coalesce((select sum(p.amount) from postings p
+              where p.tenant_id = a.tenant_id and p.seq > known.seq and p.seq <= a.last_seq), 0))::bigint as sum
+       from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as known (tenant_id, seq, sum)
+       join accounts a on a.tenant_id = known.tenant_id`,
+    [sums.map((each) => each.tenant), sums.map((each) => each.seq), sums.map((each) => each.sum)],
+  );
+  return rows;
+}
+
+/** Sequence numbers without gaps, balances that follow from each other, times that do not go back. */
+export async function compareChains(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select tenant, 'posting ' || seq as what, expected, found from (
+       select tenant_id as tenant, seq,
+              format('seq %s, balance %s, before it %s, not before %s', row_number() over w, sum(amount) over w,
+                     sum(amount) over w - amount, greatest(at, lag(at) over w)) as expected,
+              format('seq %s, balance %s, before it %s, not before %s', seq, balance, balance_before, at) as found
+         from postings window w as (partition by tenant_id order by seq)) as chain
+      where expected <> found limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
+/** Usage postings against the records that they stand for. */
+export async function compareRecords(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select coalesce(p.tenant_id, r.tenant_id) as tenant,
+            'records of posting ' || coalesce(p.seq, r.posting_seq) as what,
+            format('%s records, %s micros', coalesce(r.count, 0), coalesce(r.sum, 0)) as expected,
+            format('%s records, %s micros', coalesce(p.records, 0), coalesce(-p.amount, 0)) as found
+       from (select tenant_id, seq, records, amount, kind from postings where records is not null) as p
+       full join (select tenant_id, posting_seq, count(*), sum(amount) from usage_records
+                   group by tenant_id, posting_seq) as r
+              on r.tenant_id = p.tenant_id and r.posting_seq = p.seq
+      where p.records is distinct from r.count or (p.kind = 'usage' and -p.amount is distinct from r.sum)
+         or p.seq is null
+      limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
+/** Payments against the credit that the ledger gave for them and took back. */
+export async function comparePayments(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select coalesce(p.tenant_id, l.tenant_id) as tenant, 'payment ' || coalesce(p.id, l.payment_id) as what,
+            coalesce(p.credited - p.reversed, 0)::text as expected, coalesce(l.sum, 0)::text as found
+       from payments p
+       full join (select tenant_id, payment_id, sum(amount) from postings
+                   where payment_id is not null group by tenant_id, payment_id) as l
+              on l.tenant_id = p.tenant_id and l.payment_id = p.id
+      where p.credited - p.reversed is distinct from l.sum limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
+/** What is noted of a payment as taken back, against the refunds and disputes that took it. */
+export async function compareReversals(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select p.tenant_id as tenant, 'reversals of payment ' || p.id as what,
+            least(p.credited, taken.sum)::text as expected, p.reversed::text as found
+       from payments p
+       cross join lateral (select coalesce(sum(amount), 0) as sum from (
+              select amount from refunds where payment_id = p.id and status in ('pending', 'succeeded')
+              union all
+              select amount from disputes where payment_id = p.id and withdrawn and not reinstated) as each) as taken
+      where p.reversed <> least(p.credited, taken.sum) limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
+/** The carry of each account against the one that its newest charge left. */
+export async function compareCarries(db: Db, initialCarry: bigint): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select a.tenant_id as tenant, 'carry' as what, left_over.carry::text as expected, a.carry::text as found
+       from accounts a
+       cross join lateral (select coalesce(
+              (select p.carry from postings p where p.tenant_id = a.tenant_id and p.kind = 'usage'
+                order by p.seq desc limit 1), $2) as carry) as left_over
+      where a.carry <> left_over.carry limit $1`,
+    [DIFFERENCES_MAX, initialCarry],
+  );
+  return rows;
+}
+
+/** The status of each tenant against its history, whose changes must follow from each other. */
+export async function compareStatuses(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select tenant_id as tenant, what, expected, found from (
+       select tenant_id, 'status before ' || at as what, old_status as found,
+              coalesce(lag(new_status) over (partition by tenant_id order by at), 'pending') as expected
+         from tenant_status_changes
+       union all
+       select t.id, 'status', t.status,
+              coalesce((select new_status from tenant_status_changes c where c.tenant_id = t.id
+                         order by at desc limit 1), 'pending')
+         from tenants t) as status
+      where found <> expected limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
+export interface LedgerSize {
+  readonly tenants: bigint;
+  readonly postings: bigint;
+  readonly records: bigint;
+}
+
+/** Tenants and postings are counted; of records the postings say how many there should be. */
+export async function measureLedger(db: Db): Promise<LedgerSize> {
+  const { rows } = await db.query<LedgerSize>(
+    `select (select count(*) from accounts) as tenants, count(*) as postings,
+            coalesce(sum(records), 0)::bigint as records from postings`,
+  );
+  return rows[0]!;
+}
+
+/** A record of usage beside its posting, whose columns are null where the posting is missing. */
+export interface ChargedRecord {
+  readonly tenant: TenantId;
+  readonly seq: bigint;
+  readonly kind: 'usage' | 'unbilled' | null;
+  readonly rateVersion: number | null;
+  readonly carry: bigint | null;
+  readonly line: number;
+  readonly id: string;
+  /** One letter each, as stored. */
+  readonly role: string;
+  readonly tier: string;
+  readonly seconds: number;
+  readonly egressBytes: bigint;
+  readonly amount: bigint;
+  readonly capped: boolean;
+  /** With the last record of a posting, the ids that the posting names as its newest. */
+  readonly newestIds: readonly string[] | null;
+}
+
+const PAGE = 2_000;
+
+/** Every record of usage in the order of charging. Inside a transaction, and one such reading at a time. */
+export async function* readCharges(db: Db): AsyncGenerator<readonly ChargedRecord[]> {
+  await db.query(
+    `declare charges no scroll cursor for
+     select r.tenant_id as tenant, r.posting_seq as seq, p.kind, p.rate_version as "rateVersion", p.carry, r.line,
+            r.id, r.role, r.tier, r.seconds, r.egress_bytes as "egressBytes", r.amount, r.capped,
+            case when r.line = p.records - 1 then p.newest_ids end as "newestIds"
+       from usage_records r left join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
+      order by r.tenant_id, r.posting_seq, r.line, r.id`,
+  );
+  for (;;) {
+    const { rows } = await db.query<ChargedRecord>(`fetch ${PAGE} from charges`);
+    if (rows.length === 0) break;
+    yield rows;
+  }
+  await db.query('close charges');
+}

@@ -1,0 +1,43 @@
+/** An operator gives a tenant credit or takes some back. Source: specification 2.3, entries of kind `adjustment`. */
+import type { Pool } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import { Failure, invalidRequest } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { appendPosting, findAdjustedAmount, lockAccount } from './ledger.sql.ts';
+
+export interface Adjustment {
+  /** Micros, signed. */
+  readonly amount: bigint;
+  /** Shown to the tenant as the detail of the entry. */
+  readonly reason: string;
+  /** An adjustment of the tenant that has this id already is not made again. */
+  readonly id: string | undefined;
+}
+
+/** `balance` in micros as it is then; `posted` is false when this adjustment had been made before. */
+export interface Adjusted {
+  readonly balance: bigint;
+  readonly posted: boolean;
+}
+
+/** Fails with `not_found`, or `invalid_request` when the id stands for an adjustment of another amount. */
+export async function adjustCredit(db: Pool, tenant: TenantId, adjustment: Adjustment): Promise<Adjusted> {
+  const { amount, reason, id } = adjustment;
+  return inTransaction(db, async (tx) => {
+    if (!(await findTenant(tx, tenant))) throw new Failure('not_found');
+    const account = await lockAccount(tx, tenant);
+    const earlier = id === undefined ? undefined : await findAdjustedAmount(tx, tenant, id);
+    if (earlier !== undefined) {
+      if (earlier !== amount) throw invalidRequest('this id was used for an adjustment of another amount');
+      return { balance: account.balance, posted: false };
+    }
+    const { balance } = await appendPosting(tx, account, {
+      kind: 'adjustment',
+      amount,
+      detail: reason,
+      ...(id !== undefined && { reference: id }),
+    });
+    return { balance, posted: true };
+  });
+}

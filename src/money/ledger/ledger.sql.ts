@@ -1,0 +1,206 @@
+/** SQL of `accounts` and `postings`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { assert } from '../../base/lib/assert.ts';
+import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { wakeUnadmittedWatchdogs } from '../../control/watchdogs/watchdogs.sql.ts';
+import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
+
+export interface Account {
+  readonly tenant: TenantId;
+  readonly balance: bigint;
+  readonly carry: bigint;
+  /** 0 before the first posting. */
+  readonly lastSeq: bigint;
+  readonly status: TenantStatus;
+  readonly exempt: boolean;
+  /** Below this balance the saved card is charged; null while nothing may be charged automatically. */
+  readonly topUpBelow: bigint | null;
+  /** The rate card in effect. */
+  readonly rateVersion: number;
+}
+
+/**
+ * Lock the account of a tenant for the rest of the transaction, waiting for whoever has it.
+ *
+ * Every change of a balance takes this lock before any other row that two such changes may share, so
+ * changes of one tenant take turns and cannot deadlock. It is read in a second statement: the one that waits for
+ * the lock sees everything but the locked row as it was before the wait.
+ */
+export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
+  await tx.query({
+    name: 'lock-account',
+    text: 'select from accounts where tenant_id = $1 for no key update',
+    values: [tenant],
+  });
+  const [account] = await readAccounts(tx, [tenant]);
+  assert(account, 'account of the tenant');
+  return account;
+}
+
+/**
+ * Lock those of the accounts that nobody has locked, without waiting for the others: who holds
+ * several locks and waits for one more would make strangers wait, and could deadlock.
+ */
+export async function lockFreeAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
+  const { rows } = await tx.query<{ tenant: TenantId }>({
+    name: 'lock-free-accounts',
+    text: `select tenant_id as tenant from accounts where tenant_id = any($1) for no key update skip locked`,
+    values: [tenants],
+  });
+  if (rows.length === 0) return [];
+  return readAccounts(
+    tx,
+    rows.map((row) => row.tenant),
+  );
+}
+
+async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
+  const { rows } = await tx.query<Account>({
+    name: 'read-accounts',
+    text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
+                  case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
+                        and s.frozen_by = '{}' and coalesce(s.top_up_paused_until <= now(), true)
+                       then s.top_up_below end as "topUpBelow",
+                  (select max(version) from rate_cards) as "rateVersion"
+             from accounts a
+             join tenants t on t.id = a.tenant_id
+             join payment_settings s on s.tenant_id = a.tenant_id
+            where a.tenant_id = any($1)`,
+    values: [tenants],
+  });
+  return rows;
+}
+
+export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
+  const { rows } = await db.query<{ balance: bigint }>('select balance from accounts where tenant_id = $1', [
+    tenant,
+  ]);
+  const row = rows[0];
+  assert(row, 'account of the tenant');
+  return row.balance;
+}
+
+/** What an adjustment of this id moved, if there is one. Certain only while the account is locked. */
+export async function findAdjustedAmount(tx: Tx, tenant: TenantId, id: string): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ amount: bigint }>(
+    `select amount from postings where tenant_id = $1 and kind = 'adjustment' and reference = $2`,
+    [tenant, id],
+  );
+  return rows[0]?.amount;
+}
+
+export interface NewPosting {
+  readonly kind: EntryKind | 'unbilled';
+  /** Micros, signed. */
+  readonly amount: bigint;
+  readonly reference?: string;
+  readonly detail?: string;
+  readonly paymentId?: string;
+  /** Of a batch of usage records. */
+  readonly batch?: {
+    readonly rateVersion: number;
+    /** What the batch leaves for the next charge. */
+    readonly carry: bigint;
+    readonly records: number;
+    readonly newestIds: readonly string[];
+  };
+}
+
+/** Append one posting to a locked account and move its balance. Returns the account as it is then. */
+export async function appendPosting(tx: Tx, account: Account, posting: NewPosting): Promise<Account> {
+  const [after] = await appendPostings(tx, [{ account, posting }]);
+  return after!;
+}
+
+/**
+ * Append one posting to each of these locked accounts and move their balances. Returns the accounts
+ * as they are then.
+ *
+ * The time of a posting is never before that of its predecessor, whatever the clock does.
+ */
+export async function appendPostings(
+  tx: Tx,
+  appended: readonly { readonly account: Account; readonly posting: NewPosting }[],
+): Promise<Account[]> {
+  const after = appended.map(({ account, posting }) => ({
+    ...account,
+    lastSeq: account.lastSeq + 1n,
+    balance: account.balance + posting.amount,
+    carry: posting.kind === 'usage' && posting.batch ? posting.batch.carry : account.carry,
+  }));
+  const rows = appended.map(({ account, posting }, index) => ({
+    tenant_id: account.tenant,
+    seq: after[index]!.lastSeq,
+    kind: posting.kind,
+    balance_before: account.balance,
+    amount: posting.amount,
+    balance: after[index]!.balance,
+    account_carry: after[index]!.carry,
+    rate_version: posting.batch?.rateVersion,
+    carry: posting.batch?.carry,
+    records: posting.batch?.records,
+    newest_ids: posting.batch?.newestIds,
+    reference: posting.reference,
+    detail: posting.detail,
+    payment_id: posting.paymentId,
+  }));
+  await tx.query({
+    name: 'append-postings',
+    text: `with posting as (
+             select * from json_to_recordset($1) as p
+               (tenant_id bigint, seq bigint, kind text, balance_before bigint, amount bigint, balance bigint,
+                account_carry bigint, rate_version integer, carry bigint, records integer, newest_ids text[],
+                reference text, detail text, payment_id text)),
+           appended as (
+             insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at,
+                                   rate_version, carry, records, newest_ids, reference, detail, payment_id)
+             select tenant_id, seq, kind, balance_before, amount, balance,
+                    greatest(clock_timestamp(),
+                             (select at from postings b where b.tenant_id = p.tenant_id and b.seq = p.seq - 1)),
+                    rate_version, carry, records, newest_ids, reference, detail, payment_id
+               from posting p)
+           update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
+             from posting p where a.tenant_id = p.tenant_id`,
+    values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
+  });
+  const turned = after.filter(({ balance }, index) => balance > 0n !== appended[index]!.account.balance > 0n);
+  if (turned.length > 0) {
+    await wakeUnadmittedWatchdogs(
+      tx,
+      turned.map(({ tenant }) => tenant),
+    );
+  }
+  return after;
+}
+
+/**
+ * The newest entries, newest first.
+ *
+ * Only as many postings are opened as the list can show: those before which fewer than its length
+ * have been counted. Their records are found by their ids, which the posting names. `offset 0` keeps
+ * that a look-up for each posting: as a join, PostgreSQL might read all records of the tenant, and
+ * keep to that plan when they have become many.
+ */
+export async function listRecentEntries(db: Db, tenant: TenantId): Promise<LedgerEntry[]> {
+  const { rows } = await db.query<LedgerEntry>({
+    name: 'list-recent-entries',
+    text: `with newest as (
+             select *, sum(coalesce(cardinality(newest_ids), 1)) over (order by seq desc)
+                       - coalesce(cardinality(newest_ids), 1) as entries_before
+               from (select * from postings where tenant_id = $1 and kind <> 'unbilled'
+                      order by seq desc limit $2) as listed)
+           select p.kind, p.at,
+                  coalesce(-r.amount, p.amount) as amount,
+                  coalesce(r.capped, false) as capped,
+                  case when p.kind = 'usage' then r.room else p.reference end as reference,
+                  case when p.kind = 'usage' then r.participant else p.detail end as detail
+             from newest p
+             left join lateral (select * from usage_records
+                                 where tenant_id = $1 and id = any(p.newest_ids) offset 0) as r on true
+            where p.entries_before < $2
+            order by p.seq desc, r.line desc
+            limit $2`,
+    values: [tenant, RECENT_ENTRIES_MAX],
+  });
+  return rows;
+}

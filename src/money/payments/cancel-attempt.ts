@@ -1,0 +1,35 @@
+/** Close an attempt that charged nothing, for a reason that says nothing about the card. */
+import type { Tx } from '../../base/db/pool.ts';
+import { lockAccount } from '../ledger/ledger.sql.ts';
+import { noteTopUpError } from './payments.sql.ts';
+import { type Attempt, finishAttempt } from './top-up-attempts.sql.ts';
+import type { TopUpOutcome } from './top-up-outcome.ts';
+
+export const PAYMENT_CANCELED = 'The payment was canceled [canceled].';
+
+const PAUSE_MS = 3_600_000;
+
+/**
+ * An hour passes before another attempt, so that a standing fault makes no storm.
+ * `undefined`: somebody else has closed the attempt.
+ */
+export async function cancelAttempt(
+  tx: Tx,
+  attempt: Attempt,
+  sentence: string,
+): Promise<TopUpOutcome | undefined> {
+  await lockAccount(tx, attempt.tenant);
+  const canceled = await closeAsCanceled(tx, attempt, sentence);
+  if (canceled) await noteTopUpError(tx, attempt.tenant, sentence, new Date(Date.now() + PAUSE_MS));
+  return canceled;
+}
+
+/** Without a pause. The caller has the account locked. */
+export async function closeAsCanceled(
+  tx: Tx,
+  attempt: Attempt,
+  error: string,
+): Promise<TopUpOutcome | undefined> {
+  const isFirst = await finishAttempt(tx, attempt.id, 'canceled', { error });
+  return isFirst ? { kind: 'auto_top_up', outcome: 'canceled' } : undefined;
+}

@@ -1,0 +1,281 @@
+/**
+ * What each notification of the provider changes.
+ *
+ * Source: specification 4.13. Notifications come late, twice, in any order, and before the answer to
+ * our own call. So a notification is stored with its effect in one transaction; effects hang on the
+ * ids of payments, refunds and disputes, not on that of the notification; and what a payment is
+ * worth is asked from the provider rather than believed from the notification.
+ */
+import Stripe from 'stripe';
+import type { Tx } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { microsOfCents } from '../amount.ts';
+import { lockAccount } from '../ledger/ledger.sql.ts';
+import { applyReversals } from './apply-reversals.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import { declineAttempt } from './decline-attempt.ts';
+import {
+  advanceCheckout,
+  type CheckoutState,
+  findPayment,
+  forgetCard,
+  forgetCustomer,
+  freeze,
+  unfreeze,
+  updateCardFingerprint,
+} from './payments.sql.ts';
+import type { Provider } from './provider.ts';
+import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
+import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
+import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
+import { findAttempt } from './top-up-attempts.sql.ts';
+import { countTopUp } from './top-up-outcome.ts';
+
+/** The kinds that we act on: what to subscribe to, and what the sweeper asks for. */
+export const EVENT_TYPES = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'payment_intent.requires_action',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+  'charge.dispute.closed',
+  'radar.early_fraud_warning.created',
+  'payment_method.detached',
+  'payment_method.updated',
+  'payment_method.automatically_updated',
+  'customer.deleted',
+] as const;
+
+/** What a notification does to the database, once everything it needs from the provider is here. */
+type Effect = (tx: Tx) => Promise<Handled>;
+
+/** Apply one notification, at most once. An error rolls everything back, so that it can come again. */
+export async function handleEvent(deps: Deps, provider: Provider, event: Stripe.Event): Promise<void> {
+  const isOtherWorld = event.livemode === !provider.livemode;
+  const effect = isOtherWorld
+    ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
+    : await effectOf(deps, provider, event);
+  const handled = await inTransaction(deps.db, async (tx) => {
+    if (!(await insertEvent(tx, event.id, event.type))) return undefined;
+    const done = await effect(tx);
+    if (done.outcome !== 'processed') await updateEventOutcome(tx, event.id, done);
+    return done;
+  });
+  countTopUp(deps, handled?.topUp);
+  if (handled?.outcome === 'parked') {
+    deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'notification parked');
+  }
+}
+
+const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });
+
+async function effectOf(deps: Deps, provider: Provider, event: Stripe.Event): Promise<Effect> {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return paidSession(provider, event.data.object);
+    case 'checkout.session.async_payment_failed':
+      return checkoutMoved(event.data.object, 'failed');
+    case 'checkout.session.expired':
+      return checkoutMoved(event.data.object, 'expired');
+    case 'payment_intent.succeeded':
+      return succeeded(provider, event.data.object.id);
+    case 'payment_intent.payment_failed':
+    case 'payment_intent.canceled':
+    case 'payment_intent.requires_action':
+      return paymentFailed(event.data.object);
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+      return refunded(deps, provider, event.data.object);
+    case 'charge.dispute.created':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated':
+    case 'charge.dispute.closed':
+      return disputed(deps, provider, event.type, event.data.object);
+    case 'radar.early_fraud_warning.created':
+      return fraudWarned(deps, provider, event.data.object);
+    case 'payment_method.detached':
+      return cardDetached(event.data.object);
+    case 'payment_method.updated':
+    case 'payment_method.automatically_updated':
+      return cardUpdated(event.data.object);
+    case 'customer.deleted':
+      return customerDeleted(event.data.object.id);
+    default:
+      return ignore;
+  }
+}
+
+function idOf(reference: string | { id: string } | null | undefined): string | undefined {
+  return typeof reference === 'string' ? reference : reference?.id;
+}
+
+async function paidSession(provider: Provider, session: Stripe.Checkout.Session): Promise<Effect> {
+  const paymentId = idOf(session.payment_intent);
+  if (session.payment_status !== 'paid' || !paymentId) return checkoutMoved(session, 'processing');
+  return succeeded(provider, paymentId);
+}
+
+function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): Effect {
+  return async (tx) => {
+    const id = session.metadata?.checkout;
+    if (!id) return { outcome: 'ignored', reason: 'a checkout that is not ours' };
+    await advanceCheckout(tx, id, state);
+    return PROCESSED;
+  };
+}
+
+async function succeeded(provider: Provider, paymentId: string): Promise<Effect> {
+  const intent = await findAtProvider(provider, paymentId);
+  if (!intent) return async () => parked(`payment ${paymentId} is not there at the provider`);
+  return (tx) => settlePayment(tx, intent);
+}
+
+async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.PaymentIntent | undefined> {
+  try {
+    return await fetchPayment(stripe, id);
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return;
+    throw error;
+  }
+}
+
+/** Of interest only while the answer to our own charge has not arrived. */
+function paymentFailed(intent: Stripe.PaymentIntent): Effect {
+  return async (tx) => {
+    const attempt = intent.metadata.attempt ? await findAttempt(tx, intent.metadata.attempt) : undefined;
+    if (!attempt) return { outcome: 'ignored', reason: 'no automatic top-up' };
+    if (intent.status === 'canceled') {
+      return { outcome: 'processed', topUp: await cancelAttempt(tx, attempt, PAYMENT_CANCELED) };
+    }
+    const report = intent.last_payment_error ?? { code: 'authentication_required' as const };
+    return { outcome: 'processed', topUp: await declineAttempt(tx, attempt, report, intent.id) };
+  };
+}
+
+/**
+ * News about a payment that should be here already.
+ *
+ * If it is not, it is settled first: the news of its success is late, or was lost. Settling takes
+ * turns with whoever else settles it, so that neither can miss what the other has just stored.
+ */
+async function aboutPayment(
+  deps: Deps,
+  provider: Provider,
+  news: { id: string; payment_intent: string | { id: string } | null },
+  effect: (tx: Tx, paymentId: string) => Promise<Handled>,
+): Promise<Effect> {
+  const paymentId = idOf(news.payment_intent);
+  if (!paymentId) return async () => parked(`${news.id} names no payment`);
+  const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
+  const missing = isKnown ? undefined : await findAtProvider(provider, paymentId);
+  return async (tx) => {
+    const settled = missing && (await settlePayment(tx, missing));
+    return { ...(await effect(tx, paymentId)), topUp: settled?.topUp };
+  };
+}
+
+function refunded(deps: Deps, provider: Provider, refund: Stripe.Refund): Promise<Effect> {
+  return aboutPayment(deps, provider, refund, async (tx, paymentId) => {
+    await upsertRefund(tx, {
+      id: refund.id,
+      paymentId,
+      amount: microsOfCents(refund.amount),
+      status: refund.status ?? 'pending',
+    });
+    return reverse(tx, paymentId, { kind: 'refund', id: refund.id });
+  });
+}
+
+type DisputeEventType = Extract<(typeof EVENT_TYPES)[number], `charge.dispute.${string}`>;
+
+function disputed(
+  deps: Deps,
+  provider: Provider,
+  type: DisputeEventType,
+  dispute: Stripe.Dispute,
+): Promise<Effect> {
+  return aboutPayment(deps, provider, dispute, async (tx, paymentId) => {
+    const { outcome } = await upsertDispute(tx, {
+      id: dispute.id,
+      paymentId,
+      amount: microsOfCents(dispute.amount),
+      withdrawn: type === 'charge.dispute.funds_withdrawn',
+      reinstated: type === 'charge.dispute.funds_reinstated',
+      outcome: type === 'charge.dispute.closed' ? outcomeOf(dispute) : null,
+    });
+    const isOver = outcome === 'won' || outcome === 'closed';
+    return reverse(tx, paymentId, { kind: 'dispute', id: dispute.id }, isOver ? unfreeze : freeze);
+  });
+}
+
+/** `closed` is the end of an inquiry, or of a warning, in which nobody lost. */
+function outcomeOf({ status }: Stripe.Dispute): 'won' | 'lost' | 'closed' {
+  if (status === 'won') return 'won';
+  return status === 'lost' ? 'lost' : 'closed';
+}
+
+function fraudWarned(
+  deps: Deps,
+  provider: Provider,
+  warning: Stripe.Radar.EarlyFraudWarning,
+): Promise<Effect> {
+  const news = { id: warning.id, payment_intent: warning.payment_intent ?? null };
+  return aboutPayment(deps, provider, news, async (tx, paymentId) => {
+    await insertFraudWarning(tx, warning.id, paymentId);
+    return reverse(tx, paymentId, { kind: 'dispute', id: warning.id }, freeze);
+  });
+}
+
+/**
+ * Bring the ledger up to date, and let the cause stop automatic top-ups or let go of them.
+ */
+async function reverse(
+  tx: Tx,
+  paymentId: string,
+  cause: { kind: 'refund' | 'dispute'; id: string },
+  setFreeze?: typeof freeze | typeof unfreeze,
+): Promise<Handled> {
+  const found = await findPayment(tx, paymentId);
+  if (!found) return parked(`payment ${paymentId} is not one of ours`);
+
+  const account = await lockAccount(tx, found.tenant);
+  // Read again under the lock: another notification may have moved it meanwhile.
+  const payment = (await findPayment(tx, paymentId)) ?? found;
+  await applyReversals(tx, account, payment, cause);
+  await setFreeze?.(tx, found.tenant, cause.id);
+  return PROCESSED;
+}
+
+function cardDetached(method: Stripe.PaymentMethod): Effect {
+  return async (tx) => {
+    await forgetCard(tx, method.id);
+    return PROCESSED;
+  };
+}
+
+function cardUpdated(method: Stripe.PaymentMethod): Effect {
+  return async (tx) => {
+    const fingerprint = method.card?.fingerprint;
+    if (fingerprint) await updateCardFingerprint(tx, method.id, fingerprint);
+    return PROCESSED;
+  };
+}
+
+function customerDeleted(customerId: string): Effect {
+  return async (tx) => {
+    await forgetCustomer(tx, customerId);
+    return PROCESSED;
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Open a checkout: a page of the provider where the customer pays and saves a card.
+ *
+ * Source: specification 4.4. Nothing is credited here. Credit comes when the payment succeeds.
+ */
+import type Stripe from 'stripe';
+import { inTransaction } from '../../base/db/transaction.ts';
+import { newId } from '../../base/lib/ids.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import type { Deps } from '../../doors/deps.ts';
+import { centsOfMicros } from '../amount.ts';
+import {
+  advanceCheckout,
+  findPaymentSettings,
+  forgetCustomer,
+  insertCheckout,
+  keepCustomer,
+  updateCheckoutSession,
+} from './payments.sql.ts';
+import { askProvider, isCustomerGone, type Provider, requireProvider } from './provider.ts';
+
+/** Returns the address of the page. Fails with `payments_not_configured` or `provider_error`. */
+export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint): Promise<string> {
+  const provider = requireProvider(deps.provider);
+  const id = newId('co');
+  // Our row comes first: a payment that names a checkout we have never heard of is not ours.
+  await insertCheckout(deps.db, { id, tenant, amount });
+  try {
+    const session = await askProvider(() => createSession(deps, provider, { id, tenant, amount }));
+    await updateCheckoutSession(deps.db, id, session.id);
+    return session.url ?? '';
+  } catch (error) {
+    await advanceCheckout(deps.db, id, 'failed');
+    throw error;
+  }
+}
+
+async function customerOf(
+  deps: Deps,
+  provider: Provider,
+  tenantId: TenantId,
+  checkoutId: string,
+): Promise<string> {
+  const settings = await findPaymentSettings(deps.db, tenantId);
+  if (settings.customerId) return settings.customerId;
+
+  const tenant = await findTenant(deps.db, tenantId);
+  const customer = await provider.stripe.customers.create(
+    { name: tenant!.name, email: tenant!.email, metadata: { tenant: renderTenantId(tenantId) } },
+    { idempotencyKey: `customer-${checkoutId}` },
+  );
+  return keepCustomer(deps.db, tenantId, customer.id);
+}
+
+/** A customer that was deleted at the provider, unnoticed by us until now, is replaced by a new one. */
+async function createSession(
+  deps: Deps,
+  provider: Provider,
+  checkout: { id: string; tenant: TenantId; amount: bigint },
+): Promise<Stripe.Checkout.Session> {
+  const customer = await customerOf(deps, provider, checkout.tenant, checkout.id);
+  try {
+    return await createSessionOf(deps, provider, { ...checkout, customer });
+  } catch (error) {
+    if (!isCustomerGone(error)) throw error;
+    await inTransaction(deps.db, (tx) => forgetCustomer(tx, customer));
+    const another = await customerOf(deps, provider, checkout.tenant, checkout.id);
+    return createSessionOf(deps, provider, { ...checkout, customer: another });
+  }
+}
+
+function createSessionOf(
+  deps: Deps,
+  { stripe }: Provider,
+  { id, tenant, amount, customer }: { id: string; tenant: TenantId; amount: bigint; customer: string },
+): Promise<Stripe.Checkout.Session> {
+  // A session's metadata does not reach its payment intent, which is what refunds and disputes name.
+  const metadata = { tenant: renderTenantId(tenant), checkout: id };
+  const returnUrl = `${deps.config.publicUrl}/checkout/${id}`;
+  return stripe.checkout.sessions.create(
+    {
+      mode: 'payment',
+      customer,
+      client_reference_id: metadata.tenant,
+      line_items: [
+        {
+          quantity: 1,
+          price_data: {
+            currency: 'usd',
+            unit_amount: centsOfMicros(amount),
+            product_data: { name: 'Prepaid credit' },
+          },
+        },
+      ],
+      payment_intent_data: { setup_future_usage: 'off_session', metadata },
+      metadata,
+      success_url: returnUrl,
+      cancel_url: `${returnUrl}?canceled=1`,
+    },
+    // Refusals are kept under their key too, so another customer needs another one.
+    { idempotencyKey: `${id}-${customer}` },
+  );
+}

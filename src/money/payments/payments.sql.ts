@@ -1,0 +1,250 @@
+/** SQL of `payment_settings`, `checkouts` and `payments`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { assert } from '../../base/lib/assert.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+/** What we know of a tenant at the provider, and its automatic top-up. Amounts are in micros. */
+export interface PaymentSettings {
+  readonly customerId: string | null;
+  readonly paymentMethodId: string | null;
+  readonly cardFingerprint: string | null;
+  readonly firstPaidAt: Date | null;
+  readonly topUpEnabled: boolean;
+  readonly topUpBelow: bigint;
+  readonly topUpAmount: bigint;
+  readonly topUpPausedUntil: Date | number | null;
+  readonly frozenBy: readonly string[];
+  readonly lastTopUpError: string | null;
+}
+
+const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
+  card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
+  top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
+  frozen_by as "frozenBy", last_top_up_error as "lastTopUpError"`;
+
+export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<PaymentSettings> {
+  const { rows } = await db.query<PaymentSettings>(
+    `select ${SETTINGS} from payment_settings where tenant_id = $1`,
+    [tenant],
+  );
+  const row = rows[0];
+  assert(row, 'payment settings of the tenant');
+  return row;
+}
+
+/** Keep a tenant's customer, unless it has one by now. Returns the one it has. */
+export async function keepCustomer(db: Db, tenant: TenantId, customerId: string): Promise<string> {
+  const { rows } = await db.query<{ customerId: string }>(
+    `update payment_settings set customer_id = coalesce(customer_id, $2) where tenant_id = $1
+     returning customer_id as "customerId"`,
+    [tenant, customerId],
+  );
+  return rows[0]!.customerId;
+}
+
+/** `null` amounts keep their values. Turning it on gives a card that was declined another chance. */
+export async function updateAutoTopUp(
+  tx: Tx,
+  tenant: TenantId,
+  { enabled, below, amount }: { enabled: boolean; below: bigint | null; amount: bigint | null },
+): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set top_up_enabled = $2, top_up_below = coalesce($3, top_up_below),
+            top_up_amount = coalesce($4, top_up_amount),
+            top_up_paused_until = case when $2 then null else top_up_paused_until end
+      where tenant_id = $1`,
+    [tenant, enabled, below, amount],
+  );
+}
+
+/** A payment settled: the error of the last automatic top-up and every back-off are over. */
+export async function notePaid(
+  tx: Tx,
+  tenant: TenantId,
+  card: { customerId: string; paymentMethodId: string; fingerprint: string } | undefined,
+): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null, top_up_paused_until = null,
+            customer_id = coalesce($2, customer_id), payment_method_id = coalesce($3, payment_method_id),
+            card_fingerprint = coalesce($4, card_fingerprint)
+      where tenant_id = $1`,
+    [tenant, card?.customerId ?? null, card?.paymentMethodId ?? null, card?.fingerprint ?? null],
+  );
+}
+
+/** The reason why the last automatic top-up failed, and until when none is tried; null: no pause. */
+export async function noteTopUpError(
+  tx: Tx,
+  tenant: TenantId,
+  error: string,
+  pausedUntil: Date | 'infinity' | null,
+): Promise<void> {
+  await tx.query(
+    'update payment_settings set last_top_up_error = $2, top_up_paused_until = $3 where tenant_id = $1',
+    [tenant, error, pausedUntil],
+  );
+}
+
+/** Forget the saved card wherever it is this one. */
+export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void> {
+  await tx.query(
+    'update payment_settings set payment_method_id = null, card_fingerprint = null where payment_method_id = $1',
+    [paymentMethodId],
+  );
+}
+
+export async function forgetCustomer(tx: Tx, customerId: string): Promise<void> {
+  await tx.query(
+    `update payment_settings set customer_id = null, payment_method_id = null, card_fingerprint = null
+      where customer_id = $1`,
+    [customerId],
+  );
+}
+
+/** The card network replaced the card. A pause that the old one brought about is over. */
+export async function updateCardFingerprint(
+  tx: Tx,
+  paymentMethodId: string,
+  fingerprint: string,
+): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set card_fingerprint = $2,
+            top_up_paused_until = case when card_fingerprint = $2 then top_up_paused_until end
+      where payment_method_id = $1`,
+    [paymentMethodId, fingerprint],
+  );
+}
+
+export async function freeze(tx: Tx, tenant: TenantId, reason: string): Promise<void> {
+  await tx.query(
+    `update payment_settings set frozen_by = array_append(array_remove(frozen_by, $2), $2) where tenant_id = $1`,
+    [tenant, reason],
+  );
+}
+
+/** Take one reason back, or all of them. */
+export async function unfreeze(tx: Tx, tenant: TenantId, reason: string | 'all'): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set frozen_by = case when $2 = 'all' then '{}' else array_remove(frozen_by, $2) end where tenant_id = $1`,
+    [tenant, reason],
+  );
+}
+
+export type CheckoutState = 'open' | 'processing' | 'paid' | 'failed' | 'expired';
+
+export interface Checkout {
+  readonly id: string;
+  readonly tenant: TenantId;
+  /** Micros. */
+  readonly amount: bigint;
+  readonly state: CheckoutState;
+}
+
+export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state'>): Promise<void> {
+  await db.query('insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)', [
+    checkout.id,
+    checkout.tenant,
+    checkout.amount,
+  ]);
+}
+
+export async function findCheckout(db: Db, id: string): Promise<Checkout | undefined> {
+  const { rows } = await db.query<Checkout>(
+    'select id, tenant_id as tenant, amount, state from checkouts where id = $1',
+    [id],
+  );
+  return rows[0];
+}
+
+export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
+  await db.query('update checkouts set session_id = $2 where id = $1', [id, sessionId]);
+}
+
+/** A checkout only moves forward: what arrives late never takes back that it was paid. */
+export async function advanceCheckout(db: Db, id: string, state: CheckoutState): Promise<void> {
+  await db.query(
+    `update checkouts set state = $2
+      where id = $1 and state <> 'paid' and ($2 <> 'processing' or state = 'open')`,
+    [id, state],
+  );
+}
+
+export interface Payment {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly kind: 'top_up' | 'auto_top_up';
+  /** Micros. */
+  readonly credited: bigint;
+  /** Micros that went back by refunds and disputes, between 0 and `credited`. */
+  readonly reversed: bigint;
+}
+
+/** Returns false when this payment is there already, or when another one paid for the same attempt. */
+export async function insertPayment(
+  tx: Tx,
+  payment: Omit<Payment, 'reversed'> & {
+    attemptId: string | undefined;
+    checkoutId: string | undefined;
+    cardFingerprint: string | undefined;
+  },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into payments (id, tenant_id, kind, credited, attempt_id, checkout_id, card_fingerprint)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    [
+      payment.id,
+      payment.tenant,
+      payment.kind,
+      payment.credited,
+      payment.attemptId ?? null,
+      payment.checkoutId ?? null,
+      payment.cardFingerprint ?? null,
+    ],
+  );
+  return rowCount === 1;
+}
+
+const PAYMENT = 'id, tenant_id as tenant, kind, credited, reversed';
+
+export async function findPayment(db: Db, id: string): Promise<Payment | undefined> {
+  const [payment] = await findPayments(db, [id]);
+  return payment;
+}
+
+export async function findPayments(db: Db, ids: readonly string[]): Promise<Payment[]> {
+  const { rows } = await db.query<Payment>(`select ${PAYMENT} from payments where id = any($1)`, [ids]);
+  return rows;
+}
+
+/** The payments that follow this one, by id. */
+export async function listPaymentsAfter(db: Db, id: string, limit: number): Promise<Payment[]> {
+  const { rows } = await db.query<Payment>(
+    `select ${PAYMENT} from payments where id > $1 order by id limit $2`,
+    [id, limit],
+  );
+  return rows;
+}
+
+export async function updateReversed(tx: Tx, id: string, reversed: bigint): Promise<void> {
+  await tx.query('update payments set reversed = $2 where id = $1', [id, reversed]);
+}
+
+/** When the `count`-th newest automatic top-up of the last `seconds` settled; undefined: there are fewer. */
+export async function findAutoTopUpTime(
+  db: Db,
+  tenant: TenantId,
+  count: number,
+  seconds: number,
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date }>(
+    `select settled_at as at from payments
+      where tenant_id = $1 and kind = 'auto_top_up' and settled_at > now() - make_interval(secs => $3)
+      order by settled_at desc offset $2 - 1 limit 1`,
+    [tenant, count, seconds],
+  );
+  return rows[0]?.at;
+}

@@ -1,0 +1,131 @@
+/**
+ * Credit a payment that succeeded, once, whoever hears of it first: the answer to our own call, a
+ * notification, or the sweeper. The unique id of the payment decides.
+ */
+import type Stripe from 'stripe';
+import type { Tx } from '../../base/db/pool.ts';
+import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { lockTenant, updateStatus } from '../../base/tenants/tenants.sql.ts';
+import { wakeUnadmittedWatchdogs } from '../../control/watchdogs/watchdogs.sql.ts';
+import { microsOfCents } from '../amount.ts';
+import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
+import { applyReversals } from './apply-reversals.ts';
+import {
+  advanceCheckout,
+  findCheckout,
+  findPayment,
+  freeze,
+  insertPayment,
+  notePaid,
+  type Payment,
+} from './payments.sql.ts';
+import { findReasonsToFreeze } from './reversals.sql.ts';
+import { clearBreaker, findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
+import type { TopUpOutcome } from './top-up-outcome.ts';
+
+/** What was done about a notification; `parked` is for an operator to look at. `topUp` is to be counted. */
+export type Handled =
+  | { readonly outcome: 'processed'; readonly topUp?: TopUpOutcome | undefined }
+  | {
+      readonly outcome: 'ignored' | 'parked';
+      readonly reason: string;
+      readonly topUp?: TopUpOutcome | undefined;
+    };
+
+export const PROCESSED: Handled = { outcome: 'processed' };
+
+export function parked(reason: string): Handled {
+  return { outcome: 'parked', reason };
+}
+
+/** Fetch a payment as the provider knows it now, with the card that paid it. */
+export function fetchPayment(stripe: Stripe, paymentId: string): Promise<Stripe.PaymentIntent> {
+  return stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method'] });
+}
+
+/** Whose payment this is: the tenant and the row of ours that it was made for. */
+interface Origin {
+  readonly tenant: TenantId;
+  readonly checkoutId?: string;
+  readonly attemptId?: string;
+}
+
+/** `intent` comes from the provider itself, never from a client, with `payment_method` expanded. */
+export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
+  if (intent.status !== 'succeeded') return { outcome: 'ignored', reason: `payment is ${intent.status}` };
+  if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
+
+  const origin = await findOrigin(tx, intent);
+  if (!origin) return parked(`payment ${intent.id} belongs to no checkout or top-up of ours`);
+  return credit(tx, intent, origin);
+}
+
+/** Metadata only says where to look. The row there, written before the payment existed, is the proof. */
+async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin | undefined> {
+  const { tenant, checkout, attempt } = intent.metadata;
+  const named = parseTenantId(tenant ?? '');
+  const row = checkout
+    ? await findCheckout(tx, checkout)
+    : attempt
+      ? await findAttempt(tx, attempt)
+      : undefined;
+  if (!row || row.tenant !== named) return undefined;
+  return { tenant: row.tenant, ...(checkout ? { checkoutId: checkout } : { attemptId: row.id }) };
+}
+
+async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
+  const account = await lockAccount(tx, origin.tenant);
+  const card = cardOf(intent);
+  const payment: Payment = {
+    id: intent.id,
+    tenant: origin.tenant,
+    kind: origin.attemptId ? 'auto_top_up' : 'top_up',
+    credited: microsOfCents(intent.amount_received),
+    reversed: 0n,
+  };
+  const isFirst = await insertPayment(tx, {
+    ...payment,
+    attemptId: origin.attemptId,
+    checkoutId: origin.checkoutId,
+    cardFingerprint: card?.fingerprint,
+  });
+  if (!isFirst) {
+    const isSettled = (await findPayment(tx, payment.id)) !== undefined;
+    return isSettled ? PROCESSED : parked(`top-up ${origin.attemptId} was paid by another payment already`);
+  }
+
+  const credited = await appendPosting(tx, account, {
+    kind: payment.kind,
+    amount: payment.credited,
+    reference: payment.id,
+    paymentId: payment.id,
+  });
+  await activate(tx, origin.tenant);
+  await notePaid(tx, origin.tenant, origin.checkoutId ? card : undefined);
+  if (card) await clearBreaker(tx, card.fingerprint);
+  if (origin.checkoutId) await advanceCheckout(tx, origin.checkoutId, 'paid');
+  if (origin.attemptId) await finishAttempt(tx, origin.attemptId, 'succeeded', { paymentId: payment.id });
+  // A refund, a dispute or a warning may have been heard of before the payment itself.
+  for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
+  await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });
+  return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
+}
+
+/** The first payment makes a pending tenant active. A later one changes no status. */
+async function activate(tx: Tx, id: TenantId): Promise<void> {
+  const tenant = await lockTenant(tx, id);
+  if (tenant?.status !== 'pending') return;
+  await updateStatus(tx, tenant, 'active', 'first payment');
+  await wakeUnadmittedWatchdogs(tx, [id]);
+}
+
+/** The card that paid, if it was a card and may be charged again. */
+function cardOf(
+  intent: Stripe.PaymentIntent,
+): { customerId: string; paymentMethodId: string; fingerprint: string } | undefined {
+  const method = intent.payment_method;
+  const customerId = typeof intent.customer === 'string' ? intent.customer : intent.customer?.id;
+  if (!method || typeof method === 'string' || !method.card?.fingerprint || !customerId) return undefined;
+  if (!method.customer) return undefined;
+  return { customerId, paymentMethodId: method.id, fingerprint: method.card.fingerprint };
+}

@@ -1,0 +1,154 @@
+/** SQL of `top_up_attempts` and `card_breakers`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+/** `pending`: not yet sent. `unknown`: sent, and the answer has not arrived. Both are open. */
+export type AttemptState = 'pending' | 'unknown' | 'succeeded' | 'declined' | 'canceled';
+
+export interface Attempt {
+  readonly id: string;
+  readonly tenant: TenantId;
+  /** Micros. */
+  readonly amount: bigint;
+  readonly state: AttemptState;
+  readonly customerId: string | null;
+  readonly paymentMethodId: string | null;
+  readonly cardFingerprint: string | null;
+  readonly paymentId: string | null;
+  readonly sends: number;
+  /** How long ago it was first sent, by the clock of the database. */
+  readonly ageSeconds: number;
+}
+
+const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "customerId",
+  payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",
+  sends, coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds"`;
+
+/** Open an attempt with the amount that is set now. Returns false when the tenant has one open. */
+export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into top_up_attempts (id, tenant_id, amount)
+     select $1, tenant_id, top_up_amount from payment_settings where tenant_id = $2
+     on conflict (tenant_id) where state in ('pending', 'unknown') do nothing`,
+    [id, tenant],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Take the next attempt that is due, for as long as one call to the provider may last.
+ *
+ * Should this process die meanwhile, the attempt falls due again and another takes it; both would
+ * send the same charge under the same idempotency key.
+ */
+export async function claimDueAttempt(db: Db): Promise<Attempt | undefined> {
+  const { rows } = await db.query<Attempt>(
+    `update top_up_attempts set next_at = now() + interval '60 seconds'
+      where id = (select id from top_up_attempts where state in ('pending', 'unknown') and next_at <= now()
+                   order by next_at for update skip locked limit 1)
+      returning ${COLUMNS}`,
+  );
+  return rows[0];
+}
+
+export async function findAttempt(db: Db, id: string): Promise<Attempt | undefined> {
+  const { rows } = await db.query<Attempt>(`select ${COLUMNS} from top_up_attempts where id = $1`, [id]);
+  return rows[0];
+}
+
+/** From here on the outcome is unknown until the provider tells; what is asked for no longer changes. */
+export async function markSent(
+  tx: Tx,
+  id: string,
+  card: { customerId: string; paymentMethodId: string; fingerprint: string | null },
+): Promise<void> {
+  await tx.query(
+    `update top_up_attempts
+        set state = 'unknown', customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
+            first_sent_at = now(), sends = 1
+      where id = $1 and state = 'pending'`,
+    [id, card.customerId, card.paymentMethodId, card.fingerprint],
+  );
+}
+
+/** Ask again after `delaySeconds`. */
+export async function postpone(
+  db: Db,
+  id: string,
+  delaySeconds: number,
+  known: { paymentId?: string; error?: string },
+): Promise<void> {
+  await db.query(
+    `update top_up_attempts
+        set next_at = now() + make_interval(secs => $2), sends = sends + 1,
+            payment_id = coalesce($3, payment_id), error = coalesce($4, error)
+      where id = $1 and state in ('pending', 'unknown')`,
+    [id, delaySeconds, known.paymentId ?? null, known.error ?? null],
+  );
+}
+
+/** Close an open attempt. Returns false when it was closed before, by whoever heard of it first. */
+export async function finishAttempt(
+  tx: Tx,
+  id: string,
+  state: 'succeeded' | 'declined' | 'canceled',
+  known: {
+    paymentId?: string | undefined;
+    declineCode?: string | undefined;
+    error?: string | undefined;
+  } = {},
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update top_up_attempts
+        set state = $2, finished_at = now(), payment_id = coalesce($3, payment_id), decline_code = $4, error = $5
+      where id = $1 and state in ('pending', 'unknown')`,
+    [id, state, known.paymentId ?? null, known.declineCode ?? null, known.error ?? null],
+  );
+  return rowCount === 1;
+}
+
+/** Declines of a card within the last 30 days, whoever's card it was saved as. */
+export async function countDeclines(tx: Tx, fingerprint: string): Promise<number> {
+  const { rows } = await tx.query<{ count: bigint }>(
+    `select count(*) from top_up_attempts
+      where card_fingerprint = $1 and state = 'declined' and finished_at > now() - interval '30 days'`,
+    [fingerprint],
+  );
+  return Number(rows[0]!.count);
+}
+
+/**
+ * Count one more decline of a card and say until when it is left alone: 1, 2, 4 hours, and after the
+ * `suspendAfter`-th, or at once when `hard`, for good.
+ */
+export async function tripBreaker(
+  tx: Tx,
+  fingerprint: string,
+  { hard, suspendAfter }: { hard: boolean; suspendAfter: number },
+): Promise<Date | 'infinity'> {
+  const { rows } = await tx.query<{ until: Date | number }>(
+    `insert into card_breakers as b (fingerprint, declines, blocked_until)
+     values ($1, 1, case when $2 then 'infinity' else now() + interval '1 hour' end)
+     on conflict (fingerprint) do update
+        set declines = b.declines + 1,
+            blocked_until = case when $2 or b.declines + 1 >= $3 then 'infinity'
+                                 else now() + interval '1 hour' * power(2, b.declines) end
+     returning blocked_until as until`,
+    [fingerprint, hard, suspendAfter],
+  );
+  const { until } = rows[0]!;
+  return until instanceof Date ? until : 'infinity';
+}
+
+export async function findBlockedUntil(tx: Tx, fingerprint: string): Promise<Date | 'infinity' | undefined> {
+  const { rows } = await tx.query<{ until: Date | number }>(
+    'select blocked_until as until from card_breakers where fingerprint = $1 and blocked_until > now()',
+    [fingerprint],
+  );
+  const until = rows[0]?.until;
+  return until === undefined || until instanceof Date ? until : 'infinity';
+}
+
+export async function clearBreaker(tx: Tx, fingerprint: string): Promise<void> {
+  await tx.query('delete from card_breakers where fingerprint = $1', [fingerprint]);
+}

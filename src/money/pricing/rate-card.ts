@@ -1,0 +1,108 @@
+/**
+ * The rate card: what a gigabyte costs, and what a thousand participant-minutes cost at most.
+ *
+ * Source: specification 2.5 and 4.12. All prices are in micros. A card is a dated version that
+ * never changes; every charge is stamped with the version that priced it.
+ */
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { microsOfDollars } from '../amount.ts';
+
+export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
+export const TIERS = ['audio', 'hd', 'full_hd', '2k', '2k_plus'] as const;
+
+export type Role = (typeof ROLES)[number];
+export type Tier = (typeof TIERS)[number];
+
+export interface RateCard {
+  readonly version: number;
+  readonly currency: 'usd';
+  readonly egressCostPerGib: bigint;
+  readonly markupBasisPoints: number;
+  readonly platformFeePerGib: bigint;
+  readonly ceilingPer1000Minutes: Readonly<Record<Role, Readonly<Record<Tier, bigint>>>>;
+}
+
+/** A card before the database has given it a version. */
+export type UnversionedRateCard = Omit<RateCard, 'version'>;
+
+/** The paragraph that `GET /v1/rates` explains a charge with. */
+export const MODEL =
+  'Each usage record of a self-hosted relay is charged the platform fee on the bytes that the relay sent to ' +
+  'the participant, and never more than the ceiling for the role, the tier and the time connected: ' +
+  'min(platform_fee_per_gib x egress GiB, ceiling x participant-minutes / 1000). Prices are exact: the part ' +
+  'of a micro-dollar that a charge cannot show is carried to the next one, so that the running total of a ' +
+  'tenant is never more than half a micro-dollar from the exact sum.';
+
+const Dollars = Type.String({ pattern: '^[0-9]{1,6}(\\.[0-9]{1,6})?$' });
+const Tiers = Type.Object(
+  { audio: Dollars, hd: Dollars, full_hd: Dollars, '2k': Dollars, '2k_plus': Dollars },
+  { additionalProperties: false },
+);
+const RateCardFile = Type.Object(
+  {
+    currency: Type.Literal('usd'),
+    egress_cost_per_gib: Dollars,
+    markup_basis_points: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+    platform_fee_per_gib: Dollars,
+    ceiling_per_1000_participant_minutes: Type.Object(
+      { host: Tiers, audience: Tiers, broadcast_audience: Tiers },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+const rateCardFile = Compile(RateCardFile);
+
+/** A rate card as files and the database hold it: amounts are decimal dollars in strings, like "0.60". */
+export type RateCardFile = Static<typeof RateCardFile>;
+
+export const BUILT_IN_RATES: RateCardFile = {
+  currency: 'usd',
+  egress_cost_per_gib: '0.01',
+  markup_basis_points: 1500,
+  platform_fee_per_gib: '0.02',
+  ceiling_per_1000_participant_minutes: {
+    host: { audio: '0.60', hd: '1.50', full_hd: '3.00', '2k': '6.00', '2k_plus': '12.00' },
+    audience: { audio: '0.30', hd: '0.80', full_hd: '1.60', '2k': '3.20', '2k_plus': '6.40' },
+    broadcast_audience: { audio: '0.15', hd: '0.40', full_hd: '0.80', '2k': '1.60', '2k_plus': '3.20' },
+  },
+};
+
+/**
+ * Read a rate card from what a file holds.
+ *
+ * Throws an `Error` whose message names the first field that is wrong.
+ */
+export function parseRateCard(file: unknown): UnversionedRateCard {
+  if (!rateCardFile.Check(file)) {
+    const [fault] = rateCardFile.Errors(file);
+    const field = fault?.instancePath.slice(1) || 'the rate card';
+    // Each member that `additionalProperties: false` forbids shows as a schema that nothing satisfies.
+    const wrong = fault?.keyword === 'boolean' ? 'is not a known field' : (fault?.message ?? 'is not valid');
+    throw new Error(`${field} ${wrong} (amounts are dollars in strings, like "0.60")`);
+  }
+  const ceilings = file.ceiling_per_1000_participant_minutes;
+  return {
+    currency: file.currency,
+    egressCostPerGib: microsOfDollars(file.egress_cost_per_gib),
+    markupBasisPoints: file.markup_basis_points,
+    platformFeePerGib: microsOfDollars(file.platform_fee_per_gib),
+    ceilingPer1000Minutes: {
+      host: microsOfTiers(ceilings.host),
+      audience: microsOfTiers(ceilings.audience),
+      broadcast_audience: microsOfTiers(ceilings.broadcast_audience),
+    },
+  };
+}
+
+function microsOfTiers(tiers: Static<typeof Tiers>): Record<Tier, bigint> {
+  return {
+    audio: microsOfDollars(tiers.audio),
+    hd: microsOfDollars(tiers.hd),
+    full_hd: microsOfDollars(tiers.full_hd),
+    '2k': microsOfDollars(tiers['2k']),
+    '2k_plus': microsOfDollars(tiers['2k_plus']),
+  };
+}

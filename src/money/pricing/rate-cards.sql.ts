@@ -1,0 +1,42 @@
+/** SQL of `rate_cards`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { RateCardFile } from './rate-card.ts';
+
+export interface RateCardRow {
+  readonly version: number;
+  readonly effectiveAt: Date;
+  readonly card: RateCardFile;
+}
+
+const COLUMNS = 'version, effective_at as "effectiveAt", card';
+
+export async function findNewestRateCard(db: Db): Promise<RateCardRow | undefined> {
+  const { rows } = await db.query<RateCardRow>(
+    `select ${COLUMNS} from rate_cards order by version desc limit 1`,
+  );
+  return rows[0];
+}
+
+export async function findRateCard(db: Db, version: number): Promise<RateCardRow | undefined> {
+  const { rows } = await db.query<RateCardRow>(`select ${COLUMNS} from rate_cards where version = $1`, [
+    version,
+  ]);
+  return rows[0];
+}
+
+export async function listRateCards(db: Db): Promise<RateCardRow[]> {
+  const { rows } = await db.query<RateCardRow>(`select ${COLUMNS} from rate_cards order by version`);
+  return rows;
+}
+
+/** Loading takes turns, so that two starters with the same file make one version. */
+export async function lockRateCards(tx: Tx): Promise<void> {
+  await tx.query('lock table rate_cards in share row exclusive mode');
+}
+
+export async function insertRateCard(tx: Tx, version: number, card: RateCardFile): Promise<void> {
+  await tx.query('insert into rate_cards (version, effective_at, card) values ($1, clock_timestamp(), $2)', [
+    version,
+    card,
+  ]);
+}

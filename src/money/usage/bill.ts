@@ -1,0 +1,154 @@
+/**
+ * What batches of usage records come to, for the account that pays for them. Pure.
+ *
+ * Source: specification 4.12, charging rules 1 and 2.
+ */
+
+import { admits, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Account } from '../ledger/ledger.sql.ts';
+import type { RateCard } from '../pricing/rate-card.ts';
+import { INITIAL_CARRY, priceUsage, type Rounding, settlePrice } from '../pricing/usage-price.ts';
+import type { ChargedRecords } from './copy-rows.ts';
+import { repeats, type StoredRecord, stored } from './usage.sql.ts';
+import type { UsageRecord } from './usage-record.ts';
+import type { UsageRecords } from './usage-records.ts';
+
+/** What one request reports. */
+export interface Batch {
+  readonly tenant: TenantId;
+  readonly records: UsageRecords;
+}
+
+/** `total` is in micros, never negative. `charged`, `duplicates` and `unbilled` add up to the records. */
+export interface ChargeOutcome {
+  readonly charged: number;
+  readonly duplicates: number;
+  readonly unbilled: number;
+  readonly total: bigint;
+  readonly admitted: boolean;
+  /** Duplicates that came with other values than the record they repeat. */
+  readonly conflicts: number;
+}
+
+/** Of batches that were charged together. */
+export type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
+
+export interface Bill {
+  /** As it was before. */
+  readonly account: Account;
+  /** What is new of each batch, in order. */
+  readonly charged: readonly ChargedRecords[];
+  /** How many records are new. */
+  readonly count: number;
+  /** Micros: the sum of the amounts. Of an exempt account, what it would have been charged. */
+  readonly total: bigint;
+  readonly carry: bigint;
+  readonly rateVersion: number;
+  readonly conflicts: readonly UsageRecord[];
+  readonly outcomes: Outcomes;
+}
+
+/** What was accepted before, by id; `undefined` takes every record of the batches for new. */
+export type Known = ReadonlyMap<string, StoredRecord> | undefined;
+
+/**
+ * Bill batches of one account, one after the other.
+ *
+ * The records of an exempt account are priced for a shadow bill that moves neither balance nor carry.
+ */
+export function billBatches(
+  account: Account,
+  batches: readonly Batch[],
+  known: Known,
+  rates: RateCard,
+  rounding: Rounding,
+): Bill {
+  const accepted = new Map(known);
+  const outcomes = new Map<Batch, ChargeOutcome>();
+  const charged: ChargedRecords[] = [];
+  const conflicts: UsageRecord[] = [];
+  let carry = account.exempt ? INITIAL_CARRY : account.carry;
+  let total = 0n;
+  let count = 0;
+
+  for (const batch of batches) {
+    const { records } = batch;
+    const sorted = known ? sortRecords(records, accepted) : allNew(records);
+    const settled = settleRecords(records, sorted.lines, rates, carry, rounding);
+    carry = settled.carry;
+    total += settled.total;
+    count += sorted.count;
+    charged.push({ records, lines: sorted.lines, count: sorted.count, ...settled });
+    conflicts.push(...sorted.conflicts);
+    outcomes.set(batch, {
+      charged: account.exempt ? 0 : sorted.count,
+      duplicates: records.length - sorted.count,
+      unbilled: account.exempt ? sorted.count : 0,
+      total: account.exempt ? 0n : settled.total,
+      admitted: admits(account, account.exempt ? account.balance : account.balance - total),
+      conflicts: sorted.conflicts.length,
+    });
+  }
+  return { account, charged, count, total, carry, rateVersion: rates.version, conflicts, outcomes };
+}
+
+interface Sorted {
+  readonly lines: readonly number[];
+  readonly count: number;
+  readonly conflicts: readonly UsageRecord[];
+}
+
+function allNew(records: UsageRecords): Sorted {
+  return { lines: records.rows(), count: records.length, conflicts: [] };
+}
+
+/** Tell new records from those whose id was accepted before, by an earlier charge or by this one. */
+function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>): Sorted {
+  const lines: number[] = [];
+  const conflicts: UsageRecord[] = [];
+  let count = 0;
+  for (let row = 0; row < records.length; row += 1) {
+    const record = records.record(row);
+    const earlier = accepted.get(record.id);
+    lines.push(earlier === undefined ? count : -1);
+    if (earlier === undefined) {
+      accepted.set(record.id, stored(record));
+      count += 1;
+    } else if (!repeats(earlier, record)) {
+      conflicts.push(record);
+    }
+  }
+  return { lines, count, conflicts };
+}
+
+/** What each new record costs, by row, in micros, and what they cost together. Others cost nothing. */
+export interface Settled {
+  readonly amounts: readonly bigint[];
+  readonly capped: readonly boolean[];
+  readonly total: bigint;
+  readonly carry: bigint;
+}
+
+/** Exact prices first, then whole micros in the order of the records. */
+export function settleRecords(
+  records: UsageRecords,
+  lines: readonly number[],
+  rates: RateCard,
+  startCarry: bigint,
+  rounding: Rounding,
+): Settled {
+  const amounts = Array<bigint>(records.length).fill(0n);
+  const capped = Array<boolean>(records.length).fill(false);
+  let carry = startCarry;
+  let total = 0n;
+  for (let row = 0; row < records.length; row += 1) {
+    if (lines[row] === -1) continue;
+    const price = priceUsage(records.usage(row), rates);
+    const settled = settlePrice(price.numerator, carry, rounding);
+    carry = settled.carry;
+    total += settled.amount;
+    amounts[row] = settled.amount;
+    capped[row] = price.capped;
+  }
+  return { amounts, capped, total, carry };
+}

@@ -1,0 +1,162 @@
+/** SQL of `usage_records` and `usage_conflicts`. */
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Tx } from '../../base/db/pool.ts';
+import { violatesUnique } from '../../base/db/transaction.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import {
+  Buffers,
+  COPIED_COLUMNS,
+  copyRows,
+  type PostedRecords,
+  ROLE_CODES,
+  TIER_CODES,
+} from './copy-rows.ts';
+import type { UsageRecord } from './usage-record.ts';
+
+/** Ids, each of a tenant. */
+export type TenantIds = readonly { readonly tenant: TenantId; readonly id: string }[];
+
+/** Whether any of these ids was accepted before. */
+export async function anyKnown(tx: Tx, ids: TenantIds): Promise<boolean> {
+  if (ids.length === 0) return false;
+  const { rows } = await tx.query({
+    name: 'any-known',
+    text: `select 1 from unnest($1::bigint[], $2::text[]) as asked (tenant_id, id)
+             join usage_records using (tenant_id, id) limit 1`,
+    values: columns(ids),
+  });
+  return rows.length > 0;
+}
+
+function columns(ids: TenantIds): [TenantId[], string[]] {
+  return [ids.map(({ tenant }) => tenant), ids.map(({ id }) => id)];
+}
+
+/** What was stored for an id, as far as a later report of it can differ. */
+export interface StoredRecord {
+  readonly id: string;
+  readonly role: string;
+  readonly tier: string;
+  readonly seconds: number;
+  readonly egressBytes: bigint;
+  readonly ingressBytes: bigint;
+  readonly room: string | null;
+  readonly participant: string | null;
+}
+
+/**
+ * Those of the ids that were accepted before, by tenant. Certain only while the accounts are locked.
+ *
+ * One look-up for each tenant: PostgreSQL plans that by the index however full the table is, where a
+ * join of many ids with a small table reads the whole of it.
+ */
+export async function findKnown(tx: Tx, ids: TenantIds): Promise<Map<TenantId, Map<string, StoredRecord>>> {
+  const known = new Map<TenantId, Map<string, StoredRecord>>();
+  for (const [tenant, ofTenant] of Map.groupBy(ids, (each) => each.tenant)) {
+    const { rows } = await tx.query<StoredRecord>({
+      name: 'find-known',
+      text: `select id, role, tier, seconds, egress_bytes as "egressBytes", ingress_bytes as "ingressBytes",
+                    room, participant
+               from usage_records where tenant_id = $1 and id = any($2)`,
+      values: [tenant, ofTenant.map(({ id }) => id)],
+    });
+    known.set(tenant, new Map(rows.map((row) => [row.id, row])));
+  }
+  return known;
+}
+
+/** Whether a report repeats what was stored for its id, in every field. */
+export function repeats(stored: StoredRecord, record: UsageRecord): boolean {
+  return (
+    stored.egressBytes === record.egressBytes &&
+    stored.ingressBytes === record.ingressBytes &&
+    stored.seconds === record.seconds &&
+    stored.role === ROLE_CODES[record.role] &&
+    stored.tier === TIER_CODES[record.tier] &&
+    (stored.room ?? undefined) === record.room &&
+    (stored.participant ?? undefined) === record.participant
+  );
+}
+
+/** A record as it would be stored, for comparing reports of the same id inside one batch. */
+export function stored(record: UsageRecord): StoredRecord {
+  return {
+    ...record,
+    role: ROLE_CODES[record.role],
+    tier: TIER_CODES[record.tier],
+    room: record.room ?? null,
+    participant: record.participant ?? null,
+  };
+}
+
+/** An id that was taken for new was accepted before. */
+export class KnownIdError extends Error {
+  override readonly name = 'KnownIdError';
+}
+
+/**
+ * Store the records of postings, by COPY: PostgreSQL's fastest way in.
+ *
+ * One id that is there already fails the whole COPY, with `KnownIdError`.
+ */
+export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): Promise<void> {
+  const sink = tx.query(copyFrom(`copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`));
+  const buffers = new Buffers();
+  try {
+    await pipeline(copyRows(postings, buffers), sink);
+  } catch (error) {
+    // The table has no other unique key. Where it is partitioned, PostgreSQL names that of the partition.
+    if (!violatesUnique(error)) throw error;
+    throw new KnownIdError('an id was accepted before', { cause: error });
+  }
+  buffers.giveBack();
+}
+
+/** Keep reports that gave an accepted id other values: counted, with the newest such values. */
+export async function recordConflicts(
+  tx: Tx,
+  conflicts: readonly { readonly tenant: TenantId; readonly record: UsageRecord }[],
+): Promise<void> {
+  if (conflicts.length === 0) return;
+  const reported = new Map<string, { tenant: TenantId; id: string; times: number; values: string }>();
+  for (const { tenant, record } of conflicts) {
+    const key = `${tenant} ${record.id}`;
+    const times = (reported.get(key)?.times ?? 0) + 1;
+    reported.set(key, { tenant, id: record.id, times, values: renderReported(record) });
+  }
+  const rows = [...reported.values()];
+  await tx.query(
+    `insert into usage_conflicts (tenant_id, id, times, reported)
+     select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::jsonb[])
+     on conflict (tenant_id, id) do update
+        set times = usage_conflicts.times + excluded.times, last_at = now(), reported = excluded.reported`,
+    [
+      rows.map((row) => row.tenant),
+      rows.map((row) => row.id),
+      rows.map((row) => row.times),
+      rows.map((row) => row.values),
+    ],
+  );
+}
+
+/** The report as the relay sent it, but for its id. */
+function renderReported({
+  role,
+  tier,
+  seconds,
+  egressBytes,
+  ingressBytes,
+  room,
+  participant,
+}: UsageRecord): string {
+  return JSON.stringify({
+    room,
+    participant,
+    role,
+    tier,
+    seconds,
+    egress_bytes: Number(egressBytes),
+    ingress_bytes: Number(ingressBytes),
+  });
+}

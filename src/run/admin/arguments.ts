@@ -1,0 +1,61 @@
+/** What commands accept as arguments. A value that is not understood ends the command with exit code 2. */
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { microsOfDollars } from '../../money/amount.ts';
+
+const REASON_MAX = 500;
+
+export function tenantArgument(): Argument {
+  return new Argument('<id>', 'the tenant, as t_ and 16 hex digits').argParser(parseTenant);
+}
+
+export function reasonOption(): Option {
+  return new Option('--reason <text>', 'why, for whoever reads it later')
+    .argParser(parseReason)
+    .makeOptionMandatory();
+}
+
+export function limitOption(fallback: number): Option {
+  return new Option('--limit <n>', 'how many at most').argParser(parseLimit).default(fallback);
+}
+
+/** The same answer for programs. */
+export function withJson(command: Command): Command {
+  return command.option('--json', 'print JSON');
+}
+
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+function parseTenant(text: string): TenantId {
+  const id = parseTenantId(text);
+  if (id === undefined) throw new InvalidArgumentError('It must be t_ and 16 hex digits.');
+  return id;
+}
+
+/** Decimal dollars, such as `12.50` or `-3`, in micros. Not zero. */
+export function parseDollars(text: string): bigint {
+  const [, sign, size = '0'] = /^(-?)([0-9]{1,9}(?:\.[0-9]{1,6})?)$/.exec(text) ?? [];
+  const micros = microsOfDollars(size);
+  if (micros === 0n) {
+    throw new InvalidArgumentError(
+      'It must be dollars other than 0, such as 12.50 or -3, with 6 decimals at most.',
+    );
+  }
+  return sign ? -micros : micros;
+}
+
+function parseReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || [...reason].length > REASON_MAX) {
+    throw new InvalidArgumentError(`It must be 1 to ${REASON_MAX} characters.`);
+  }
+  return reason;
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9][0-9]{0,5}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
+  return Number(text);
+}

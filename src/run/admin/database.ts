@@ -1,0 +1,67 @@
+/** The database that a command works on: that of DATABASE_URL, or else the embedded one of DATA_DIR. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { openPool, type Pool } from '../../base/db/pool.ts';
+import { type Config, readConfig } from '../config.ts';
+import { attachEmbedded, type Embedded } from '../embedded-postgres/embedded-postgres.ts';
+
+const APPLICATION_NAME = 'boxoffice admin';
+
+export interface Connected {
+  readonly db: Pool;
+  readonly url: string;
+  readonly config: Config;
+}
+
+/** Connect, work, and leave everything as it was found. */
+export async function withDatabase(work: (connected: Connected) => Promise<void>): Promise<void> {
+  const config = readConfig(process.env);
+  const embedded = config.databaseUrl === undefined ? await attach(config.dataDir) : undefined;
+  try {
+    const url = config.databaseUrl ?? embedded!.url;
+    const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
+    await work({ db, url, config }).finally(() => db.end());
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+async function attach(dataDir: string): Promise<Embedded> {
+  // Attaching would create it: an operator who mistyped a folder should rather hear of it.
+  if (!existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
+    throw new Error(
+      `there is no database in ${dataDir}: set DATABASE_URL or DATA_DIR, or start the service once`,
+    );
+  }
+  const warn = (message: string) => process.stderr.write(`${message}\n`);
+  return attachEmbedded({ dataDir, log: { info: () => undefined, warn } });
+}
+
+/**
+ * A view of the whole database at one instant, for as long as `work` takes.
+ *
+ * The pool gives up a statement after some seconds; here reading everything may take hours.
+ */
+export async function withSnapshot<T>(
+  { db, url }: Connected,
+  work: (snapshot: pg.Client) => Promise<T>,
+): Promise<T> {
+  const { types } = db.options;
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: APPLICATION_NAME,
+    keepAlive: true,
+    ...(types && { types }),
+  });
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } finally {
+    await client.end();
+  }
+}

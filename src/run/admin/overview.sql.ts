@@ -1,0 +1,117 @@
+/** SQL of what operators look at. It only reads. */
+import type { Db } from '../../base/db/pool.ts';
+import type { Tenant, TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+
+export interface TenantLine extends Tenant {
+  /** Micros. */
+  readonly balance: bigint;
+}
+
+/** The newest tenants first. */
+export async function listTenants(
+  db: Db,
+  { status, limit }: { status: TenantStatus | undefined; limit: number },
+): Promise<TenantLine[]> {
+  const { rows } = await db.query<TenantLine>(
+    `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
+       from tenants t join accounts a on a.tenant_id = t.id
+      where $1::text is null or t.status = $1
+      order by t.created_at desc, t.id limit $2`,
+    [status ?? null, limit],
+  );
+  return rows;
+}
+
+/** `carry` is over PRICE_DENOMINATOR; `conflicts` counts ids that came again with other values. */
+export interface AccountOverview {
+  readonly balance: bigint;
+  readonly carry: bigint;
+  readonly postings: bigint;
+  readonly conflicts: bigint;
+}
+
+export async function findAccountOverview(db: Db, tenant: TenantId): Promise<AccountOverview | undefined> {
+  const { rows } = await db.query<AccountOverview>(
+    `select balance, carry, coalesce(last_seq, 0) as postings,
+            (select count(*) from usage_conflicts c where c.tenant_id = a.tenant_id) as conflicts
+       from accounts a where tenant_id = $1`,
+    [tenant],
+  );
+  return rows[0];
+}
+
+export interface StatusChange {
+  readonly at: Date;
+  readonly from: TenantStatus;
+  readonly to: TenantStatus;
+  readonly reason: string;
+}
+
+/** Oldest first. */
+export async function listStatusChanges(db: Db, tenant: TenantId): Promise<StatusChange[]> {
+  const { rows } = await db.query<StatusChange>(
+    `select at, old_status as "from", new_status as "to", reason
+       from tenant_status_changes where tenant_id = $1 order by at`,
+    [tenant],
+  );
+  return rows;
+}
+
+/** What a relay reported: the fields of a usage record, but for its id. Absent ones are null. */
+export interface Report {
+  readonly room: string | null;
+  readonly participant: string | null;
+  readonly role: string | null;
+  readonly tier: string | null;
+  readonly seconds: number | null;
+  readonly egress_bytes: number | null;
+  readonly ingress_bytes: number | null;
+}
+
+export interface Conflict {
+  readonly id: string;
+  readonly times: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  /** What was charged. */
+  readonly accepted: Report;
+  /** What came later, the newest of it. */
+  readonly reported: Partial<Report>;
+}
+
+/** The newest first. */
+export async function listConflicts(db: Db, tenant: TenantId, limit: number): Promise<Conflict[]> {
+  const { rows } = await db.query<Conflict>(
+    `select c.id, c.times, c.first_at as "firstAt", c.last_at as "lastAt", c.reported,
+            jsonb_build_object(
+              'room', r.room, 'participant', r.participant,
+              'role', case r.role when 'h' then 'host' when 'a' then 'audience' when 'b' then 'broadcast_audience' end,
+              'tier', case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd'
+                                  when '2' then '2k' when 'k' then '2k_plus' end,
+              'seconds', r.seconds, 'egress_bytes', r.egress_bytes, 'ingress_bytes', r.ingress_bytes) as accepted
+       from usage_conflicts c
+       left join usage_records r on r.tenant_id = c.tenant_id and r.id = c.id
+      where c.tenant_id = $1
+      order by c.last_at desc, c.id limit $2`,
+    [tenant, limit],
+  );
+  return rows;
+}
+
+/** A notification of the payment provider that only a person can judge. */
+export interface ParkedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly receivedAt: Date;
+}
+
+/** The newest first. */
+export async function listParkedEvents(db: Db, limit: number): Promise<ParkedEvent[]> {
+  const { rows } = await db.query<ParkedEvent>(
+    `select id, type, coalesce(reason, '') as reason, received_at as "receivedAt"
+       from provider_events where outcome = 'parked' order by received_at desc limit $1`,
+    [limit],
+  );
+  return rows;
+}

@@ -1,0 +1,76 @@
+/**
+ * The operator's commands, put together.
+ *
+ * A command ends with exit code 0 when it did what was asked, 1 when it was refused, failed or found
+ * something wrong, and 2 when it was not understood.
+ */
+import { Command, CommanderError } from 'commander';
+import { Failure } from '../../base/failure.ts';
+import { codeOf } from '../../base/lib/error-code.ts';
+import { hideSecrets } from '../../base/telemetry/log.ts';
+import { ConfigError } from '../config.ts';
+import { creditCommands } from './credit.ts';
+import { eventsCommands } from './events.ts';
+import { keyCeilingCommand } from './key-ceiling.ts';
+import { ratesCommands } from './rates.ts';
+import { signingKeysCommands } from './signing-keys.ts';
+import { tenantsCommands } from './tenants.ts';
+import { topUpsCommands } from './top-ups.ts';
+import { usageCommands } from './usage.ts';
+import { verifyCommand } from './verify.ts';
+
+const FAILED = 1;
+const NOT_UNDERSTOOD = 2;
+
+/** Source: PostgreSQL, appendix A "Error Codes". */
+const UNDEFINED_TABLE = '42P01';
+
+const GROUPS = [
+  tenantsCommands,
+  creditCommands,
+  topUpsCommands,
+  usageCommands,
+  ratesCommands,
+  eventsCommands,
+  keyCeilingCommand,
+  signingKeysCommands,
+  verifyCommand,
+];
+
+/** Run one command. Returns its exit code. */
+export async function runAdmin(args: readonly string[]): Promise<number> {
+  const program = new Command('admin')
+    .description('What operators look at and change. Works beside a running service, and without one.')
+    .addHelpText(
+      'after',
+      '\nThe database is that of DATABASE_URL, or else the embedded one of DATA_DIR (./data).\n' +
+        'Exit codes: 0 done; 1 refused, failed, or something is wrong; 2 the command was not understood.',
+    )
+    // Subcommands inherit it, so it comes before them.
+    .exitOverride();
+  for (const add of GROUPS) add(program);
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    // A command that found something wrong has said so there.
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function report(error: unknown): number {
+  // Commander has printed what it has to say: the help that was asked for, or what it did not understand.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : NOT_UNDERSTOOD;
+  process.stderr.write(`${describe(error)}\n`);
+  return error instanceof ConfigError ? NOT_UNDERSTOOD : FAILED;
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Failure || error instanceof ConfigError) return error.message;
+  if (codeOf(error) === UNDEFINED_TABLE) return 'the database has no tables yet: start the service once';
+  // Connecting to several addresses of a host fails with all of their errors, and no message of its own.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  const cause: unknown = first ?? error;
+  return hideSecrets(cause instanceof Error ? cause.message : String(cause));
+}

@@ -1,0 +1,214 @@
+/** `admin tenants ...` */
+import { type Command, Option } from 'commander';
+import type { ApiKey } from '../../access/keys/api-key.ts';
+import { listKeys } from '../../access/keys/keys.sql.ts';
+import { Failure } from '../../base/failure.ts';
+import {
+  admits,
+  renderTenantId,
+  TENANT_STATUSES,
+  type Tenant,
+  type TenantId,
+  type TenantStatus,
+} from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { displayMicros, renderAmount } from '../../money/amount.ts';
+import { findPaymentSettings, type PaymentSettings } from '../../money/payments/payments.sql.ts';
+import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
+import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
+import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } from './arguments.ts';
+import { withDatabase } from './database.ts';
+import { printFields, printJson, printLine, printTable } from './output.ts';
+import {
+  type AccountOverview,
+  findAccountOverview,
+  listStatusChanges,
+  listTenants,
+  type StatusChange,
+  type TenantLine,
+} from './overview.sql.ts';
+
+export function tenantsCommands(program: Command): void {
+  const tenants = program.command('tenants').description('look at tenants and change their status');
+  list(tenants);
+  show(tenants);
+  move(
+    tenants,
+    'suspend',
+    'suspended',
+    'admit nothing more until it is resumed; credit may still be paid in',
+  );
+  move(tenants, 'resume', 'active', 'make a suspended or archived tenant active again');
+  move(tenants, 'archive', 'archived', 'put an active or suspended tenant away');
+  move(tenants, 'delete', 'deleted', 'delete the tenant for good; its ledger is kept');
+  exempt(tenants);
+}
+
+function list(tenants: Command): void {
+  withJson(tenants.command('list').description('the newest tenants'))
+    .addOption(new Option('--status <status>', 'only tenants of this status').choices(TENANT_STATUSES))
+    .addOption(limitOption(50))
+    .action(async ({ status, limit, json }: { status?: TenantStatus; limit: number } & JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        const found = await listTenants(db, { status, limit });
+        if (json) return printJson(found.map(tenantJson));
+        printTable(
+          ['id', 'status', 'balance', 'exempt', 'created', 'email', 'name'],
+          found.map((each) => [
+            renderTenantId(each.id),
+            each.status,
+            displayMicros(each.balance),
+            each.exempt,
+            each.createdAt,
+            each.email,
+            each.name,
+          ]),
+          { right: ['balance'] },
+        );
+      });
+    });
+}
+
+function tenantJson({ balance, ...tenant }: TenantLine) {
+  return { ...tenantFields(tenant), balance: renderAmount(balance) };
+}
+
+function tenantFields({ id, name, email, status, exempt, createdAt }: Tenant) {
+  return { id: renderTenantId(id), name, email, status, exempt, created_at: createdAt };
+}
+
+function show(tenants: Command): void {
+  withJson(tenants.command('show').description('everything about one tenant, but no secret'))
+    .addArgument(tenantArgument())
+    .action(async (id: TenantId, { json }: JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        const tenant = await findTenant(db, id);
+        const account = await findAccountOverview(db, id);
+        if (!tenant || !account) throw new Failure('not_found');
+        const overview: Overview = {
+          tenant,
+          account,
+          settings: await findPaymentSettings(db, id),
+          keys: await listKeys(db, id),
+          history: await listStatusChanges(db, id),
+        };
+        if (json) printJson(overviewJson(overview));
+        else printOverview(overview);
+      });
+    });
+}
+
+interface Overview {
+  readonly tenant: Tenant;
+  readonly account: AccountOverview;
+  readonly settings: PaymentSettings;
+  readonly keys: readonly ApiKey[];
+  readonly history: readonly StatusChange[];
+}
+
+function overviewJson({ tenant, account, settings, keys, history }: Overview) {
+  return {
+    ...tenantFields(tenant),
+    admitted: admits(tenant, account.balance),
+    balance: renderAmount(account.balance),
+    carry: { numerator: account.carry, denominator: PRICE_DENOMINATOR },
+    postings: account.postings,
+    conflicts: account.conflicts,
+    keys: keys.map(({ id, kind, createdAt, retiresAt, revokedAt }) => ({
+      id,
+      kind,
+      created_at: createdAt,
+      retires_at: retiresAt,
+      revoked_at: revokedAt,
+    })),
+    payments: {
+      customer: settings.customerId,
+      payment_method: settings.paymentMethodId,
+      first_paid_at: settings.firstPaidAt,
+      auto_top_up: {
+        enabled: settings.topUpEnabled,
+        below: renderAmount(settings.topUpBelow),
+        amount: renderAmount(settings.topUpAmount),
+        paused_until: pauseOf(settings),
+        frozen_by: settings.frozenBy,
+        last_error: settings.lastTopUpError,
+      },
+    },
+    history,
+  };
+}
+
+function printOverview({ tenant, account, settings, keys, history }: Overview): void {
+  printFields({
+    tenant: renderTenantId(tenant.id),
+    name: tenant.name,
+    email: tenant.email,
+    status: tenant.status,
+    exempt: tenant.exempt,
+    created: tenant.createdAt,
+    admitted: admits(tenant, account.balance),
+    balance: displayMicros(account.balance),
+    carry: `${carryOf(account)} of a micro`,
+    postings: account.postings,
+    conflicts: account.conflicts,
+    customer: settings.customerId,
+    'saved card': settings.paymentMethodId,
+    'first paid': settings.firstPaidAt,
+    'auto top-up': settings.topUpEnabled ? describeTopUp(settings) : 'off',
+    'paused until': pauseOf(settings),
+    'frozen by': settings.frozenBy.join(', '),
+    'last error': settings.lastTopUpError,
+  });
+  printLine();
+  printTable(
+    ['key', 'kind', 'created', 'retires', 'revoked'],
+    keys.map((key) => [key.id, key.kind, key.createdAt, key.retiresAt, key.revokedAt]),
+  );
+  printLine();
+  printTable(
+    ['changed', 'from', 'to', 'reason'],
+    history.map((change) => [change.at, change.from, change.to, change.reason]),
+  );
+}
+
+/** To four decimals, and cut off there. */
+function carryOf({ carry }: AccountOverview): string {
+  return `0.${((carry * 10_000n) / PRICE_DENOMINATOR).toString().padStart(4, '0')}`;
+}
+
+function describeTopUp({ topUpBelow, topUpAmount }: PaymentSettings): string {
+  return `${displayMicros(topUpAmount)} when below ${displayMicros(topUpBelow)}`;
+}
+
+/** PostgreSQL's infinity arrives as a number. */
+function pauseOf({ topUpPausedUntil }: PaymentSettings): Date | string | null {
+  return typeof topUpPausedUntil === 'number' ? 'it is turned on again' : topUpPausedUntil;
+}
+
+function move(tenants: Command, name: string, status: TenantStatus, description: string): void {
+  withJson(tenants.command(name).description(description))
+    .addArgument(tenantArgument())
+    .addOption(reasonOption())
+    .action(async (id: TenantId, { reason, json }: { reason: string } & JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        await changeStatus(db, id, status, reason);
+        if (json) printJson({ id: renderTenantId(id), status });
+        else printLine(`${renderTenantId(id)} is ${status}`);
+      });
+    });
+}
+
+function exempt(tenants: Command): void {
+  withJson(
+    tenants.command('exempt').description('charge the tenant nothing; its usage is still priced and kept'),
+  )
+    .addArgument(tenantArgument())
+    .option('--off', 'charge it again from now on; what it used while exempt is never billed')
+    .action(async (id: TenantId, { off = false, json }: { off?: boolean } & JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        await setExempt(db, id, !off);
+        if (json) printJson({ id: renderTenantId(id), exempt: !off });
+        else printLine(`${renderTenantId(id)} is ${off ? 'no longer exempt' : 'exempt'}`);
+      });
+    });
+}

@@ -1,0 +1,24 @@
+/** Let automatic top-ups run again, whatever has stopped them. */
+import type { Pool } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import { Failure } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { lockAccount } from '../../money/ledger/ledger.sql.ts';
+import { findPaymentSettings, unfreeze, updateAutoTopUp } from '../../money/payments/payments.sql.ts';
+import { clearBreaker } from '../../money/payments/top-up-attempts.sql.ts';
+
+/** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
+export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readonly string[]> {
+  return inTransaction(db, async (tx) => {
+    if (!(await findTenant(tx, tenant))) throw new Failure('not_found');
+    await lockAccount(tx, tenant);
+    const settings = await findPaymentSettings(tx, tenant);
+    await unfreeze(tx, tenant, 'all');
+    // Turned on anew, they leave behind the pause and the declines of the card; turned off, they stay off.
+    if (settings.topUpEnabled)
+      await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
+    if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
+    return settings.frozenBy;
+  });
+}

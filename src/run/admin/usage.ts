@@ -1,0 +1,46 @@
+/** `admin usage ...` */
+import type { Command } from 'commander';
+import { Failure } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { type JsonOption, limitOption, tenantArgument, withJson } from './arguments.ts';
+import { withDatabase } from './database.ts';
+import { printJson, printLine, printTable } from './output.ts';
+import { type Conflict, listConflicts, type Report } from './overview.sql.ts';
+
+export function usageCommands(program: Command): void {
+  const usage = program.command('usage').description('what relays reported');
+  withJson(
+    usage
+      .command('conflicts')
+      .description('ids that came again with other values; only the first was charged'),
+  )
+    .addArgument(tenantArgument())
+    .addOption(limitOption(100))
+    .action(async (tenant: TenantId, { limit, json }: { limit: number } & JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        if (!(await findTenant(db, tenant))) throw new Failure('not_found');
+        const conflicts = await listConflicts(db, tenant, limit);
+        if (json) return printJson(conflicts.map(conflictJson));
+        if (conflicts.length === 0) return printLine('no conflicts');
+        printTable(
+          ['record', 'times', 'first', 'last', 'charged -> reported'],
+          conflicts.map((each) => [each.id, each.times, each.firstAt, each.lastAt, describeDifference(each)]),
+          { right: ['times'] },
+        );
+      });
+    });
+}
+
+function conflictJson({ id, times, firstAt, lastAt, accepted, reported }: Conflict) {
+  return { id, times, first_at: firstAt, last_at: lastAt, accepted, reported };
+}
+
+/** `seconds 60 -> 61, role host -> audience` */
+function describeDifference({ accepted, reported }: Conflict): string {
+  const names = Object.keys(accepted) as (keyof Report)[];
+  return names
+    .filter((name) => accepted[name] !== (reported[name] ?? null))
+    .map((name) => `${name} ${accepted[name] ?? 'none'} -> ${reported[name] ?? 'none'}`)
+    .join(', ');
+}

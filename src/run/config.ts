@@ -1,0 +1,259 @@
+/**
+ * The environment, read once.
+ *
+ * Everything else receives plain values from here. A value that is not understood stops the start
+ * with one line that names the variable and what it accepts.
+ */
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { parseRange } from '../base/lib/address.ts';
+import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
+import { StartError } from '../base/lib/start-error.ts';
+import type { Rounding } from '../money/pricing/usage-price.ts';
+
+/** The message names the variable and what it accepts. */
+export class ConfigError extends StartError {
+  override readonly name = 'ConfigError';
+}
+
+export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
+
+/** What becomes of a username that looks like that of somebody who is in the room. */
+export type ConfusableUsernames = 'allow' | 'refuse';
+
+/** Files in PEM. */
+export interface Tls {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly grpcPort: number;
+  /** Of the gRPC listener; `undefined`: plain HTTP/2, for a proxy that does TLS. */
+  readonly tls: Tls | undefined;
+  readonly opsPort: number;
+  /** Processes that serve. With one, the process that was started serves by itself. */
+  readonly workers: number;
+  /** Where `/join` listens by itself; `undefined`: beside the REST interface. */
+  readonly joinAddress: { readonly host: string; readonly port: number } | undefined;
+  /** Origins of the web pages that may join; `*` stands for every one. */
+  readonly joinOrigins: readonly string[];
+  readonly joinCreatesRooms: boolean;
+  readonly confusableUsernames: ConfusableUsernames;
+  /** Encrypts signing keys at rest. `undefined`: kept in `dataDir`, with the embedded PostgreSQL only. */
+  readonly secretsKey: Buffer | undefined;
+  /** `undefined`: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  readonly payments: PaymentsMode;
+  readonly stripeSecretKey: string | undefined;
+  readonly stripeWebhookSecrets: readonly string[];
+  readonly stripeApiBase: string | undefined;
+  readonly sandboxPort: number;
+  readonly keyPrefix: string;
+  readonly ratesFile: string | undefined;
+  /** CIDRs of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: readonly string[];
+  readonly signupCheckoutCents: number;
+  readonly billingRounding: Rounding;
+  readonly logLevel: LogLevel;
+  readonly production: boolean;
+  readonly tracing: boolean;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Read and check the whole environment. Throws `ConfigError` at the first wrong value. */
+export function readConfig(env: Env): Config {
+  const host = readHost(env, 'HOST', '127.0.0.1');
+  const port = readPort(env, 'PORT', 8080);
+  const production = env.NODE_ENV === 'production';
+  const payments = readPayments(env, production);
+
+  return Object.freeze({
+    host,
+    port,
+    grpcPort: readPort(env, 'GRPC_PORT', 8081),
+    tls: readTls(env),
+    opsPort: readPort(env, 'OPS_PORT', 8083),
+    workers: readInteger(env, 'WORKERS', 1, 1, 64),
+    joinAddress: readJoinAddress(env, host),
+    joinOrigins: readOrigins(env),
+    joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',
+    confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
+    secretsKey: readSecretsKey(env),
+    databaseUrl: readDatabaseUrl(env),
+    dataDir: resolve(env.DATA_DIR || './data'),
+    publicUrl: readUrl(env, 'PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    payments,
+    stripeSecretKey: readStripeKey(env, payments),
+    stripeWebhookSecrets: readWebhookSecrets(env, payments),
+    stripeApiBase: readUrl(env, 'STRIPE_API_BASE'),
+    sandboxPort: readPort(env, 'SANDBOX_PORT', 8082),
+    keyPrefix: readKeyPrefix(env),
+    ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
+    trustProxy: readTrustProxy(env),
+    signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, 1000, 1_000_000),
+    billingRounding: readChoice(env, 'BILLING_ROUNDING', ['carry', 'per_record'], 'carry'),
+    logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    production,
+    tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
+  });
+}
+
+function wrong(name: string, accepts: string, got: string): ConfigError {
+  return new ConfigError(`${name} must be ${accepts}, not ${JSON.stringify(got)}`);
+}
+
+function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (!text) return fallback;
+  const value = Number(text);
+  if (!/^[0-9]+$/.test(text) || value < min || value > max) {
+    throw wrong(name, `a whole number from ${min} to ${max}`, text);
+  }
+  return value;
+}
+
+function readHost(env: Env, name: string, fallback: string): string {
+  const host = env[name] || fallback;
+  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))
+    throw wrong(name, 'an address or a host name', host);
+  return host;
+}
+
+/** 0 asks the operating system for a free port. */
+function readPort(env: Env, name: string, fallback: number): number {
+  return readInteger(env, name, fallback, 0, 65_535);
+}
+
+function readChoice<T extends string>(env: Env, name: string, choices: readonly T[], fallback: T): T {
+  const text = env[name];
+  if (!text) return fallback;
+  const choice = choices.find((each) => each === text);
+  if (choice === undefined) throw wrong(name, `one of ${choices.join(', ')}`, text);
+  return choice;
+}
+
+function readTls(env: Env): Tls | undefined {
+  const { TLS_CERT: certificateFile, TLS_KEY: keyFile } = env;
+  if (!certificateFile && !keyFile) return undefined;
+  if (!certificateFile) throw new ConfigError('TLS_CERT must be set when TLS_KEY is');
+  if (!keyFile) throw new ConfigError('TLS_KEY must be set when TLS_CERT is');
+  return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile) };
+}
+
+/** Either variable asks for an address of its own; the other one then has a default. */
+function readJoinAddress(env: Env, host: string): Config['joinAddress'] {
+  if (!env.JOIN_HOST && !env.JOIN_PORT) return undefined;
+  return { host: readHost(env, 'JOIN_HOST', host), port: readPort(env, 'JOIN_PORT', 8084) };
+}
+
+function readOrigins(env: Env): readonly string[] {
+  const origins = readList(env, 'JOIN_ORIGINS');
+  for (const each of origins) {
+    const isOrigin = /^https?:[^*]+$/.test(each) && URL.parse(each)?.origin === each;
+    if (!isOrigin && (each !== '*' || origins.length > 1)) {
+      throw wrong('JOIN_ORIGINS', 'a list of origins, such as https://example.com, or *', each);
+    }
+  }
+  return origins;
+}
+
+/** The key of 32 bytes that `text` is in base64; `undefined` for anything else. */
+export function parseSecretsKey(text: string): Buffer | undefined {
+  const key = Buffer.from(text, 'base64');
+  return key.length === SECRETS_KEY_BYTES && key.toString('base64') === text ? key : undefined;
+}
+
+function readSecretsKey(env: Env): Buffer | undefined {
+  if (!env.SECRETS_KEY) return undefined;
+  const key = parseSecretsKey(env.SECRETS_KEY);
+  // The value is a secret, so it is not repeated.
+  if (!key)
+    throw new ConfigError('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints');
+  return key;
+}
+
+function readList(env: Env, name: string): readonly string[] {
+  return (env[name] ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+function readUrl(env: Env, name: string): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const url = URL.parse(text);
+  if (url?.username || url?.password) {
+    throw new ConfigError(`${name} may not hold a user name or a password`);
+  }
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
+    throw wrong(name, 'an http or https address', text);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function readDatabaseUrl(env: Env): string | undefined {
+  const text = env.DATABASE_URL;
+  if (!text) return undefined;
+  const url = URL.parse(text);
+  // The value may hold a password, so it is not repeated.
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new ConfigError('DATABASE_URL must be a postgres:// address');
+  }
+  return text;
+}
+
+function readPayments(env: Env, production: boolean): PaymentsMode {
+  const fallback = env.STRIPE_SECRET_KEY ? 'stripe' : production ? 'none' : 'sandbox';
+  const payments = readChoice(env, 'PAYMENTS', ['stripe', 'sandbox', 'none'], fallback);
+  if (payments === 'sandbox' && production) {
+    throw new ConfigError('PAYMENTS must be stripe or none when NODE_ENV is production, not "sandbox"');
+  }
+  return payments;
+}
+
+function readStripeKey(env: Env, payments: PaymentsMode): string | undefined {
+  if (payments !== 'stripe') return undefined;
+  if (!env.STRIPE_SECRET_KEY) throw new ConfigError('STRIPE_SECRET_KEY must be set when PAYMENTS is stripe');
+  return env.STRIPE_SECRET_KEY;
+}
+
+function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[] {
+  if (payments !== 'stripe') return [];
+  const secrets = readList(env, 'STRIPE_WEBHOOK_SECRET');
+  if (secrets.length === 0) {
+    throw new ConfigError(
+      'STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook',
+    );
+  }
+  return secrets;
+}
+
+function readKeyPrefix(env: Env): string {
+  const text = env.KEY_PREFIX;
+  if (!text) return 'svc';
+  // A key is read by its first two underscores, so its prefix may hold none.
+  if (!/^[A-Za-z0-9]{1,20}$/.test(text)) throw wrong('KEY_PREFIX', '1 to 20 letters or digits', text);
+  if (text === 'dev') throw wrong('KEY_PREFIX', 'something else than the prefix of device credentials', text);
+  return text;
+}
+
+function readTrustProxy(env: Env): readonly string[] {
+  const list = readList(env, 'TRUST_PROXY');
+  for (const each of list) {
+    if (!parseRange(each)) {
+      throw wrong('TRUST_PROXY', 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
+    }
+  }
+  return list;
+}

@@ -1,0 +1,346 @@
+/**
+ * One PostgreSQL cluster on disk and its server process: create, find, start, stop.
+ *
+ * Nothing here knows who uses the cluster; `embedded.ts` sees to that.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../../base/lib/error-code.ts';
+import { keepFile } from '../../base/lib/keep-file.ts';
+import { findFreePort } from '../free-port.ts';
+import { type Account, findServerProgram, type ServerProgram } from './user.ts';
+
+/** The part of a logger that is used here. */
+export interface Log {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** A cluster in `dir`; `password` opens its superuser `postgres`. Not `durable`: for tests only. */
+export interface Cluster {
+  readonly dataDir: string;
+  readonly dir: string;
+  readonly password: string;
+  readonly durable: boolean;
+  readonly program: ServerProgram;
+}
+
+/** A running server as its `postmaster.pid` describes it. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly status: string;
+}
+
+export const SUPERUSER = 'postgres';
+
+/** Waiting is done in steps of this length: short beside the 100 ms that a server start takes. */
+export const STEP_MS = 10;
+
+const RECOVERY_MS_MAX = 600_000;
+const FAST_SHUTDOWN_MS_MAX = 10_000;
+const IMMEDIATE_SHUTDOWN_MS_MAX = 5_000;
+const LOG_BYTES_MAX = 1 << 20;
+const PORT_TRIES_MAX = 5;
+
+/** Open the cluster of `dataDir`, creating folder, password and cluster where they are missing. */
+export async function openCluster(path: string, durable: boolean, log: Log): Promise<Cluster> {
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  // The server runs inside its folder, where a relative path would lead elsewhere.
+  const dataDir = fs.realpathSync(path);
+  const dir = join(dataDir, 'postgres');
+  // In this order: another starter may put its whole cluster there at any moment.
+  const occupied = fs.existsSync(dir) && fs.readdirSync(dir).length > 0;
+  const exists = fs.existsSync(join(dir, 'PG_VERSION'));
+  if (occupied && !exists) {
+    throw new Error(`${dir} holds something that is no PostgreSQL cluster`);
+  }
+  const owner = fs.statSync(dir, { throwIfNoEntry: false })?.uid;
+  if (owner !== undefined && process.getuid?.() !== 0 && owner !== process.getuid?.()) {
+    throw new Error(`${dir} belongs to another user (uid ${owner}): start as that user`);
+  }
+
+  const program = findServerProgram(dir);
+  const password = openPassword(join(dataDir, 'postgres.password'), exists);
+  const cluster = { dataDir, dir, password, durable, program };
+  if (!exists) await createCluster(cluster, log);
+  return cluster;
+}
+
+function openPassword(path: string, clusterExists: boolean): string {
+  if (clusterExists && !fs.existsSync(path)) {
+    throw new Error(`${path} is missing: the embedded database cannot be opened without it`);
+  }
+  return keepFile(path, () => randomBytes(32).toString('base64url')).trim();
+}
+
+/** Initialise beside the final place and rename: there is either a whole cluster or none. */
+async function createCluster(cluster: Cluster, log: Log): Promise<void> {
+  log.info(`creating the embedded database in ${cluster.dir}`);
+  removeAbandonedDrafts(cluster.dataDir);
+  const draft = fs.mkdtempSync(join(cluster.dataDir, `postgres.new-${process.pid}-`));
+  const passwordFile = `${draft}.password`;
+  fs.writeFileSync(passwordFile, cluster.password, { mode: 0o600 });
+  try {
+    give(draft, cluster.program.account);
+    give(passwordFile, cluster.program.account);
+    await runInitdb(cluster, draft, passwordFile);
+    fs.renameSync(draft, cluster.dir);
+  } catch (error) {
+    // Another starter was quicker; its cluster has the same password.
+    if (!fs.existsSync(join(cluster.dir, 'PG_VERSION'))) throw error;
+  } finally {
+    fs.rmSync(passwordFile, { force: true });
+    fs.rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function removeAbandonedDrafts(dataDir: string): void {
+  for (const name of fs.readdirSync(dataDir)) {
+    const owner = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !isAlive(Number(owner))) {
+      fs.rmSync(join(dataDir, name), { recursive: true, force: true });
+    }
+  }
+}
+
+function give(path: string, account: Account | undefined): void {
+  if (account !== undefined) fs.chownSync(path, account.uid, account.gid);
+}
+
+async function runInitdb(cluster: Cluster, dir: string, passwordFile: string): Promise<void> {
+  const passwordFd = fs.openSync(passwordFile, 'r');
+  const { cwd, seenAs, ...options } = launch(cluster.program, dir);
+  const child = spawn(
+    join(cluster.program.home, 'bin', 'initdb'),
+    [
+      ...['--pgdata', seenAs, '--username', SUPERUSER, '--auth', 'scram-sha-256', '--pwfile', '/dev/fd/3'],
+      ...[
+        '--encoding',
+        'UTF8',
+        '--locale',
+        'C',
+        '--locale-provider',
+        'builtin',
+        '--builtin-locale',
+        'C.UTF-8',
+      ],
+      ...(cluster.durable ? [] : ['--no-sync']),
+    ],
+    { ...options, cwd, stdio: ['ignore', 'ignore', 'pipe', passwordFd] },
+  );
+  fs.closeSync(passwordFd);
+
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`initdb failed: ${lastWords(complaint) ?? `exit code ${code}`}`);
+}
+
+/**
+ * How to start a program on `dir`. Only PATH is handed down: our environment holds secrets.
+ *
+ * A folder above may be closed to the account. The child is therefore placed inside `dir` before it
+ * gives up root, and reaches it through `/proc/self/cwd`, which passes no parent. Every backend
+ * inherits that working directory.
+ */
+function launch(program: ServerProgram, dir: string) {
+  const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+  if (program.account === undefined) return { env, cwd: dir, seenAs: dir };
+  return { env, cwd: dir, seenAs: process.platform === 'linux' ? '/proc/self/cwd' : dir, ...program.account };
+}
+
+/**
+ * The server that runs on this cluster, whoever started it.
+ *
+ * A lock file whose process is dead is left to PostgreSQL, which removes it. One whose number now
+ * belongs to something else (a restarted container counts from 1 again) would stop PostgreSQL from
+ * starting, so it is removed here.
+ */
+export function findPostmaster(cluster: Cluster): Postmaster | undefined {
+  const found = readLockFile(cluster);
+  if (found === undefined || !isAlive(found.pid)) return undefined;
+  if (isPostmasterOf(cluster, found)) return found;
+
+  if (readLockFile(cluster)?.pid === found.pid && !isPostmasterOf(cluster, found)) {
+    fs.rmSync(join(cluster.dir, 'postmaster.pid'), { force: true });
+  }
+  return undefined;
+}
+
+interface LockFile extends Postmaster {
+  readonly dir: string;
+}
+
+/** Source: "postmaster.pid" in PostgreSQL's `src/include/utils/pidfile.h`: one value a line. */
+function readLockFile(cluster: Cluster): LockFile | undefined {
+  let lines: string[];
+  try {
+    lines = fs.readFileSync(join(cluster.dir, 'postmaster.pid'), 'utf8').split('\n');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const pid = Number(lines[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  return { pid, dir: lines[1] ?? '', port: Number(lines[3]), status: lines[7]?.trim() ?? 'starting' };
+}
+
+/** False for a zombie too: what has ended holds no files, even while nobody has reaped it. */
+function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
+  try {
+    if (process.platform === 'linux') {
+      const seen = fs.statSync(`/proc/${found.pid}/cwd`);
+      const own = fs.statSync(cluster.dir);
+      return seen.ino === own.ino && seen.dev === own.dev;
+    }
+    return fs.realpathSync(found.dir) === cluster.dir;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Start a server and wait until it accepts connections; recovery after a crash may take its time.
+ *
+ * @param port the port to use; unset, a free one is chosen
+ * @returns undefined when another process started a server on this cluster first
+ * @throws Error with PostgreSQL's own last words
+ */
+export async function startPostmaster(cluster: Cluster, port?: number): Promise<Postmaster | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')));
+    if (typeof outcome !== 'string') return outcome;
+    if (outcome.includes('lock file "postmaster.pid"') || outcome.includes('shared memory block'))
+      return undefined;
+
+    // Something else may take a free port before PostgreSQL binds it.
+    const portTaken = outcome.includes('could not create any TCP/IP sockets');
+    if (!portTaken || port !== undefined || tries === PORT_TRIES_MAX) {
+      throw new Error(`The embedded PostgreSQL did not start: ${lastWords(outcome) ?? 'it left no message'}`);
+    }
+  }
+}
+
+/** The running server, or what it wrote before it gave up. */
+async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmaster | string> {
+  const logFile = join(cluster.dataDir, 'postgres.log');
+  const logFd = openLog(logFile);
+  const { seenAs, ...options } = launch(cluster.program, cluster.dir);
+  // Its own session: Ctrl-C must not stop the database before the service has drained.
+  const child = spawn(
+    join(cluster.program.home, 'bin', 'postgres'),
+    ['-D', seenAs, ...settings(port, cluster.durable).flatMap((setting) => ['-c', setting])],
+    { ...options, detached: true, stdio: ['ignore', logFd, logFd] },
+  );
+  fs.closeSync(logFd);
+  child.unref();
+
+  let ended: string | undefined;
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    ended = `postgres ended with ${signal ?? `exit code ${code}`}`;
+  });
+  const deadline = Date.now() + RECOVERY_MS_MAX;
+  while (ended === undefined) {
+    const found = readLockFile(cluster);
+    if (found !== undefined && found.pid === child.pid && found.status === 'ready') return found;
+    if (Date.now() > deadline)
+      throw new Error(`The embedded PostgreSQL is not ready after 10 minutes: ${logFile}`);
+    await sleep(STEP_MS);
+  }
+  return readLogOf(logFile, child.pid) || ended;
+}
+
+/** Errors of statements go to the client; only the server's own fate is logged, so the log stays small. */
+function settings(port: number, durable: boolean): string[] {
+  const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off'];
+  return [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'cluster_name=boxoffice',
+    'max_connections=200',
+    'shared_buffers=256MB',
+    'wal_compression=pglz',
+    'random_page_cost=1.1',
+    'jit=off',
+    'timezone=UTC',
+    'log_timezone=UTC',
+    'log_min_messages=log',
+    'log_checkpoints=off',
+    'log_autovacuum_min_duration=-1',
+    'log_error_verbosity=terse',
+    'log_line_prefix=%m [%p] ',
+    ...(durable ? ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'] : careless),
+  ];
+}
+
+function openLog(path: string): number {
+  const size = fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_BYTES_MAX) fs.renameSync(path, `${path}.1`);
+  return fs.openSync(path, 'a', 0o600);
+}
+
+function readLogOf(path: string, pid: number | undefined): string {
+  const lines = fs.readFileSync(path, 'utf8').split('\n');
+  return lines.filter((line) => line.includes(`[${pid}]`)).join('\n');
+}
+
+/** Fast shutdown: sessions are ended and a checkpoint is written. */
+export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
+  if (await endsAfter('SIGINT', FAST_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
+  await breakPostmaster(cluster, postmaster);
+}
+
+/** For a server that hangs. Nothing committed is lost; the next start recovers from the log. */
+export async function breakPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
+  if (await endsAfter('SIGQUIT', IMMEDIATE_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
+  if (await endsAfter('SIGKILL', IMMEDIATE_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
+  throw new Error(`The embedded PostgreSQL (pid ${postmaster.pid}) does not end`);
+}
+
+async function endsAfter(
+  signal: NodeJS.Signals,
+  patienceMs: number,
+  cluster: Cluster,
+  postmaster: Postmaster,
+): Promise<boolean> {
+  const deadline = Date.now() + patienceMs;
+  if (isServing(cluster, postmaster)) process.kill(postmaster.pid, signal);
+  while (isServing(cluster, postmaster)) {
+    if (Date.now() > deadline) return false;
+    await sleep(STEP_MS);
+  }
+  return true;
+}
+
+function isServing(cluster: Cluster, postmaster: Postmaster): boolean {
+  return isAlive(postmaster.pid) && isPostmasterOf(cluster, { ...postmaster, dir: cluster.dir });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+/** The line that says why: the fatal one if there is one, or else the last. */
+function lastWords(text: string): string | undefined {
+  const lines = text.trim().split('\n');
+  const line = lines.findLast((each) => /FATAL:|PANIC:/.test(each)) ?? lines.at(-1);
+  return line?.replace(/^.*\[\d+\] /, '') || undefined;
+}

@@ -1,0 +1,279 @@
+/**
+ * The embedded PostgreSQL: a real server that needs no installation, kept in the data directory.
+ *
+ * The server is a process of its own and survives a killed service; the next start takes it over.
+ * Who uses it is recorded in PostgreSQL itself, as advisory locks of a connection that is held
+ * open, so that nothing stale is left behind by a `kill -9`:
+ *
+ * - SERVICE, exclusive: at most one service on a data directory.
+ * - USE, shared: everyone who needs the server. Whoever gets it exclusively is the last one and
+ *   stops the server.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { codeOf } from '../../base/lib/error-code.ts';
+import { StartError } from '../../base/lib/start-error.ts';
+import {
+  breakPostmaster,
+  type Cluster,
+  findPostmaster,
+  type Log,
+  openCluster,
+  type Postmaster,
+  STEP_MS,
+  SUPERUSER,
+  startPostmaster,
+  stopPostmaster,
+} from './cluster.ts';
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly log: Log;
+  /** False gives up surviving a crash of the machine, for speed. For tests. Default true. */
+  readonly durable?: boolean;
+}
+
+/** `url` opens the database as its owner; `adopted` says that the server was running already. */
+export interface Embedded {
+  readonly url: string;
+  readonly adopted: boolean;
+  /** Release the server; whoever releases it last also stops it. */
+  stop(): Promise<void>;
+}
+
+/** Another service works on this data directory. */
+export class DataDirInUse extends StartError {
+  override readonly name = 'DataDirInUse';
+  readonly code = 'DATA_DIR_IN_USE';
+
+  constructor(dataDir: string, holder: string | undefined) {
+    super(`DATA_DIR ${dataDir} is in use by another service${holder === undefined ? '' : ` (${holder})`}`);
+  }
+}
+
+const DATABASE = 'boxoffice';
+const OWNER = 'boxoffice';
+
+/** First half of the advisory locks: "BOXO". They live in the database `postgres`, apart from ours. */
+const LOCKS = 0x424f584f;
+const SERVICE = 1;
+const USE = 2;
+const CREATION = 3;
+
+/** Source: PostgreSQL, appendix A "Error Codes". */
+const WRONG_PASSWORD = '28P01';
+const STARTING_UP = '57P03';
+const GOING_AWAY: ReadonlySet<string> = new Set(['57P01', '57P02', STARTING_UP, 'ECONNRESET', 'EPIPE']);
+
+/** A killed service's lock goes when PostgreSQL notices the closed connection: at once, but not sooner. */
+const LOCK_MS_MAX = 2_000;
+const ANSWER_MS_MAX = 5_000;
+const RETRY_MS = 500;
+
+type Purpose = 'service' | 'visit';
+
+/**
+ * Start the embedded server for a service, or take over the one a killed service left running.
+ *
+ * If the server goes away while the service runs, it is started again on the same port.
+ *
+ * @throws DataDirInUse when another service holds this data directory
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  return await useEmbedded(options, 'service');
+}
+
+/**
+ * Use the embedded server beside a running service, or by itself when none runs.
+ *
+ * For commands of an operator: takes no service's place and leaves the server as it was found.
+ */
+export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  return await useEmbedded(options, 'visit');
+}
+
+async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<Embedded> {
+  const cluster = await openCluster(options.dataDir, options.durable ?? true, options.log);
+  let hold = await acquire(cluster, purpose);
+  const { port } = hold.postmaster;
+  const stopping = new AbortController();
+  let recovery: Promise<void> = Promise.resolve();
+
+  const recoverWhenLost = (): void => {
+    hold.client.once('end', () => {
+      if (stopping.signal.aborted) return;
+      options.log.warn('the embedded database went away; starting it again');
+      recovery = recover();
+    });
+  };
+  const recover = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        hold = await acquire(cluster, purpose, port);
+        recoverWhenLost();
+        return;
+      } catch (error) {
+        options.log.warn(`the embedded database is still away: ${messageOf(error)}`);
+        await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      }
+    }
+  };
+  recoverWhenLost();
+
+  return {
+    url: urlOf(cluster, port, OWNER, DATABASE),
+    adopted: hold.adopted,
+    async stop() {
+      if (stopping.signal.aborted) return;
+      stopping.abort();
+      await recovery;
+      await release(cluster, hold);
+    },
+  };
+}
+
+/** A place among the users of a running server, kept for as long as `client` is connected. */
+interface Hold {
+  readonly client: pg.Client;
+  readonly postmaster: Postmaster;
+  readonly adopted: boolean;
+}
+
+async function acquire(cluster: Cluster, purpose: Purpose, port?: number): Promise<Hold> {
+  for (;;) {
+    const running = await findOrStart(cluster, port);
+    const client = await connect(cluster, running.postmaster, purpose);
+    if (client === undefined) continue;
+    try {
+      if (await takePlace(client, cluster, purpose)) {
+        await createDatabase(client, cluster);
+        return { ...running, client };
+      }
+    } catch (error) {
+      if (!isGoingAway(error)) {
+        await release(cluster, { ...running, client });
+        throw error;
+      }
+    }
+    // The last user is about to stop this server: wait for its end, then start it again.
+    await client.end().catch(() => undefined);
+    await sleep(STEP_MS);
+  }
+}
+
+async function findOrStart(cluster: Cluster, port?: number): Promise<Omit<Hold, 'client'>> {
+  for (;;) {
+    const found = findPostmaster(cluster);
+    if (found?.status === 'ready') return { postmaster: found, adopted: true };
+    if (found === undefined) {
+      const postmaster = await startPostmaster(cluster, port);
+      if (postmaster !== undefined) return { postmaster, adopted: false };
+    }
+    await sleep(STEP_MS);
+  }
+}
+
+/** Connect as superuser. A server that says nothing at all is stopped; undefined: look for it again. */
+async function connect(
+  cluster: Cluster,
+  postmaster: Postmaster,
+  purpose: Purpose,
+): Promise<pg.Client | undefined> {
+  let deadline = Date.now() + ANSWER_MS_MAX;
+  while (Date.now() < deadline) {
+    const client = new pg.Client({
+      connectionString: urlOf(cluster, postmaster.port, SUPERUSER, SUPERUSER),
+      application_name: `boxoffice ${purpose}, pid ${process.pid}`,
+      connectionTimeoutMillis: ANSWER_MS_MAX,
+      keepAlive: true,
+    });
+    // What breaks the connection is told by its end.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (codeOf(error) === WRONG_PASSWORD) {
+        throw new Error(`${cluster.dataDir}/postgres.password does not fit the database beside it`);
+      }
+      // A server in recovery refuses, but it lives.
+      if (codeOf(error) === STARTING_UP) deadline = Date.now() + ANSWER_MS_MAX;
+    }
+    if (findPostmaster(cluster)?.pid !== postmaster.pid) return undefined;
+    await sleep(STEP_MS);
+  }
+  await breakPostmaster(cluster, postmaster);
+  return undefined;
+}
+
+/** False when the last user is stopping the server. */
+async function takePlace(client: pg.Client, cluster: Cluster, purpose: Purpose): Promise<boolean> {
+  if (!(await tryLock(client, 'pg_try_advisory_lock_shared', USE))) return false;
+  if (purpose === 'visit') return true;
+
+  const deadline = Date.now() + LOCK_MS_MAX;
+  while (!(await tryLock(client, 'pg_try_advisory_lock', SERVICE))) {
+    if (Date.now() > deadline) throw new DataDirInUse(cluster.dataDir, await findHolder(client));
+    await sleep(STEP_MS);
+  }
+  return true;
+}
+
+async function tryLock(
+  client: pg.Client,
+  lock: 'pg_try_advisory_lock' | 'pg_try_advisory_lock_shared',
+  key: number,
+): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>(`select ${lock}($1, $2) as taken`, [LOCKS, key]);
+  return rows[0]?.taken === true;
+}
+
+/** `pid 123` of the service that holds the lock, as its connection is named. */
+async function findHolder(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ name: string }>(
+    `select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.granted and l.classid = $1 and l.objid = $2`,
+    [LOCKS, SERVICE],
+  );
+  return /pid \d+/.exec(rows[0]?.name ?? '')?.[0];
+}
+
+/** The role owns the database and is no superuser: what runs here also runs on a managed server. */
+async function createDatabase(client: pg.Client, cluster: Cluster): Promise<void> {
+  const exists = 'select from pg_database where datname = $1';
+  if ((await client.query(exists, [DATABASE])).rowCount === 1) return;
+
+  await client.query('select pg_advisory_lock($1, $2)', [LOCKS, CREATION]);
+  try {
+    if ((await client.query('select from pg_roles where rolname = $1', [OWNER])).rowCount === 0) {
+      await client.query(
+        `create role ${OWNER} login createdb password ${pg.escapeLiteral(cluster.password)}`,
+      );
+    }
+    if ((await client.query(exists, [DATABASE])).rowCount === 0) {
+      await client.query(`create database ${DATABASE} owner ${OWNER}`);
+    }
+  } finally {
+    await client.query('select pg_advisory_unlock($1, $2)', [LOCKS, CREATION]);
+  }
+}
+
+async function release(cluster: Cluster, { client, postmaster }: Hold): Promise<void> {
+  try {
+    if (await tryLock(client, 'pg_try_advisory_lock', USE)) await stopPostmaster(cluster, postmaster);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function urlOf(cluster: Cluster, port: number, user: string, database: string): string {
+  return `postgres://${user}:${cluster.password}@127.0.0.1:${port}/${database}`;
+}
+
+function isGoingAway(error: unknown): boolean {
+  return GOING_AWAY.has(codeOf(error) ?? '') || messageOf(error).startsWith('Connection terminated');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,113 @@
+/** Reads the environment, opens the database and the service, and stops on signals. */
+import type { Logger } from 'pino';
+import { makeLog } from '../base/telemetry/log.ts';
+import { type Config, readConfig } from './config.ts';
+import { startEmbedded } from './embedded-postgres/embedded-postgres.ts';
+import { findFreePort } from './free-port.ts';
+import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from './lifetime.ts';
+import { findSecretsKey } from './secrets-key.ts';
+import { ListenError, type Service, startService } from './service.ts';
+import { startSandboxPayments } from './start-sandbox.ts';
+import { renderTour } from './tour.ts';
+import { Workers } from './workers/workers.ts';
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = makeLog(config.logLevel);
+  const opened = new Opened();
+  stopOnSignals(opened, log);
+  try {
+    await open(config, log, opened);
+  } catch (error) {
+    await opened.closeAll();
+    throw error;
+  }
+}
+
+async function open(config: Config, log: Logger, opened: Opened): Promise<void> {
+  const secretsKey = await findSecretsKey(config);
+  // Where there are workers, it is they who have something to trace.
+  if (config.tracing && config.workers === 1) {
+    const { startTracing } = await import('../base/telemetry/tracing.ts');
+    const tracing = await startTracing();
+    opened.add(() => tracing.close());
+  }
+  const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, opened));
+  // The sandbox is told where to deliver before the service listens, so the port must be known by now.
+  const port = config.port === 0 ? await findFreePort(config.host) : config.port;
+  const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
+  const publicUrl = publicUrlOf(config, port);
+  const settings = { ...config, ...payments?.settings, port, publicUrl, databaseUrl, secretsKey };
+  const service = await (config.workers === 1 ? openService : openWorkers)(settings, log, opened);
+
+  const addresses = {
+    service: publicUrl,
+    grpc: `${config.host}:${service.grpcPort}`,
+    ops: `http://${config.host}:${service.opsPort}`,
+    join: config.joinAddress && `http://${config.joinAddress.host}:${service.joinPort}`,
+    sandbox: payments?.sandbox.url,
+  };
+  const workers = config.workers === 1 ? undefined : config.workers;
+  log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded', workers }, 'started');
+  process.stderr.write(renderTour(config, addresses));
+  shrinkHeapSoon();
+}
+
+type Settings = Config & { readonly databaseUrl: string; readonly secretsKey: Buffer };
+type Listening = Pick<Service, 'opsPort' | 'joinPort' | 'grpcPort'>;
+
+async function openService(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
+  const service = await startService(settings, log);
+  opened.add(() => service.stop());
+  return service;
+}
+
+async function openWorkers(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
+  const { workers: count, logLevel, tracing, ...config } = settings;
+  const workers = new Workers({ count, logLevel, tracing, config }, log);
+  // Before they are all there: what was started is stopped even if one of them fails.
+  opened.add(() => workers.stop());
+  return await workers.start();
+}
+
+async function openEmbedded(config: Config, log: Logger, opened: Opened): Promise<string> {
+  const embedded = await startEmbedded({
+    dataDir: config.dataDir,
+    log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
+  });
+  opened.add(() => embedded.stop());
+  return embedded.url;
+}
+
+async function openSandbox(config: Config, servicePort: number, opened: Opened) {
+  try {
+    const payments = await startSandboxPayments(config, servicePort);
+    opened.add(() => payments.sandbox.close());
+    return payments;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new ListenError(`port ${config.sandboxPort} is taken: set SANDBOX_PORT to another one`);
+  }
+}
+
+/** The default public address names the port that was asked for; when that was 0, the one that was given. */
+function publicUrlOf(config: Config, port: number): string {
+  return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
+}
+
+/** The first signal stops in good order; the second one, or too long a wait, at once. */
+function stopOnSignals(opened: Opened, log: Logger): void {
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    await endProcess(opened, log);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${describeStartFailure(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,29 @@
+/** Where the key that encrypts secrets at rest comes from: the environment, or a file beside the embedded database. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { keepFile } from '../base/lib/keep-file.ts';
+import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
+import { StartError } from '../base/lib/start-error.ts';
+import { type Config, parseSecretsKey } from './config.ts';
+
+const FILE = 'secrets.key';
+
+/**
+ * With the embedded database a key is made once and kept in `DATA_DIR`, readable by its owner only.
+ * A database of one's own is used by several processes on several machines, which must agree.
+ */
+export async function findSecretsKey(
+  config: Pick<Config, 'secretsKey' | 'databaseUrl' | 'dataDir'>,
+): Promise<Buffer> {
+  if (config.secretsKey) return config.secretsKey;
+  if (config.databaseUrl) {
+    throw new StartError(
+      'SECRETS_KEY must be set when DATABASE_URL is: 32 bytes in base64, as `openssl rand -base64 32` prints',
+    );
+  }
+  const path = join(config.dataDir, FILE);
+  const fresh = () => `${randomBytes(SECRETS_KEY_BYTES).toString('base64')}\n`;
+  const key = parseSecretsKey(keepFile(path, fresh).trim());
+  if (!key) throw new StartError(`${path} must hold 32 bytes in base64`);
+  return key;
+}

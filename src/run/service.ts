@@ -1,0 +1,274 @@
+/**
+ * The service as a whole: given a database and settings, it opens its listeners and starts its
+ * background work. `main.ts` runs it for the environment, tests for their own databases.
+ */
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { FailedKeys } from '../access/keys/failed-keys.ts';
+import { KeyLookups } from '../access/keys/key-lookups.ts';
+import { SignupLimit } from '../access/signup/signup-limit.ts';
+import { DatabaseSigner } from '../access/tokens/signer.ts';
+import { startSigningKeys, turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
+import { migrate } from '../base/db/migrate.ts';
+import { openPool, type Pool } from '../base/db/pool.ts';
+import { SecretBox } from '../base/lib/secret-box.ts';
+import { StartError } from '../base/lib/start-error.ts';
+import { Metrics } from '../base/telemetry/metrics.ts';
+import { JoinLimit } from '../control/admission/join-limit.ts';
+import { startEnforcingBans } from '../control/moderation/reapply-new-bans.ts';
+import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
+import { Sightings, startSightings } from '../control/rooms/sightings.ts';
+import { startParticipantsSweep } from '../control/rooms/sweep-participants.ts';
+import { StreamLimit } from '../control/streams/stream-limit.ts';
+import { startWatchdogs } from '../control/watchdogs/watch.ts';
+import type { Deps } from '../doors/deps.ts';
+import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
+import { buildJoin, joinDoor } from '../doors/join/server.ts';
+import { buildOps, type Watched, watchProcess } from '../doors/ops/server.ts';
+import { buildRest } from '../doors/rest/server.ts';
+import { EventWaker } from '../events/event-waker.ts';
+import { startLedgerWatch } from '../money/audit/watch-ledger.ts';
+import { openProvider, type Provider } from '../money/payments/provider.ts';
+import { type PaymentsWorker, startPaymentsWorker } from '../money/payments/worker.ts';
+import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
+import { watchRatesFile } from '../money/pricing/watch-rates-file.ts';
+import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-batches.ts';
+import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
+import type { Config } from './config.ts';
+import { startSweep } from './sweep.ts';
+
+export type ServiceConfig = Pick<
+  Config,
+  | 'host'
+  | 'port'
+  | 'grpcPort'
+  | 'tls'
+  | 'publicUrl'
+  | 'stripeSecretKey'
+  | 'stripeWebhookSecrets'
+  | 'stripeApiBase'
+  | 'keyPrefix'
+  | 'ratesFile'
+  | 'trustProxy'
+  | 'signupCheckoutCents'
+  | 'billingRounding'
+  | 'joinAddress'
+  | 'joinOrigins'
+  | 'joinCreatesRooms'
+  | 'confusableUsernames'
+> & {
+  /** `undefined`: the operator's port is opened by the process that started this one. */
+  readonly opsPort: number | undefined;
+  readonly databaseUrl: string;
+  /** Database connections of this process; without it, as many as `openPool()` says. */
+  readonly connectionsMax?: number;
+  readonly secretsKey: Buffer;
+};
+
+export interface Service {
+  readonly port: number;
+  readonly grpcPort: number;
+  readonly opsPort: number | undefined;
+  /** The same as `port`, unless joins have an address of their own. */
+  readonly joinPort: number;
+  readonly deps: Deps;
+  /** Answer what was accepted, finish what is under way, and close. */
+  stop(): Promise<void>;
+}
+
+/** A listener could not be opened; `variable` is the setting that chooses its port. */
+export class ListenError extends StartError {
+  override readonly name = 'ListenError';
+}
+
+/** `chargeLimits` are for benchmarks that compare other ones. */
+export async function startService(
+  config: ServiceConfig,
+  log: Logger,
+  chargeLimits?: QueueLimits,
+): Promise<Service> {
+  const { connectionsMax } = config;
+  const db = openPool(config.databaseUrl, connectionsMax === undefined ? {} : { max: connectionsMax });
+  db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  try {
+    await expect(() => db.query('select 1'), 'the database of DATABASE_URL cannot be opened');
+    await migrate(db);
+    const { ratesFile } = config;
+    const card = ratesFile
+      ? await expect(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
+      : undefined;
+    await loadRates(db, card);
+    return await open(config, db, log, chargeLimits);
+  } catch (error) {
+    await db.end();
+    throw error;
+  }
+}
+
+/** What fails here is for the person who starts the service to mend, so it is told in one line. */
+async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // A host with several addresses fails once for each of them, and then says nothing by itself.
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new StartError(`${what}: ${message || code}`, { cause: error });
+  }
+}
+
+async function open(
+  config: ServiceConfig,
+  db: Pool,
+  log: Logger,
+  chargeLimits: QueueLimits | undefined,
+): Promise<Service> {
+  const provider = config.stripeSecretKey
+    ? openProvider({
+        secretKey: config.stripeSecretKey,
+        webhookSecrets: config.stripeWebhookSecrets,
+        apiBase: config.stripeApiBase,
+      })
+    : undefined;
+
+  let worker: PaymentsWorker | undefined;
+  const deps = makeDeps(config, db, log, provider, () => worker?.wakeTopUps(), chargeLimits);
+  await turnSigningKeys(db, deps.box);
+  deps.metrics.watchPool(db);
+  const state = { stopping: false };
+  const watched = watchProcess(deps, state);
+  const { trustProxy, joinAddress, opsPort } = config;
+  const rest = await buildRest(deps, { trustProxy });
+  const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
+  if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
+  let ops: FastifyInstance | undefined;
+  let grpc: GrpcServer;
+  try {
+    await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
+    if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort);
+    if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
+    const { host, grpcPort, tls } = config;
+    grpc = await listen(
+      () => openGrpc(deps, { host, port: grpcPort, tls, trustProxy, findFault: watched.findFault }),
+      'GRPC_PORT',
+      grpcPort,
+    );
+  } catch (error) {
+    await Promise.all([rest.close(), join?.close(), ops?.close()]);
+    throw error;
+  }
+  if (provider) worker = startPaymentsWorker(deps, provider);
+  const ledgerWatch = startLedgerWatch(deps);
+  const signingKeys = startSigningKeys(deps);
+  const sweep = startSweep(deps);
+  const participantsSweep = startParticipantsSweep(deps);
+  const bans = startEnforcingBans(deps);
+  const sightings = startSightings(deps);
+  const watchdogs = startWatchdogs(deps);
+  const ratesWatch = config.ratesFile ? watchRatesFile(deps, config.ratesFile) : undefined;
+
+  return {
+    port: portOf(rest),
+    grpcPort: grpc.port,
+    opsPort: ops && portOf(ops),
+    joinPort: portOf(join ?? rest),
+    deps,
+    stop: async () => {
+      state.stopping = true;
+      ratesWatch?.stop();
+      await Promise.all([
+        deps.revocations.close(),
+        rest.close(),
+        join?.close(),
+        grpc.close(),
+        worker?.stop(),
+        ledgerWatch.stop(),
+        signingKeys.stop(),
+        sweep.stop(),
+        participantsSweep.stop(),
+        bans.stop(),
+        sightings.stop(),
+        watchdogs.stop(),
+      ]);
+      await ops?.close();
+      await deps.events.close();
+      await db.end();
+    },
+  };
+}
+
+/** Open the operator's port. */
+export async function openOps(watched: Watched, host: string, port: number): Promise<FastifyInstance> {
+  const ops = buildOps(watched);
+  try {
+    await listen(() => ops.listen({ host, port }), 'OPS_PORT', port);
+    return ops;
+  } catch (error) {
+    await ops.close();
+    throw error;
+  }
+}
+
+export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** Everything operations need, on one pool. `startService()` does this; benchmarks run parts by themselves. */
+export function makeDeps(
+  config: ServiceConfig,
+  db: Pool,
+  log: Logger,
+  provider: Provider | undefined,
+  wakeTopUps: () => void,
+  chargeLimits?: QueueLimits,
+): Deps {
+  const box = new SecretBox(config.secretsKey);
+  const signer = new DatabaseSigner(db, box);
+  const events = new EventWaker(db, log);
+  const metrics = new Metrics();
+  const deps: Deps = {
+    db,
+    log,
+    provider,
+    wakeTopUps,
+    metrics,
+    rates: new RateCards(),
+    charges: new ChargeQueue(
+      {
+        free: (batches) => chargeFreeBatches(deps, batches),
+        tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
+      },
+      chargeLimits,
+    ),
+    keyLookups: new KeyLookups(db),
+    failedKeys: new FailedKeys(db),
+    signupLimit: new SignupLimit(db),
+    joinLimit: new JoinLimit(db),
+    signer,
+    box,
+    events,
+    streams: new StreamLimit(),
+    revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
+    sightings: new Sightings(db, metrics.sightingsDropped),
+    config: {
+      keyPrefix: config.keyPrefix,
+      publicUrl: config.publicUrl,
+      signupCheckoutCents: config.signupCheckoutCents,
+      billingRounding: config.billingRounding,
+      joinCreatesRooms: config.joinCreatesRooms,
+      confusableUsernames: config.confusableUsernames,
+    },
+  };
+  return deps;
+}
+
+async function listen<T>(open: () => Promise<T>, variable: string, port: number): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new ListenError(`port ${port} is taken: set ${variable} to another one`);
+    throw new ListenError(`cannot listen on port ${port} (${variable}): ${message}`);
+  }
+}

@@ -1,0 +1,58 @@
+/** The sandbox as this deployment's payment provider: for trying things out, never for production. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
+import { keepFile } from '../base/lib/keep-file.ts';
+import type { Config } from './config.ts';
+
+/** What the service has to know to use it as it uses Stripe. */
+export interface SandboxPayments {
+  readonly sandbox: Sandbox;
+  readonly settings: Pick<Config, 'stripeSecretKey' | 'stripeWebhookSecrets' | 'stripeApiBase'>;
+}
+
+/** `servicePort` is where notifications are delivered. Customers, cards and payments survive a restart. */
+export async function startSandboxPayments(
+  config: Pick<Config, 'dataDir' | 'sandboxPort' | 'host'>,
+  servicePort: number,
+): Promise<SandboxPayments> {
+  const stateDir = join(config.dataDir, 'sandbox');
+  const { secretKey, webhookSecret } = keepSecrets(join(stateDir, 'secrets.json'));
+
+  const sandbox = await startSandbox({
+    port: config.sandboxPort,
+    secretKey,
+    stateDir,
+    webhooks: [{ url: `${addressOf(config.host, servicePort)}/v1/stripe/webhook`, secret: webhookSecret }],
+    merchantName: 'Boxoffice',
+    settleAfterMs: 10_000,
+  });
+  return {
+    sandbox,
+    settings: {
+      stripeSecretKey: secretKey,
+      stripeWebhookSecrets: [webhookSecret],
+      stripeApiBase: sandbox.url,
+    },
+  };
+}
+
+/** Where a program on this machine reaches the service. */
+function addressOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+interface Secrets {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+}
+
+/** Made once, then kept: payments of before must still be reachable after a restart. */
+function keepSecrets(path: string): Secrets {
+  const make = (): Secrets => ({
+    secretKey: `sk_test_${randomBytes(24).toString('base64url')}`,
+    webhookSecret: `whsec_${randomBytes(24).toString('base64url')}`,
+  });
+  return JSON.parse(keepFile(path, () => JSON.stringify(make())));
+}

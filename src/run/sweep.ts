@@ -1,0 +1,51 @@
+/** Removes what nobody asks for any more, some at a time. */
+import type { Pool } from '../base/db/pool.ts';
+import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
+import { KEPT_HOURS } from '../base/idempotency/once.ts';
+import { type Repeating, repeat } from '../base/lib/repeat.ts';
+import { liftEndedBans } from '../control/moderation/bans.sql.ts';
+import {
+  deleteExpiredAdmissions,
+  deleteOldParticipants,
+  sweepEndedRooms,
+} from '../control/rooms/participants.sql.ts';
+import { EVENT_DAYS } from '../control/streams/stream-event.ts';
+import type { Deps } from '../doors/deps.ts';
+import { deleteOldEvents } from '../events/events.sql.ts';
+
+const EVERY_SECONDS = 300;
+/** Few, because rooms of participants are locked meanwhile. */
+const AT_ONCE = 1_000;
+
+/** Whoever has left a room is shown for a week, and the devices of participants for a day. */
+const PARTICIPANT_DAYS = 7;
+const ADMISSION_HOURS = 24;
+
+/** Each removes up to `limit`, and returns how many there were; there may be more until these are fewer. */
+const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {
+  participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
+  'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
+  admissions: (db, limit) => deleteExpiredAdmissions(db, { keepHours: ADMISSION_HOURS, limit }),
+  events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
+  'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
+  bans: liftEndedBans,
+};
+
+export function startSweep(deps: Deps): Repeating {
+  return repeat(
+    EVERY_SECONDS,
+    () => sweep(deps),
+    (error) => deps.log.error({ err: error }, 'a sweep ended early'),
+  );
+}
+
+/** What cannot be removed now is there the next time, and keeps nothing else from being removed. */
+export async function sweep({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<void> {
+  for (const [what, remove] of Object.entries(REMOVALS)) {
+    try {
+      while ((await remove(db, AT_ONCE)) >= AT_ONCE);
+    } catch (error) {
+      log.warn({ err: error }, `old ${what} were not removed`);
+    }
+  }
+}

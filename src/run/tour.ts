@@ -1,0 +1,50 @@
+/** What a person sees when the service has started: where it listens, and a few commands to paste. */
+import type { Config } from './config.ts';
+
+export interface Addresses {
+  readonly service: string;
+  /** Host and port. */
+  readonly grpc: string;
+  readonly ops: string;
+  /** `undefined`: joins come to the service's own address. */
+  readonly join: string | undefined;
+  readonly sandbox: string | undefined;
+}
+
+export function renderTour(config: Config, addresses: Addresses): string {
+  const { service, grpc, ops, join, sandbox } = addresses;
+  const database = config.databaseUrl
+    ? 'the PostgreSQL of DATABASE_URL'
+    : `an embedded PostgreSQL in ${config.dataDir} (set DATABASE_URL to use your own)`;
+  const payments = {
+    sandbox: `sandbox, no real money: ${sandbox}`,
+    stripe: 'Stripe',
+    none: 'not configured',
+  }[config.payments];
+
+  return `
+Boxoffice is running.
+
+  REST API    ${service}        reference: ${service}/docs
+  gRPC        ${grpc}        ${config.tls ? 'TLS' : 'plain HTTP/2'}, with reflection and health checks
+  Joining     ${join ?? service}/join
+  Operations  ${ops}        /healthz /readyz /metrics
+  Payments    ${payments}
+  Database    ${database}
+
+Try it:
+
+  # 1. Sign up. The answer holds an API key, shown once, and the address of a payment page.
+  curl -s ${service}/v1/signup -H 'content-type: application/json' \\
+       -d '{"email":"you@example.com","name":"My first tenant"}'
+
+  # 2. Open checkout_url in a browser and pay${sandbox ? ' with a test card' : ''}. Then look at the balance:
+  KEY=svc_...
+  curl -s ${service}/v1/billing -H "authorization: Bearer $KEY"
+
+  # Or watch the whole story at once, in another terminal:
+  npm run demo
+
+Stop with Ctrl-C.
+`;
+}

@@ -1,0 +1,74 @@
+/** The program of a worker: the service, with settings from the process that started it. */
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
+import { makeLog } from '../../base/telemetry/log.ts';
+import { findFault } from '../../doors/ops/server.ts';
+import { LIMITS } from '../../money/usage/charge-queue.ts';
+import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from '../lifetime.ts';
+import { type Service, startService } from '../service.ts';
+import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.ts';
+
+/**
+ * The other workers keep PostgreSQL busy while a commit reaches the disk. As many transactions in each
+ * worker as in a single process would hold fewer batches each, and cost a quarter of the requests.
+ */
+const CHARGE_LIMITS = { ...LIMITS, transactions: 1 };
+
+const opened = new Opened();
+let service: Service | undefined;
+
+async function start({ number, config, logLevel, tracing }: WorkerSettings): Promise<void> {
+  const log = makeLog(logLevel).child({ worker: number });
+  endWhenAsked(log);
+  try {
+    if (tracing) {
+      const { startTracing } = await import('../../base/telemetry/tracing.ts');
+      const started = await startTracing();
+      opened.add(() => started.close());
+    }
+    const started = await startService(config, log, CHARGE_LIMITS);
+    opened.add(() => started.stop());
+    service = started;
+    tell({ type: 'serving', joinPort: started.joinPort, grpcPort: started.grpcPort });
+    shrinkHeapSoon();
+  } catch (error) {
+    tell({ type: 'failed', text: describeStartFailure(error) }, () => process.exit(1));
+  }
+}
+
+/**
+ * The same interrupt may come from the terminal and, as a message, from the process that started this
+ * one, so a second one changes nothing here. Who wants an end at once ends that process.
+ */
+function endWhenAsked(log: Logger): void {
+  let ending = false;
+  const end = (reason: string) => {
+    if (ending) return;
+    ending = true;
+    log.info({ reason }, 'stopping');
+    void endProcess(opened, log);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal));
+  process.on('message', (message: ToWorker) => {
+    if (message.type === 'stop') end('asked to');
+  });
+  // By itself, a worker whose primary was killed ends at once, with its requests unanswered.
+  cluster.worker!.exitedAfterDisconnect = true;
+  process.on('disconnect', () => end('left alone'));
+}
+
+async function answer(question: Question): Promise<unknown> {
+  const { deps } = service!;
+  return question === 'fault' ? findFault(deps) : deps.metrics.registry.getMetricsAsJSON();
+}
+
+function tell(message: FromWorker, told = () => {}): void {
+  // There may be nobody left to hear it.
+  process.send?.(message, undefined, undefined, told);
+}
+
+process.on('message', async (message: ToWorker) => {
+  if (message.type === 'start') await start(message.settings);
+  if (message.type === 'ask') tell({ type: 'answer', id: message.id, value: await answer(message.question) });
+});
+tell({ type: 'loaded' });

@@ -1,0 +1,105 @@
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newKey } from '../../../src/access/keys/api-key.ts';
+import { expectError, expectOk } from '../../doors/rest/support.ts';
+import { ask, type TestTenant, useService } from '../../support/service.ts';
+
+const app = useService();
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  tenant = await app.signUp();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const BUDGET = 100;
+const tooMany = 'too many failed api keys from this address';
+const get = (key: string, from: string, url = app.url) =>
+  ask(`${url}/v1/keys`, 'GET', { key, headers: { 'x-forwarded-for': from } });
+const wrong = () => newKey('svc').plaintext;
+const spend = (from: string, count = BUDGET, url = app.url) =>
+  Promise.all(Array.from({ length: count }, () => get(wrong(), from, url)));
+/** Statements that ask about keys or count them, from now on. */
+const watchDatabase = () => vi.spyOn(app.service.deps.db, 'query');
+
+describe('wrong keys of the right form', () => {
+  test('a hundred are 401, then the address is turned away and the database hears nothing of it', async () => {
+    const from = '192.0.2.1';
+    for (const answer of await spend(from)) expectError(answer, 401, 'invalid api key');
+    expectError(await get(wrong(), from), 401, 'invalid api key');
+
+    const query = watchDatabase();
+    for (const refused of await spend(from, 20)) {
+      expectError(refused, 429, tooMany);
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    }
+    expect(
+      query.mock.calls.filter(([statement]) => /api_keys|rate_limits/.test(JSON.stringify(statement))),
+    ).toStrictEqual([]);
+  });
+
+  test('a key that has worked here goes on working from there, and one with its id alone does not', async () => {
+    const from = '192.0.2.2';
+    expectOk(await get(tenant.key, from));
+    await spend(from, BUDGET + 1);
+    expectError(await get(wrong(), from), 429, tooMany);
+    expectOk(await get(tenant.key, from));
+    expectError(await get(`${tenant.key.slice(0, -4)}AAAA`, from), 401, 'invalid api key');
+    expectOk(await get(tenant.key, from));
+  });
+
+  test('a key that worked and was revoked is refused all the same', async () => {
+    const from = '192.0.2.3';
+    const body = { name: 'x' };
+    const { key, api_key } = expectOk(await app.request('POST', '/v1/keys', { key: tenant.key, body }), 201);
+    expectOk(await get(api_key, from));
+    await spend(from, BUDGET + 1);
+    expectOk(await app.request('DELETE', `/v1/keys/${key.id}`, { key: tenant.key }), 204);
+    expectError(await get(api_key, from), 401, 'invalid api key');
+  });
+
+  test('other addresses are not touched, and IPv6 neighbours are one address', async () => {
+    await spend('2001:db8:5:5::1', BUDGET + 1);
+    expectError(await get(wrong(), '2001:db8:5:5:ffff::2'), 429, tooMany);
+    expectError(await get(wrong(), '2001:db8:5:6::1'), 401, 'invalid api key');
+    expectError(await get(wrong(), '192.0.2.4'), 401, 'invalid api key');
+  });
+
+  test('processes count together', async () => {
+    const { url } = await app.another();
+    const from = '192.0.2.5';
+    await spend(from, BUDGET / 2);
+    await spend(from, BUDGET / 2, url);
+    // Each process learns by the next wrong key that the budget is spent.
+    for (const each of [app.url, url]) {
+      expectError(await get(wrong(), from, each), 401, 'invalid api key');
+      expectError(await get(wrong(), from, each), 429, tooMany);
+    }
+  });
+
+  test('the block ends with its minute', async () => {
+    const from = '192.0.2.6';
+    await spend(from, BUDGET + 1);
+    const refused = await get(wrong(), from);
+    expectError(refused, 429, tooMany);
+    const later = performance.now() + Number(refused.headers.get('retry-after')) * 1000 + 1;
+    vi.spyOn(performance, 'now').mockReturnValue(later);
+    expect((await get(wrong(), from)).status).toBe(401);
+  });
+});
+
+describe('what is not counted', () => {
+  test('text that is no key, and keys of the other kind', async () => {
+    const from = '192.0.2.7';
+    const query = watchDatabase();
+    await Promise.all(Array.from({ length: BUDGET + 10 }, () => get('svc_not_a_key', from)));
+    expect(
+      query.mock.calls.filter(([statement]) => /api_keys|rate_limits/.test(JSON.stringify(statement))),
+    ).toStrictEqual([]);
+    for (let count = 0; count < BUDGET + 10; count += 1) {
+      expect((await get(tenant.relayKey, from)).status).toBe(401);
+    }
+    expectError(await get(wrong(), from), 401, 'invalid api key');
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { PUBLISH_RIGHTS } from '../../../src/access/devices/device-credential.ts';
+import {
+  CAPABILITIES,
+  isCapability,
+  joinCapabilities,
+  ROLE_CAPABILITIES,
+} from '../../../src/access/rights/capabilities.ts';
+
+test('joinCapabilities are sorted, and grant nothing over others', () => {
+  const all = joinCapabilities(PUBLISH_RIGHTS);
+  expect(all).toStrictEqual([...all].sort());
+  expect(all.filter((each) => /^(moderate|room|watchdog)/.test(each))).toStrictEqual([]);
+  expect(joinCapabilities([])).toStrictEqual(all.filter((each) => !each.startsWith('publish.')));
+});
+
+test('every capability has the form of one, and stands in the list once, in order', () => {
+  expect(CAPABILITIES.filter((each) => !/^[a-z]+(\.[a-z_]+)+$/.test(each))).toStrictEqual([]);
+  expect([...new Set(CAPABILITIES)].sort()).toStrictEqual(CAPABILITIES);
+});
+
+test('roles are given what exists; only a host acts on others', () => {
+  const { host, audience, broadcast_audience } = ROLE_CAPABILITIES;
+  expect([...host, ...audience, ...broadcast_audience].every(isCapability)).toBe(true);
+  const acts = (each: string) => /^(moderate|room|watchdog)\./.test(each);
+  expect([host.some(acts), audience.some(acts), broadcast_audience.some(acts)]).toStrictEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(broadcast_audience.some((each) => each.startsWith('publish.'))).toBe(false);
+});

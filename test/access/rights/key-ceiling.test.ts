@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  DEFAULT_CEILING,
+  refuseBeyondCeiling,
+  type TokenGrant,
+} from '../../../src/access/rights/key-ceiling.ts';
+import type { Failure } from '../../../src/base/failure.ts';
+import { matchesRoom } from '../../../src/control/rooms/room.ts';
+
+const GRANT: TokenGrant = { role: 'audience', rank: 20, capabilities: ['chat.send'], lifetimeSeconds: 600 };
+
+/** What is too much; `undefined`: nothing is. */
+function excessOf(allowed: readonly string[] | null, rooms: readonly string[], grant = GRANT) {
+  try {
+    refuseBeyondCeiling({ ...DEFAULT_CEILING, rooms: allowed }, grant, rooms);
+    return undefined;
+  } catch (error) {
+    const { kind, metadata } = error as Failure;
+    expect(kind).toBe('ceiling_exceeded');
+    return metadata.excess;
+  }
+}
+
+describe('rooms within a ceiling', () => {
+  test.each<[string[] | null, string[], string | undefined]>([
+    [null, ['*'], undefined],
+    [['*'], ['*'], undefined],
+    [['class-*'], ['class-1', 'class-*', 'class-a*', 'class-*-*'], undefined],
+    [['class-*', 'lobby'], ['lobby', 'class-1'], undefined],
+    [['class-*'], ['*'], 'room *'],
+    [['class-*'], ['class*'], 'room class*'],
+    [['class-*'], ['c*', 'class-1', 'lobby'], 'room c*, room lobby'],
+    [['lobby'], ['lobby*'], 'room lobby*'],
+    // Each for itself: together they would be.
+    [['a*', '*a'], ['*'], 'room *'],
+  ])('of %j, %j: too much is %j', (allowed, rooms, excess) => {
+    expect(excessOf(allowed, rooms)).toBe(excess);
+  });
+
+  test('of many the first few are named', () => {
+    const rooms = Array.from({ length: 100 }, (_, at) => `room-${at}`);
+    expect(excessOf(['lobby'], rooms)).toBe(
+      'room room-0, room room-1, room room-2, room room-3, room room-4',
+    );
+  });
+
+  const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '*'), minLength: 1, maxLength: 6 });
+  const fillings = fc.array(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 3 }), {
+    minLength: 6,
+    maxLength: 6,
+  });
+
+  test('a pattern that is within names nothing beyond', () => {
+    fc.assert(
+      fc.property(patterns, patterns, fillings, (allowed, pattern, parts) => {
+        if (excessOf([allowed], [pattern]) !== undefined) return;
+        let at = 0;
+        expect(
+          matchesRoom(
+            allowed,
+            pattern.replaceAll('*', () => parts[at++]!),
+          ),
+        ).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test('what is too much is in the message too, for doors that tell nothing else', () => {
+  const grant = { ...GRANT, rank: 90, lifetimeSeconds: 901 };
+  expect(() => refuseBeyondCeiling(DEFAULT_CEILING, grant, [])).toThrow(
+    /^permission denied: beyond the ceiling of this key: rank 90, lifetime 901 s$/,
+  );
+});

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { migrate } from '../../../src/base/db/migrate.ts';
+import { openPool, type Pool } from '../../../src/base/db/pool.ts';
+import { databaseUrl } from '../../support/database.ts';
+
+const FOLDER = new URL('../../../migrations/', import.meta.url);
+
+let admin: pg.Client;
+let name: string;
+let pool: Pool;
+let files: string[];
+
+beforeAll(async () => {
+  files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
+  admin = new pg.Client(inject('adminUrl'));
+  await admin.connect();
+});
+afterAll(() => admin.end());
+
+beforeEach(async () => {
+  name = `boxoffice_test_${randomBytes(8).toString('hex')}`;
+  await admin.query(`create database ${name}`);
+  pool = openPool(databaseUrl(inject('adminUrl'), name));
+});
+afterEach(async () => {
+  await pool.end();
+  await admin.query(`drop database ${name} with (force)`);
+});
+
+async function listRun(): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>('select name from migrations order by name');
+  return rows.map((row) => row.name);
+}
+
+describe('migrate', () => {
+  it('runs every file once, in order', async () => {
+    expect(await migrate(pool)).toBe(files.length);
+    expect(await listRun()).toEqual(files);
+    expect(await migrate(pool)).toBe(0);
+  });
+
+  it('lets two starters at once take turns', async () => {
+    const another = openPool(databaseUrl(inject('adminUrl'), name));
+    const runs = await Promise.all([migrate(pool), migrate(another), migrate(pool)]).finally(() =>
+      another.end(),
+    );
+    expect(runs.sort()).toEqual([0, 0, files.length]);
+    expect(await listRun()).toEqual(files);
+  });
+
+  it('refuses a file that was changed after it ran', async () => {
+    await migrate(pool);
+    await pool.query(`update migrations set checksum = 'of another text' where name = $1`, [files[0]]);
+    await expect(migrate(pool)).rejects.toThrow(`migration ${files[0]} was changed after it ran`);
+  });
+
+  it('leaves nothing of a file in which it was killed, and resumes there', async () => {
+    // Another transaction that makes a table of the same name holds the migration up in its middle.
+    const blocker = await pool.connect();
+    await blocker.query('begin; create table provider_cursor ()');
+    const killed = openPool(databaseUrl(inject('adminUrl'), name), { applicationName: 'to be killed' });
+    killed.on('error', () => undefined);
+    killed.on('connect', (client) => client.on('error', () => undefined));
+    const outcome = migrate(killed).catch((error: unknown) => error);
+    const pid = await vi.waitFor(
+      async () => {
+        const { rows } = await admin.query(
+          `select pid from pg_stat_activity
+            where datname = $1 and application_name = 'to be killed' and wait_event_type = 'Lock'`,
+          [name],
+        );
+        return rows[0].pid;
+      },
+      { timeout: 10_000 },
+    );
+    await admin.query('select pg_terminate_backend($1, 5000)', [pid]);
+    expect(await outcome).toBeInstanceOf(Error);
+    await killed.end();
+    await blocker.query('rollback');
+    blocker.release();
+
+    const { rows } = await pool.query(`select to_regclass('tenants') as tenants`);
+    expect(rows).toEqual([{ tenants: null }]);
+    expect(await migrate(pool)).toBe(files.length);
+    expect(await listRun()).toEqual(files);
+  });
+});

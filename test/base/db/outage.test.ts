@@ -1,0 +1,71 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { outageOf } from '../../../src/base/db/outage.ts';
+import { openPool } from '../../../src/base/db/pool.ts';
+import { useDatabase } from '../../support/database.ts';
+
+const database = useDatabase();
+
+const errorOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+test('a host where no database listens is away', async () => {
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const pool = openPool(`postgres://somebody@${host}:1/x`);
+    expect(outageOf(await errorOf(pool.query('select 1')))).toBe('unavailable');
+    await pool.end();
+    expect(outageOf(await errorOf(pool.query('select 1')))).toBe('unavailable');
+  }
+});
+
+test('a connection that is ended from the other side is away', async () => {
+  const pool = openPool(database.url, { max: 1 });
+  expect(outageOf(await errorOf(pool.query('select pg_terminate_backend(pg_backend_pid())')))).toBe(
+    'unavailable',
+  );
+  await pool.end();
+});
+
+test('a statement or a lock that takes too long is past the deadline', async () => {
+  // The limit of the server and the limit of the client, each by itself.
+  for (const limit of [{ statement_timeout: 20 }, { query_timeout: 300 }]) {
+    const client = new pg.Client({ connectionString: database.url, ...limit });
+    await client.connect();
+    expect(outageOf(await errorOf(client.query('select pg_sleep(30)')))).toBe('deadline_exceeded');
+    await client.end();
+  }
+});
+
+test.each([
+  ['08006', 'unavailable'],
+  ['53300', 'unavailable'],
+  ['57P01', 'unavailable'],
+  ['57P03', 'unavailable'],
+  ['40001', 'unavailable'],
+  ['40P01', 'unavailable'],
+  ['25006', 'unavailable'],
+  ['57014', 'deadline_exceeded'],
+  ['55P03', 'deadline_exceeded'],
+  ['ECONNRESET', 'unavailable'],
+  ['ENOTFOUND', 'unavailable'],
+  ['42P01', undefined],
+  ['23505', undefined],
+  ['XX000', undefined],
+])('%s: %s', (code, outage) => {
+  expect(outageOf(Object.assign(new Error('x'), { code }))).toBe(outage);
+});
+
+test('of several addresses the first tells', () => {
+  const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  expect(outageOf(new AggregateError([refused, refused]))).toBe('unavailable');
+});
+
+test.each([undefined, 'ECONNRESET', {}, new Error('no luck'), new TypeError('timeout')])(
+  '%s is a bug',
+  (thrown) => {
+    expect(outageOf(thrown)).toBeUndefined();
+  },
+);

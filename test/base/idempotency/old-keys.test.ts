@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Pool, Tx } from '../../../src/base/db/pool.ts';
+import { deleteOldKeys } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
+import { once } from '../../../src/base/idempotency/once.ts';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { sweep } from '../../../src/run/sweep.ts';
+import { failureOf, useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+const { createRoom } = RoomService.method;
+
+test('a key is forgotten after 24 hours, and not before', async () => {
+  const tenant = await app.signUp();
+  const of = controlOf(tenant);
+  const { db } = app.service.deps;
+  const requests = ['old', 'young'].map((room) => ({ room, idempotencyKey: room }));
+  for (const request of requests) await of.call(createRoom, request);
+  await db.query(
+    `update idempotency_keys set created_at = now() - case key when 'old' then interval '24 hours 1 second'
+                                                               else interval '23 hours 59 minutes' end`,
+  );
+  // More than one batch.
+  await db.query(
+    `insert into idempotency_keys (tenant_id, key, request_hash, answer, created_at)
+     select $1, 'other-' || n, sha256('x'), '', now() - interval '2 days' from generate_series(1, 6000) n`,
+    [parseTenantId(tenant.id)],
+  );
+  await sweep(app.service.deps);
+  const { rows } = await db.query('select key from idempotency_keys');
+  expect(rows).toStrictEqual([{ key: 'young' }]);
+  expect((await of.call(createRoom, requests[1]!)).room!.name).toBe('young');
+  expect(await failureOf(of.call(createRoom, requests[0]!))).toMatchObject({ code: 'ALREADY_EXISTS' });
+});
+
+test('a key that is forgotten while it is looked for is used once all the same', async () => {
+  const { deps } = app.service;
+  const tenant = parseTenantId((await app.signUp()).id)!;
+  const mutation = { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') };
+  const call = async (of: Pick<typeof deps, 'db'>, answer: string) =>
+    Buffer.from(await once({ ...deps, ...of }, mutation, async () => Buffer.from(answer))).toString();
+
+  expect(await call(deps, 'first')).toBe('first');
+  await deps.db.query(`update idempotency_keys set created_at = now() - interval '25 hours'`);
+  const second = await call({ db: sweepingAfterEach(deps.db) }, 'second');
+  expect(await call(deps, 'third')).toBe(second);
+});
+
+/** The same database, in which old keys are forgotten between any two statements of a transaction. */
+function sweepingAfterEach(db: Pool): Pool {
+  const connect = async () => {
+    const tx = await db.connect();
+    const query = async (...statement: Parameters<Tx['query']>) => {
+      const result = await tx.query(...statement);
+      await deleteOldKeys(db, { hours: 24, limit: 10 });
+      return result;
+    };
+    return { query, release: (error?: Error) => tx.release(error) };
+  };
+  return { connect } as unknown as Pool;
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { repeat } from '../../../src/base/lib/repeat.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const unexpected = (error: unknown) => {
+  throw error;
+};
+
+describe('repeat', () => {
+  it('works at once and then every so many seconds', async () => {
+    const work = vi.fn(async () => undefined);
+    const repeating = repeat(10, work, unexpected);
+    expect(work).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(work).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(work).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(work).toHaveBeenCalledTimes(4);
+    await repeating.stop();
+  });
+
+  it('does one turn at a time, however long it takes', async () => {
+    const turn = Promise.withResolvers<void>();
+    const work = vi.fn(() => turn.promise);
+    const repeating = repeat(1, work, unexpected);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(work).toHaveBeenCalledTimes(1);
+    turn.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(work).toHaveBeenCalledTimes(2);
+    await repeating.stop();
+  });
+
+  it('hands over what a turn throws, and goes on', async () => {
+    const fault = new Error('no luck');
+    const onError = vi.fn();
+    const repeating = repeat(1, () => Promise.reject(fault), onError);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(onError.mock.calls).toEqual([[fault], [fault], [fault]]);
+    await repeating.stop();
+  });
+
+  it('works now when it is woken', async () => {
+    const work = vi.fn(async () => undefined);
+    const repeating = repeat(3600, work, unexpected);
+    await vi.advanceTimersByTimeAsync(0);
+    repeating.wake();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(work).toHaveBeenCalledTimes(2);
+    await repeating.stop();
+  });
+
+  it('does another turn when it is woken during one', async () => {
+    const turns = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const work = vi.fn(async () => turns[work.mock.calls.length - 1]?.promise);
+    const repeating = repeat(3600, work, unexpected);
+    repeating.wake();
+    turns[0]!.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(work).toHaveBeenCalledTimes(2);
+    turns[1]!.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(work).toHaveBeenCalledTimes(2);
+    await repeating.stop();
+  });
+
+  it('stops after the turn that is under way, and leaves no timer', async () => {
+    const turn = Promise.withResolvers<void>();
+    const work = vi.fn(() => turn.promise);
+    const repeating = repeat(1, work, unexpected);
+    let stopped = false;
+    const stopping = repeating.stop().then(() => {
+      stopped = true;
+    });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(stopped).toBe(false);
+    turn.resolve();
+    await stopping;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(work).toHaveBeenCalledTimes(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

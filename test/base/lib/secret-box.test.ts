@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SecretBox } from '../../../src/base/lib/secret-box.ts';
+
+const key = randomBytes(32);
+const box = new SecretBox(key);
+
+describe('SecretBox', () => {
+  test('gives back what was put in', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
+        const secret = Buffer.from(bytes);
+        const sealed = box.seal(secret, context);
+        expect(sealed).toHaveLength(secret.length + 28);
+        expect(new SecretBox(Buffer.from(key)).open(sealed, context)).toStrictEqual(secret);
+      }),
+    );
+  });
+
+  test('seals the same secret differently each time', () => {
+    const sealed = Array.from({ length: 100 }, () => box.seal(Buffer.from('secret'), 'x').toString('hex'));
+    expect(new Set(sealed).size).toBe(100);
+  });
+
+  test('opens nothing of which a single bit was changed', () => {
+    const sealed = box.seal(Buffer.from('a secret'), 'key-1');
+    for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+      const changed = Buffer.from(sealed);
+      changed[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => box.open(changed, 'key-1'), `bit ${bit}`).toThrow();
+    }
+  });
+
+  test('opens nothing that was cut short or made longer', () => {
+    const sealed = box.seal(Buffer.from('a secret'), 'key-1');
+    for (let length = 0; length < sealed.length; length += 1) {
+      expect(() => box.open(sealed.subarray(0, length), 'key-1')).toThrow();
+    }
+    expect(() => box.open(Buffer.concat([sealed, Buffer.alloc(1)]), 'key-1')).toThrow();
+  });
+
+  test('opens nothing with another key or in another context', () => {
+    const sealed = box.seal(Buffer.from('a secret'), 'key-1');
+    expect(() => new SecretBox(randomBytes(32)).open(sealed, 'key-1')).toThrow();
+    expect(() => box.open(sealed, 'key-2')).toThrow();
+    expect(() => box.open(sealed, '')).toThrow();
+  });
+});

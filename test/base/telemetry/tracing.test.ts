@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { startTracing, type Tracing } from '../../../src/base/telemetry/tracing.ts';
+import { ask } from '../../support/service.ts';
+import { makeTraffic, STRIPE_KEY, type Traffic, useLoggedService } from './support.ts';
+
+interface ExportedSpan {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly status: { readonly code?: number; readonly message?: string };
+  readonly events?: readonly unknown[];
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+}
+
+/** Where spans are sent; keeps what arrives. */
+let collector: Server;
+const received: string[] = [];
+let tracing: Tracing;
+
+beforeAll(async () => {
+  collector = createServer(async (request, response) => {
+    received.push(await text(request));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  tracing = await startTracing();
+});
+afterAll(async () => {
+  await tracing.close();
+  collector.close();
+});
+
+// It starts after tracing does, as it must.
+const app = useLoggedService('silent');
+
+describe('tracing', () => {
+  let traffic: Traffic;
+  let spans: ExportedSpan[];
+  let resources: string;
+
+  beforeAll(async () => {
+    traffic = await makeTraffic(app);
+    await ask(`http://127.0.0.1:${app.service.opsPort}/readyz`, 'GET');
+    const refused = inTransaction(app.service.deps.db, (tx) => tx.query(`select 'canary'::integer`));
+    await expect(refused).rejects.toThrow('canary');
+    await tracing.close();
+    const sent = received.map((body) => JSON.parse(body));
+    resources = JSON.stringify(
+      sent.flatMap((each) => each.resourceSpans.map((of: { resource: unknown }) => of.resource)),
+    );
+    spans = sent.flatMap((each) =>
+      each.resourceSpans.flatMap((of: { scopeSpans: { spans: ExportedSpan[] }[] }) =>
+        of.scopeSpans.flatMap((scope) => scope.spans),
+      ),
+    );
+  });
+
+  const attribute = (span: ExportedSpan, name: string) =>
+    span.attributes.find((each) => each.key === name)?.value.stringValue;
+
+  it('names the service', () => {
+    expect(resources).toContain('{"key":"service.name","value":{"stringValue":"boxoffice"}}');
+  });
+
+  it('has a span for each request, named by its route, with its transaction inside', () => {
+    const request = spans.find((span) => span.name === 'POST /v1/usage')!;
+    expect(attribute(request, 'http.route')).toBe('/v1/usage');
+    const inside = spans.filter((span) => span.traceId === request.traceId);
+    const transaction = inside.find((span) => span.name === 'transaction')!;
+    expect(attribute(transaction, 'db.system.name')).toBe('postgresql');
+    const parent = inside.find((span) => span.spanId === transaction.parentSpanId)!;
+    expect(parent.spanId === request.spanId || parent.parentSpanId === request.spanId).toBe(true);
+  });
+
+  it('says of a transaction that it failed, by its SQLSTATE', () => {
+    const failed = spans.filter((span) => attribute(span, 'db.response.status_code') === '22P02');
+    expect(failed).toMatchObject([{ name: 'transaction', status: { code: 2 } }]);
+  });
+
+  it('has no span for what is asked all the time', () => {
+    expect(spans.map((span) => span.name)).not.toContain('GET /readyz');
+  });
+
+  it('tells no secret, no message of an error and no value of a statement', () => {
+    const all = received.join('\n');
+    const sessions = traffic.checkoutUrls.map((url) => /cs_test_\w+/.exec(url)![0]);
+    const keys = traffic.keys.flatMap((key) => [key, key.slice(-43)]);
+    for (const secret of [...keys, ...sessions, traffic.portalUrl, STRIPE_KEY, app.webhookSecret]) {
+      expect(all).not.toContain(secret);
+    }
+    expect(all).not.toContain('canary');
+    expect(all).not.toContain('ada@example.com');
+    expect(spans.filter((span) => span.status.message || span.events?.length)).toEqual([]);
+    expect(spans.some((span) => span.status.code === 2)).toBe(true);
+  });
+});

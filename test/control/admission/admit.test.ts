@@ -1,0 +1,263 @@
+/** Who comes in, or renews, while something else happens to the room. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
+import type { Tx } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
+import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
+import { type NewAdmission, upsertAdmission } from '../../../src/control/rooms/participants.sql.ts';
+import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
+import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { lapse, toldOf } from '../../doors/grpc/mint.ts';
+import {
+  createCredential,
+  deviceKey,
+  expectJoined,
+  expectText,
+  join,
+  thumbprint,
+} from '../../doors/join/support.ts';
+import { failureOf, useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { deviceOf, mint, newStage, read, type Stage, toldSince } from '../moderation/support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+let stage: Stage;
+let tenant: TenantId;
+let caller: AuthenticatedCaller;
+
+beforeEach(async () => {
+  stage = await newStage(app, controlOf);
+  tenant = parseTenantId(stage.tenant.id)!;
+  caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
+});
+
+/** As the mint of an audience's token leaves one. */
+const admissionOf = (username: string): NewAdmission => ({
+  tenant,
+  roomUid: stage.roomUid,
+  username,
+  skeleton: username,
+  device: deviceOf(username),
+  role: 'audience',
+  rank: 20,
+  capabilities: [],
+  mayLower: true,
+  keyId: stage.tenant.keyId,
+  lifetimeSeconds: 600,
+});
+
+const setPolicy = (policy: { locked?: boolean; maxParticipants?: number }) =>
+  stage.control.call(RoomService.method.updateRoomPolicy, {
+    room: 'lobby',
+    policy,
+    updateMask: { paths: Object.keys(policy).map((name) => (name === 'locked' ? name : 'max_participants')) },
+  });
+
+/** Do `work` in a transaction, and `meanwhile` before its end, as soon as that waits for it. */
+async function during<T>(work: (tx: Tx) => Promise<unknown>, meanwhile: () => Promise<T>) {
+  const { db } = app.service.deps;
+  const { outcome } = await inTransaction(db, async (tx) => {
+    await work(tx);
+    const outcome = Promise.allSettled([meanwhile()]);
+    await expect.poll(isWaiting).toBe(true);
+    return { outcome };
+  });
+  return (await outcome)[0];
+}
+
+/** Whether somebody waits for a lock. */
+async function isWaiting(): Promise<boolean> {
+  const { rows } = await app.service.deps.db.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}
+
+const presentNames = async () => {
+  const { participants } = await stage.control.call(ParticipantService.method.listParticipants, {
+    room: 'lobby',
+  });
+  return participants.map((each) => each.username);
+};
+
+describe('a locked room', () => {
+  test('is closed to a new device with the name of somebody who is there', async () => {
+    const { credential } = await createCredential(app, stage.tenant);
+    const [known, other] = [deviceKey(), deviceKey()];
+    const joinWith = (key: typeof known, username = 'ann') =>
+      join(app, credential, { username, room: 'lobby', key });
+    expectJoined(await joinWith(known));
+    await setPolicy({ locked: true });
+    expectText(await joinWith(other), 409, 'room is locked');
+    expectText(await joinWith(known, 'bob'), 409, 'room is locked');
+    expectJoined(await joinWith(known));
+
+    // For whom a back end mints, it knows.
+    await mint(stage, 'ann', { device: await thumbprint(other) });
+    expectJoined(await joinWith(other));
+    await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
+    expectText(await joinWith(known), 409, 'room is locked');
+    expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ reason: 'ROOM_LOCKED' });
+  });
+
+  test('is open to a device until its token lapses, and not as long as the user is there', async () => {
+    const { credential } = await createCredential(app, stage.tenant);
+    const key = deviceKey();
+    expectJoined(await join(app, credential, { room: 'lobby', key }));
+    await lapse(app, stage.tenant);
+    await mint(stage, 'ann');
+    await setPolicy({ locked: true });
+    expectText(await join(app, credential, { room: 'lobby', key }), 409, 'room is locked');
+  });
+});
+
+describe('a renewal that waits for', () => {
+  const kick = (tx: Tx) =>
+    kickParticipant(tx, caller, { room: 'lobby', username: 'eve', actor: undefined, reason: '' });
+
+  test.each(['lobby', undefined])('a ban is refused (room %s)', async (room) => {
+    await mint(stage, 'eve');
+    const subject = { kind: 'user', value: 'eve' } as const;
+    const renewed = await during(
+      (tx) => banSubject(tx, caller, { room, subject, ttlMs: null, reason: '', actor: undefined }),
+      () => mint(stage, 'eve'),
+    );
+    expect(renewed).toMatchObject({ status: 'rejected', reason: { reason: 'BANNED' } });
+    expect(await presentNames()).toStrictEqual([]);
+  });
+
+  test('a kick out of a locked room is refused', async () => {
+    await mint(stage, 'eve');
+    await setPolicy({ locked: true });
+    const renewed = await during(kick, () => mint(stage, 'eve'));
+    expect(renewed).toMatchObject({ status: 'rejected', reason: { reason: 'ROOM_LOCKED' } });
+    expect(await presentNames()).toStrictEqual([]);
+  });
+
+  test('a kick, while somebody else takes the last place, is refused', async () => {
+    await mint(stage, 'eve');
+    await setPolicy({ maxParticipants: 1 });
+    const { db } = app.service.deps;
+    const renewed = await during(
+      async (tx) => {
+        await kick(tx);
+        await upsertAdmission(tx, admissionOf('bob'));
+      },
+      () => mint(stage, 'eve'),
+    );
+    expect(renewed).toMatchObject({ status: 'rejected', reason: { reason: 'ROOM_FULL' } });
+    expect(await presentNames()).toStrictEqual(['bob']);
+    expect((await db.query('select 1 from admissions where tenant_id = $1', [tenant])).rowCount).toBe(1);
+  });
+
+  test('a kick out of an open room is a new entry, of the new epoch', async () => {
+    await mint(stage, 'eve');
+    expect((await during(kick, () => mint(stage, 'eve'))).status).toBe('fulfilled');
+    expect(await toldOf(app, stage.tenant)).toStrictEqual(['entered eve', 'left eve', 'entered eve']);
+  });
+});
+
+describe('whose tokens have all lapsed', () => {
+  const enterTime = async () => {
+    const { rows } = await app.service.deps.db.query<{ at: Date }>(
+      'select entered_at as at from participants where tenant_id = $1',
+      [tenant],
+    );
+    return rows[0]!.at.getTime();
+  };
+
+  test('comes in anew, and it is told that he had left, though no sweep has come by', async () => {
+    const { db } = app.service.deps;
+    await mint(stage, 'ann');
+    const before = await enterTime();
+    // In one transaction, so that no sweep comes by.
+    await inTransaction(db, async (tx) => {
+      await tx.query(
+        `update participants set expires_at = now() - interval '1 second' where tenant_id = $1`,
+        [tenant],
+      );
+      await tx.query(`update admissions set expires_at = now() - interval '1 second' where tenant_id = $1`, [
+        tenant,
+      ]);
+      await upsertAdmission(tx, admissionOf('ann'));
+    });
+    expect(await enterTime()).toBeGreaterThan(before);
+    await sweepParticipants(app.service.deps);
+    expect(await toldOf(app, stage.tenant)).toStrictEqual(['entered ann', 'left ann', 'entered ann']);
+    const [left, entered] = (await toldSince(app, stage.tenant)).slice(-2);
+    expect(left).toMatchObject({ subject: { leaveReason: 'expired', devices: [] } });
+    expect((left!.subject as { leftAt: string }).leftAt).not.toBeNull();
+    expect(entered).toMatchObject({ subject: { leaveReason: null, leftAt: null, devices: [{}] } });
+  });
+
+  test('is told to have left once, if the sweep and the return come at the same time', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await mint(stage, 'ann');
+      await lapse(app, stage.tenant);
+      await Promise.all([sweepParticipants(app.service.deps), mint(stage, 'ann')]);
+    }
+    const told = await toldOf(app, stage.tenant);
+    expect(told).toStrictEqual(told.map((_, at) => (at % 2 ? 'left ann' : 'entered ann')));
+    expect(told).toHaveLength(11);
+  });
+});
+
+test('of two who return at once under one name, the last event says what the row says', async () => {
+  await mint(stage, 'ann');
+  await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
+  const minted = await during(
+    (tx) => upsertAdmission(tx, { ...admissionOf('ann'), role: 'host', rank: 80 }),
+    () => mint(stage, 'ann'),
+  );
+  expect(minted.status).toBe('fulfilled');
+  const told = await toldSince(app, stage.tenant);
+  expect(told.slice(-2)).toMatchObject([{ subject: { role: 'host' } }, { subject: { role: 'audience' } }]);
+});
+
+test('who comes in does not wait for a locked watchdog while the room is locked, and wakes it later', async () => {
+  const { db } = app.service.deps;
+  await db.query(
+    `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)
+     values ($1, 'wd_1', $2, 'max_duration', 86400000, 'notify', '2999-01-01')`,
+    [tenant, stage.roomUid],
+  );
+  const minted = await inTransaction(db, async (tx) => {
+    await tx.query('select from watchdogs where tenant_id = $1 for update', [tenant]);
+    const coming = mint(stage, 'ann');
+    await expect.poll(isWaiting).toBe(true);
+    expect(await presentNames()).toStrictEqual(['ann']);
+    const lockAtOnce = 'select from rooms where tenant_id = $1 and uid = $2 for update nowait';
+    await db.query(lockAtOnce, [tenant, stage.roomUid]);
+    return { coming };
+  });
+  await minted.coming;
+  const isAwake = async () => {
+    const { rows } = await db.query(
+      `select 1 from watchdogs where tenant_id = $1 and check_at < '2999-01-01'`,
+      [tenant],
+    );
+    return rows.length === 1;
+  };
+  await expect.poll(isAwake).toBe(true);
+});
+
+test('an admission that PostgreSQL gave up to resolve a deadlock is repeated', async () => {
+  await mint(stage, 'ann');
+  await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
+  const { db } = app.service.deps;
+  // Against the order of everybody else: the participant, then the room. Whoever waits first is given up.
+  const minted = await inTransaction(db, async (tx) => {
+    await tx.query('select from participants where tenant_id = $1 for update', [tenant]);
+    const coming = mint(stage, 'ann');
+    await expect.poll(isWaiting).toBe(true);
+    await tx.query('select from rooms where tenant_id = $1 and uid = $2 for update', [tenant, stage.roomUid]);
+    return { coming };
+  });
+  expect(await read(app, await minted.coming)).toMatchObject({ ep: 1 });
+});

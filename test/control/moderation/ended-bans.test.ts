@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
+import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+test('bans that ended, by time or with their room, are taken out of sight, some at a time', async () => {
+  const of = controlOf(await app.signUp());
+  const { db } = app.service.deps;
+  const ban = (value: string, more: object = {}) =>
+    of.call(ModerationService.method.banSubject, { subject: { case: 'username', value }, ...more });
+  for (const room of ['over', 'live']) await of.call(RoomService.method.createRoom, { room });
+  await ban('stays');
+  await ban('later', { ttl: { seconds: 3600n } });
+  await ban('inside', { room: 'live' });
+  await ban('lapsed', { ttl: { seconds: 3600n } });
+  await ban('outside', { room: 'over' });
+  await of.call(RoomService.method.endRoom, { room: 'over' });
+  await inTransaction(db, (tx) =>
+    tx.query(
+      `update bans set created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour'
+        where value = 'lapsed'`,
+    ),
+  );
+  expect(await liftEndedBans(db, 1)).toBe(1);
+  expect(await liftEndedBans(db, 10)).toBe(1);
+  const { rows } = await db.query('select value from bans where lifted_at is null order by value');
+  expect(rows.map(({ value }) => value)).toStrictEqual(['inside', 'later', 'stays']);
+});

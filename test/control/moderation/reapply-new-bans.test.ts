@@ -1,0 +1,133 @@
+/** People who come in while a ban is being set: they were held against the bans from before it. */
+import { expect, test } from 'vitest';
+import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
+import { enforceBans } from '../../../src/control/moderation/reapply-new-bans.ts';
+import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
+import { upsertAdmission } from '../../../src/control/rooms/participants.sql.ts';
+import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { deviceOf, mint, newStage, type Stage, toldSince } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+const { banSubject, unbanSubject, listModerationEvents } = ModerationService.method;
+
+const tenantOf = (stage: Stage) => parseTenantId(stage.tenant.id)!;
+const user = { case: 'username', value: 'bob' } as const;
+const device = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
+
+/** Come in as somebody who was let in a moment ago. */
+const enter = (stage: Stage, db: Parameters<typeof upsertAdmission>[0] = app.service.deps.db) =>
+  upsertAdmission(db, {
+    tenant: tenantOf(stage),
+    roomUid: stage.roomUid,
+    username: 'bob',
+    skeleton: 'bob',
+    device: deviceOf('bob'),
+    role: 'audience',
+    rank: 20,
+    capabilities: ['chat.send'],
+    mayLower: true,
+    keyId: stage.tenant.keyId,
+    lifetimeSeconds: 600,
+  });
+
+async function bobOf(stage: Stage) {
+  const { rows } = await app.service.deps.db.query<{ reason: string | null; epoch: number; devices: number }>(
+    `select leave_reason as reason, epoch,
+            (select count(*)::integer from admissions a where a.tenant_id = p.tenant_id) as devices
+       from participants p where tenant_id = $1 and username = 'bob'`,
+    [tenantOf(stage)],
+  );
+  return rows[0];
+}
+
+const typesOf = async (stage: Stage) => (await toldSince(app, stage.tenant)).map((each) => each.type);
+
+test.each([
+  ['a user in the room', 'lobby', user],
+  ['a user everywhere', '', user],
+  ['a device in the room', 'lobby', device],
+  ['a device everywhere', '', device],
+])('of %s: leaves within seconds, and it is told once', async (_, room, subject) => {
+  const another = await app.another();
+  const stage = await newStage(app, controlOf);
+  await stage.control.call(banSubject, { room, subject });
+  const revoked = async () => (await findRevocationSeqs(app.service.deps.db, [tenantOf(stage)])).values();
+  const [before] = await revoked();
+  await enter(stage);
+  const deps = [app.service.deps, another.service.deps];
+  await Promise.all(Array.from({ length: 6 }, (_, at) => enforceBans(deps[at % 2]!)));
+  await expect.poll(() => bobOf(stage)).toEqual({ reason: 'banned', epoch: 1, devices: 0 });
+  expect(await typesOf(stage)).toEqual([
+    'room_created',
+    'moderation',
+    'participant_entered',
+    'participant_left',
+  ]);
+  expect((await revoked()).next().value).toBeGreaterThan(before!);
+  const { events } = await stage.control.call(listModerationEvents, {});
+  expect(events).toHaveLength(1);
+});
+
+test.each([
+  ['was lifted', async (stage: Stage) => void (await stage.control.call(unbanSubject, { subject: user }))],
+  ['has ended', (stage: Stage) => setBan(stage, `expires_at = now() - interval '1 second'`)],
+  // Whoever is there after so long was let in for a reason of its own, such as a restored database.
+  ['is old', (stage: Stage) => setBan(stage, 'expires_at = null')],
+])('of a ban that %s: stays', async (_, change) => {
+  const stage = await newStage(app, controlOf);
+  await stage.control.call(banSubject, { subject: user });
+  await change(stage);
+  await enter(stage);
+  await enforceBans(app.service.deps);
+  expect(await bobOf(stage)).toMatchObject({ reason: null, epoch: 0 });
+});
+
+/** A ban of long ago. */
+async function setBan(stage: Stage, change: string): Promise<void> {
+  await app.service.deps.db.query(
+    `update bans set created_at = created_at - interval '1 hour', set_at = set_at - interval '1 hour', ${change}
+      where tenant_id = $1`,
+    [tenantOf(stage)],
+  );
+}
+
+test('leaves too when the same ban is set again, which is told, and recorded once', async () => {
+  const stage = await newStage(app, controlOf);
+  await stage.control.call(banSubject, { room: 'lobby', subject: user });
+  const caller = { tenant: tenantOf(stage), keyId: stage.tenant.keyId } as AuthenticatedCaller;
+  const subject = { kind: 'user', value: 'bob' } as const;
+  const again = await inTransaction(app.service.deps.db, async (tx) => {
+    await enter(stage, tx);
+    return ban(tx, caller, { room: 'lobby', subject, ttlMs: 1_000, reason: 'again', actor: undefined });
+  });
+  expect(again.event).toBeUndefined();
+  expect(again.ban).toMatchObject({ reason: '', expiresAt: null });
+  expect(await bobOf(stage)).toEqual({ reason: 'banned', epoch: 1, devices: 0 });
+  expect((await typesOf(stage)).slice(-2)).toEqual(['participant_entered', 'participant_left']);
+});
+
+test.each(['lobby', ''])('a ban and a first token at once (room "%s"): nobody stays', async (room) => {
+  const stage = await newStage(app, controlOf);
+  await stage.control.call(RoomService.method.createRoom, { room: 'stage' });
+  const names = Array.from({ length: 20 }, (_, n) => `user-${n}`);
+  const mints = names.map((name) => mint(stage, name).catch(() => {}));
+  const bans = names.map((value) =>
+    stage.control.call(banSubject, { room, subject: { case: 'username', value } }),
+  );
+  await Promise.all([...mints, ...bans]);
+  const present = async () => {
+    const { rows } = await app.service.deps.db.query(
+      'select username from participants where tenant_id = $1 and left_at is null',
+      [tenantOf(stage)],
+    );
+    return rows;
+  };
+  await expect.poll(present, { timeout: 5_000 }).toEqual([]);
+});

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { mint, newStage, type Stage } from '../moderation/support.ts';
+import { hashed, readSnapshot } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+let stage: Stage;
+let gone: AbortController;
+beforeEach(async () => {
+  stage = await newStage(app, controlOf);
+  await mint(stage, 'bob');
+  gone = new AbortController();
+});
+afterEach(() => {
+  gone.abort();
+  vi.restoreAllMocks();
+});
+
+const kick = () =>
+  stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'bob' });
+
+function poll(after?: number, address = '192.0.2.1', service = app.service): Promise<string> {
+  return service.deps.revocations.poll({
+    tenant: parseTenantId(stage.tenant.id)!,
+    after: after === undefined ? undefined : BigInt(after),
+    address,
+    signal: gone.signal,
+  });
+}
+
+const seqOf = async (jws: string) => (await readSnapshot(app, jws)).seq;
+
+/** Names of the statements that are run from now on. */
+function watchQueries(service = app.service): string[] {
+  const names: string[] = [];
+  const { db } = service.deps;
+  const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+  vi.spyOn(db, 'query').mockImplementation(((...args: unknown[]) => {
+    names.push((args[0] as { name?: string }).name ?? 'other');
+    return query(...args);
+  }) as never);
+  return names;
+}
+
+const count = (names: readonly string[], wanted: string) => names.filter((name) => name === wanted).length;
+
+test('a thousand relays that ask at once cost one reading and one signature', async () => {
+  const names = watchQueries();
+  const sign = vi.spyOn(app.service.deps.signer, 'sign');
+  const answers = await Promise.all(
+    Array.from({ length: 1000 }, (_, index) => poll(undefined, `192.0.2.${index % 250}`)),
+  );
+  expect([new Set(answers).size, count(names, 'find-revocations'), sign.mock.calls.length]).toStrictEqual([
+    1, 1, 1,
+  ]);
+});
+
+test('a thousand relays that wait cost a query a second, and one reading when something happens', async () => {
+  const seq = await seqOf(await poll());
+  const names = watchQueries();
+  const sign = vi.spyOn(app.service.deps.signer, 'sign');
+  const begunAt = performance.now();
+  const answers = Array.from({ length: 1000 }, (_, index) => poll(seq, `192.0.2.${index % 250}`));
+  await vi.waitUntil(() => count(names, 'find-revocation-seqs') >= 3, { timeout: 10_000 });
+  const seconds = (performance.now() - begunAt) / 1000;
+  // One when the first came, one a second, and one for each that something was heard of.
+  expect(count(names, 'find-revocation-seqs')).toBeLessThanOrEqual(3 + seconds);
+  expect(count(names, 'find-revocations')).toBe(0);
+
+  await kick();
+  const [jws] = new Set(await Promise.all(answers));
+  expect((await readSnapshot(app, jws!)).epochs).toStrictEqual([[hashed('epoch', stage.roomUid, 'bob'), 1]]);
+  expect(new Set(await Promise.all(answers)).size).toBe(1);
+  expect([count(names, 'find-revocations'), sign.mock.calls.length]).toStrictEqual([1, 1]);
+});
+
+test('what is known to be outdated is given to nobody', async () => {
+  const before = await poll();
+  const waiting = poll(await seqOf(before));
+  await kick();
+  await waiting;
+  expect(await seqOf(await poll())).toBe(await seqOf(await waiting));
+});
+
+test('a process that was not woken finds out by itself', async () => {
+  const { service } = await app.another();
+  vi.spyOn(service.deps.events, 'wait').mockImplementation(() => new Promise(() => {}));
+  const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
+  const waiting = poll(seq, '192.0.2.1', service);
+  await kick();
+  expect(await seqOf(await waiting)).toBeGreaterThan(seq);
+});
+
+test('however much happens, whoever asks is answered', async () => {
+  const { service } = await app.another();
+  const { db } = service.deps;
+  const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
+  // As long as this one waits, what happens is noticed.
+  const waiting = poll(seq + 1000, '192.0.2.1', service);
+  const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+  let looks = 0;
+  let isBusy = true;
+  vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
+    const { name } = args[0] as { name?: string };
+    const answer = await query(...args);
+    if (name === 'find-revocation-seqs') looks += 1;
+    if (name === 'find-revocations' && isBusy) {
+      await kick();
+      const before = looks;
+      // One of them may have begun before.
+      await vi.waitUntil(() => looks >= before + 2, { timeout: 10_000, interval: 5 });
+    }
+    return answer;
+  }) as never);
+  await kick();
+  expect(await seqOf(await poll(seq, '192.0.2.1', service))).toBeGreaterThan(seq);
+  isBusy = false;
+  gone.abort();
+  await waiting;
+});
+
+test('a database that fails is asked again', async () => {
+  const { service } = await app.another();
+  const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
+  const waiting = poll(seq, '192.0.2.1', service);
+  const { db } = service.deps;
+  const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+  const failing = new Set(['find-revocation-seqs', 'find-revocations']);
+  vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
+    const { name } = args[0] as { name?: string };
+    if (name !== undefined && failing.delete(name)) throw new Error('the database is away');
+    return query(...args);
+  }) as never);
+  await kick();
+  expect(await seqOf(await waiting)).toBeGreaterThan(seq);
+  expect(failing.size).toBe(0);
+});
+
+test('a number from the future waits for its turn', async () => {
+  const seq = await seqOf(await poll());
+  let isAnswered = false;
+  const waiting = poll(seq + 1000).finally(() => {
+    isAnswered = true;
+  });
+  await kick();
+  expect(await seqOf(await poll(seq))).toBeGreaterThan(seq);
+  expect(isAnswered).toBe(false);
+  gone.abort();
+  await waiting;
+});
+
+describe('whoever goes away', () => {
+  test('is forgotten at once', async () => {
+    const seq = await seqOf(await poll());
+    const waiting = Array.from({ length: 200 }, () => poll(seq));
+    await expect(poll()).rejects.toMatchObject({ kind: 'too_many_streams' });
+    gone.abort();
+    await Promise.all(waiting);
+    expect(await seqOf(await poll())).toBe(seq);
+  });
+});
+
+test('a service that stops answers whoever waits, and whoever comes', async () => {
+  const { service } = await app.another();
+  const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
+  const waiting = poll(seq, '192.0.2.1', service);
+  await service.deps.revocations.close();
+  expect(await seqOf(await waiting)).toBe(seq);
+  expect(await seqOf(await poll(seq, '192.0.2.1', service))).toBe(seq);
+});
+
+test('a snapshot is signed by the key that is active, and is of a type of its own', async () => {
+  const { service } = await app.another();
+  const jws = await poll(undefined, '192.0.2.1', service);
+  const { rows } = await app.service.deps.db.query(`select kid from signing_keys where state = 'active'`);
+  const header = JSON.parse(Buffer.from(jws.split('.')[0]!, 'base64url').toString());
+  expect(header).toStrictEqual({ alg: 'ES256', kid: rows[0]!.kid, typ: 'revocations+jwt' });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { newTenantId, parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
+import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
+import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
+import { hashed } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+const { kickParticipant, banSubject, unbanSubject, forceMute, releaseMute, revokePublish } =
+  ModerationService.method;
+
+const user = (value: string) => ({ subject: { case: 'username', value } as const });
+const device = (value: string) => ({ subject: { case: 'deviceThumbprint', value } as const });
+const cidr = (value: string) => ({ subject: { case: 'cidr', value } as const });
+
+async function claimsOf({ tenant }: Pick<Stage, 'tenant'>) {
+  const id = parseTenantId(tenant.id)!;
+  const state = await findRevocations(app.service.deps.db, id);
+  return revocationClaimsOf(id, state!, 'https://boxoffice.example:8443/base');
+}
+
+/** Let all that was done lie further back. */
+async function pass(interval: string): Promise<void> {
+  const { db } = app.service.deps;
+  await db.query(`update participants set revoked_at = revoked_at - $1::interval`, [interval]);
+  await db.query(`update rooms set ended_at = ended_at - $1::interval`, [interval]);
+  await db.query(
+    `update bans set created_at = created_at - $1::interval, expires_at = expires_at - $1::interval`,
+    [interval],
+  );
+}
+
+describe('a snapshot', () => {
+  test('of a tenant where nothing happened says whose it is, and for how long', async () => {
+    const tenant = await app.signUp();
+    const claims = await claimsOf({ tenant });
+    expect(claims).toStrictEqual({
+      iss: 'https://boxoffice.example:8443/base',
+      aud: 'relay:boxoffice.example:8443',
+      tid: tenant.id,
+      seq: 0,
+      iat: expect.any(Number),
+      exp: claims.iat + 60,
+      epochs: [],
+      bans: [],
+      mutes: [],
+      closed: [],
+    });
+    expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(30);
+  });
+
+  test('of nobody there is none', async () => {
+    expect(await findRevocations(app.service.deps.db, newTenantId())).toBeUndefined();
+  });
+
+  test('names who was kicked by the new epoch', async () => {
+    const stage = await newStage(app, controlOf);
+    for (const name of ['ann', 'bob']) await mint(stage, name);
+    const before = await claimsOf(stage);
+    expect(before.epochs).toStrictEqual([]);
+    const { event } = await stage.control.call(kickParticipant, { room: 'lobby', username: 'bob' });
+    const claims = await claimsOf(stage);
+    expect(claims.epochs).toStrictEqual([[hashed('epoch', stage.roomUid, 'bob'), 1]]);
+    expect(claims.seq).toBeGreaterThanOrEqual(Number(event!.id));
+    expect(claims.seq).toBeGreaterThan(before.seq);
+  });
+
+  test('says once what is withheld, for whatever reason, and nothing once all is given back', async () => {
+    const stage = await newStage(app, controlOf);
+    await mint(stage, 'bob');
+    const target = { room: 'lobby', username: 'bob' };
+    const both = { ...target, tracks: [TrackKind.AUDIO, TrackKind.VIDEO] };
+    await stage.control.call(forceMute, both);
+    await stage.control.call(revokePublish, { ...target, tracks: [TrackKind.AUDIO, TrackKind.SCREEN] });
+    const { mutes, epochs } = await claimsOf(stage);
+    expect(mutes).toStrictEqual([[hashed('mute', stage.roomUid, 'bob'), 'audio', 'screen', 'video']]);
+    expect(epochs).toStrictEqual([]);
+
+    await stage.control.call(releaseMute, both);
+    await stage.control.call(ModerationService.method.restorePublish, {
+      ...target,
+      tracks: [TrackKind.AUDIO, TrackKind.SCREEN],
+    });
+    expect((await claimsOf(stage)).mutes).toStrictEqual([]);
+  });
+
+  test('holds bans of a room and of the tenant, ranges in plain, and none that was lifted', async () => {
+    const stage = await newStage(app, controlOf);
+    const { tenant, roomUid, control } = stage;
+    const ban = (fields: Parameters<typeof control.call<typeof banSubject>>[1]) =>
+      control.call(banSubject, fields);
+    await ban({ room: 'lobby', ...user('bob') });
+    await ban({ ...user('eve') });
+    await ban({ room: 'lobby', ...device(deviceOf('bob')) });
+    await ban({ ...device(deviceOf('eve')) });
+    await ban({ room: 'lobby', ...cidr('192.0.2.0/24') });
+    await ban({ ...cidr('2001:db8::/32') });
+    await ban({ ...user('mallory') });
+    await control.call(unbanSubject, { ...user('mallory') });
+
+    const room = hashed('room', roomUid);
+    const { bans } = await claimsOf(stage);
+    const expected = [
+      [room, 'user', hashed('user', roomUid, 'bob'), null],
+      ['*', 'user', hashed('user', tenant.id, 'eve'), null],
+      [room, 'device', hashed('device', roomUid, deviceOf('bob')), null],
+      ['*', 'device', hashed('device', tenant.id, deviceOf('eve')), null],
+      [room, 'cidr', '192.0.2.0/24', null],
+      ['*', 'cidr', '2001:db8::/32', null],
+    ];
+    expect(new Set(bans.map((each) => each.join()))).toEqual(new Set(expected.map((each) => each.join())));
+  });
+
+  test('tells the end of a ban in whole seconds, not before it', async () => {
+    const stage = await newStage(app, controlOf);
+    await stage.control.call(banSubject, { ...user('bob'), ttl: { seconds: 90n } });
+    const { rows } = await app.service.deps.db.query(
+      'select extract(epoch from expires_at)::double precision as end from bans where tenant_id = $1',
+      [parseTenantId(stage.tenant.id)],
+    );
+    const { bans } = await claimsOf(stage);
+    expect(bans[0]![3]).toBe(Math.ceil(rows[0]!.end));
+  });
+
+  test('of a room that ended says that, and nothing more of it', async () => {
+    const stage = await newStage(app, controlOf);
+    for (const name of ['ann', 'bob']) await mint(stage, name);
+    await stage.control.call(banSubject, { room: 'lobby', ...cidr('192.0.2.0/24') });
+    await stage.control.call(RoomService.method.endRoom, { room: 'lobby' });
+    const { closed, epochs, bans } = await claimsOf(stage);
+    expect([closed, epochs, bans]).toStrictEqual([[hashed('room', stage.roomUid)], [], []]);
+  });
+
+  test('never holds a user, a device or a room in plain', async () => {
+    const stage = await newStage(app, controlOf);
+    // Three letters alone would be found in hashes now and then.
+    const username = 'bob-the-builder';
+    await mint(stage, username);
+    await stage.control.call(forceMute, { room: 'lobby', username, tracks: [TrackKind.AUDIO] });
+    await stage.control.call(banSubject, { room: 'lobby', ...user(username) });
+    await stage.control.call(banSubject, { room: 'lobby', ...device(deviceOf(username)) });
+    const text = JSON.stringify(await claimsOf(stage));
+    for (const secret of [username, deviceOf(username), stage.roomUid, 'lobby', stage.tenant.keyId]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+test('after 16 minutes only ranges of addresses are left', async () => {
+  const stage = await newStage(app, controlOf);
+  for (const name of ['ann', 'bob', 'eve']) await mint(stage, name);
+  await stage.control.call(RoomService.method.createRoom, { room: 'attic' });
+  await stage.control.call(kickParticipant, { room: 'lobby', username: 'ann' });
+  await stage.control.call(forceMute, { room: 'lobby', username: 'bob', tracks: [TrackKind.AUDIO] });
+  await stage.control.call(banSubject, { room: 'lobby', ...user('eve') });
+  await stage.control.call(banSubject, { ...cidr('192.0.2.0/24') });
+  await stage.control.call(RoomService.method.endRoom, { room: 'attic' });
+  const sizes = async () => {
+    const { epochs, mutes, bans, closed } = await claimsOf(stage);
+    return [epochs, mutes, bans, closed].map((list) => list.length);
+  };
+  const all = [2, 1, 2, 1];
+  expect(await sizes()).toStrictEqual(all);
+  await pass('15 minutes 30 seconds');
+  expect(await sizes()).toStrictEqual(all);
+  await pass('30 seconds');
+  expect(await sizes()).toStrictEqual([0, 0, 1, 0]);
+  expect((await claimsOf(stage)).bans).toStrictEqual([['*', 'cidr', '192.0.2.0/24', null]]);
+});

@@ -1,0 +1,199 @@
+/** A room that never ends: whoever left it, however many they are, costs nobody any time. */
+import pg from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Db, Tx } from '../../../src/base/db/pool.ts';
+import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
+import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
+import {
+  countOthers,
+  deleteOldParticipants,
+  expel,
+  hasLookalike,
+  selectParticipants,
+  selectPresent,
+  sweepEndedRooms,
+} from '../../../src/control/rooms/participants.sql.ts';
+import {
+  findRoom,
+  lockRoomByName,
+  openFirstRoom,
+  selectRooms,
+} from '../../../src/control/rooms/rooms.sql.ts';
+import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import { useDatabase } from '../../support/database.ts';
+
+const GONE = 20_000;
+const PRESENT = 20;
+const OTHER_ROOMS = 2_000;
+/** What a statement may read. */
+const ROWS_MAX = 2_000;
+
+const CONDITIONS = [
+  'max_duration',
+  'unused_for',
+  'empty_for',
+  'host_absent_for',
+  'alone_for',
+  'participant_max_duration',
+];
+
+const database = useDatabase();
+let tenant: TenantId;
+let roomUid: string;
+
+beforeAll(async () => {
+  const { pool } = database;
+  tenant = newTenantId();
+  await pool.query(
+    `with t as (insert into tenants (id, name, email, status, exempt)
+                values ($1, 'Ada', 'ada@example.com', 'active', true) returning id)
+     insert into accounts (tenant_id) select id from t`,
+    [tenant],
+  );
+  roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
+  await pool.query(
+    `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at,
+                               expires_at, left_at, leave_reason, muted, revoked_at)
+     select $1::bigint, $2, 'gone' || n, 'gone' || n, case when n % 4 = 0 then 'host' else 'audience' end, 20, '{chat.send}'::text[],
+            now() - interval '2 days', now() - interval '1 day', now() - interval '1 day', 'expired',
+            case when n % 4 = 0 then '{audio}'::text[] else '{}'::text[] end,
+            case when n % 4 = 0 then now() - interval '1 day' end
+       from generate_series(1, $3::integer) n
+     union all
+     select $1::bigint, $2, 'here' || n, 'here' || n, 'audience', 20, '{chat.send}'::text[], now(), now() + interval '10 minutes',
+            null, null, '{}'::text[], null
+       from generate_series(1, $4::integer) n`,
+    [tenant, roomUid, GONE, PRESENT],
+  );
+  await pool.query(
+    `insert into admissions (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+     select tenant_id, room_uid, username, 'device', role, rank, capabilities, 'key', expires_at from participants`,
+  );
+  await pool.query(
+    `insert into rooms (tenant_id, uid, name, incarnation, policy, state, created_at, ended_at, end_reason, is_swept)
+     select $1, 'rm_' || n, 'over' || n, 1, '{}', 'ENDED', now() - interval '20 days', now() - interval '10 days',
+            'ended', true
+       from generate_series(1, $2::integer) n`,
+    [tenant, OTHER_ROOMS],
+  );
+  await pool.query(
+    `insert into bans (tenant_id, id, room_uid, kind, value, rank, created_at, set_at, expires_at)
+     select $1, 'ban_' || n, case when n % 2 = 0 then $2 end, 'user', 'banned' || n, 100, now() - interval '1 hour', now() - interval '1 hour',
+            case when n % 5 = 0 then now() + interval '1 day' end
+       from generate_series(1, 5000) n`,
+    [tenant, roomUid],
+  );
+  await pool.query(
+    `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action)
+     select $1, condition, $2, condition, 86400000, 'notify' from unnest($3::text[]) condition`,
+    [tenant, roomUid, CONDITIONS],
+  );
+  await pool.query('vacuum analyze');
+});
+
+interface PlanNode {
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function rowsOf(node: PlanNode): number {
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
+  const children = (node.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), 0);
+  return (node['Actual Rows'] + removed) * node['Actual Loops'] + children;
+}
+
+/** How many rows the statements of `work` read, in all. Those with names have the plan that would be kept. */
+async function rowsRead(work: (db: Tx) => Promise<unknown>): Promise<number> {
+  const client = await database.pool.connect();
+  let rows = 0;
+  const query = async (statement: string | pg.QueryConfig, values?: unknown[]) => {
+    const config = typeof statement === 'string' ? { text: statement, values } : statement;
+    const explain = 'explain (analyze, timing off, format json)';
+    await client.query('savepoint before');
+    const { rows: plans } = await (typeof statement === 'string'
+      ? client.query(`${explain} ${config.text}`, config.values)
+      : client
+          .query(`prepare kept as ${config.text}`)
+          .then(() => client.query(`${explain} execute kept (${config.values!.map(literal)})`)));
+    if (typeof statement !== 'string') await client.query('deallocate kept');
+    rows += rowsOf(plans[0]['QUERY PLAN'][0].Plan);
+    await client.query('rollback to before');
+    return client.query(config.text, config.values);
+  };
+  try {
+    await client.query('begin; set local plan_cache_mode = force_generic_plan');
+    await work({ query } as unknown as Tx);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+  return rows;
+}
+
+const literal = (value: unknown) => pg.escapeLiteral(String(value));
+
+describe('what a room that many have left costs', () => {
+  const page = { actor: undefined, includeLeft: false, after: undefined, limit: 101 };
+  const rooms = {
+    state: undefined,
+    namePrefix: 'lob',
+    createdFrom: undefined,
+    createdBefore: undefined,
+    after: undefined,
+    limit: 5,
+  };
+  const newcomer = () => ({
+    tenant,
+    roomUid,
+    username: 'newcomer',
+    skeleton: 'newcomer',
+    device: 'device',
+    role: 'audience' as const,
+    rank: 20,
+    capabilities: [],
+    mayLower: true,
+    keyId: 'key',
+    lifetimeSeconds: 600,
+  });
+
+  test.each<[string, (db: Tx) => Promise<unknown>]>([
+    ['locking it', (db) => lockRoomByName(db, tenant, 'lobby')],
+    ['its number of participants', (db) => findRoom(db, tenant, { uid: roomUid })],
+    ['the list of live rooms', (db) => selectRooms(db, tenant, { ...rooms, state: 'LIVE' })],
+    ['the roster', (db) => selectParticipants(db, tenant, roomUid, page)],
+    ['a page of it', (db) => selectParticipants(db, tenant, roomUid, { ...page, after: 'here18' })],
+    ['who is present', (db) => selectPresent(db, tenant, { room: undefined, after: undefined, limit: 200 })],
+    [
+      'who is present after somebody',
+      (db) =>
+        selectPresent(db, tenant, { room: 'lobby', after: { roomUid, username: 'here18' }, limit: 200 }),
+    ],
+    ['somebody new', (db) => countOthers(db, newcomer(), 1000)],
+    ['a name', (db) => hasLookalike(db, newcomer())],
+    ['the leave of everybody', (db) => expel(db, tenant, roomUid, 'ended')],
+    ['a snapshot of revocations', (db) => findRevocations(db, tenant)],
+    ...CONDITIONS.map((id): [string, (db: Tx) => Promise<unknown>] => [
+      `a look at ${id}`,
+      async (db) => {
+        await lockTargets(db, { tenant, id, roomUid });
+        await settleWatchdog(db, { tenant, id });
+      },
+    ]),
+  ])('%s: no more than who is there', async (what, work) => {
+    // Admissions of everybody are deleted together, so all are read.
+    const admissions = what === 'the leave of everybody' ? 2 * (GONE + PRESENT) : 0;
+    expect(await rowsRead(work)).toBeLessThan(ROWS_MAX + admissions);
+  });
+
+  test.each<[string, (db: Db) => Promise<unknown>]>([
+    ['participants', (db) => deleteOldParticipants(db, { keepDays: 7, limit: 5000 })],
+    ['ended rooms', (db) => sweepEndedRooms(db, { keepDays: 7, limit: 5000 })],
+    ['bans', (db) => liftEndedBans(db, 5000)],
+  ])('a sweep of %s that finds nothing reads nothing', async (_what, work) => {
+    expect(await rowsRead(work)).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { Sightings } from '../../../src/control/rooms/sightings.ts';
+import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
+import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { lapse, mint, toldOf } from '../../doors/grpc/mint.ts';
+import { endRoom } from '../../doors/join/support.ts';
+import { type TestControl, useControl } from '../../support/grpc.ts';
+import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+let tenant: TestTenant;
+let id: TenantId;
+let control: TestControl;
+
+beforeEach(async () => {
+  tenant = await app.paidTenant();
+  id = parseTenantId(tenant.id)!;
+  control = controlOf(tenant);
+  await control.call(RoomService.method.createRoom, { room: 'lobby' });
+});
+
+const recordsOf = (...records: Partial<UsageRecord>[]) =>
+  UsageRecords.from(
+    records.map((fields, at) => ({
+      id: `record-${at}`,
+      role: 'audience',
+      tier: 'hd',
+      seconds: 30,
+      egressBytes: 1n,
+      ingressBytes: 1n,
+      room: 'lobby',
+      participant: 'ann',
+      ...fields,
+    })),
+  );
+
+/** Those of this test, which nothing writes but the test itself. */
+async function openSightings(): Promise<Sightings> {
+  const { db, metrics } = app.service.deps;
+  const sightings = new Sightings(db, metrics.sightingsDropped);
+  await sightings.askForTenants();
+  return sightings;
+}
+
+const seen = async (room = 'lobby') => {
+  const { rows } = await app.service.deps.db.query<{
+    username: string;
+    tier: string | null;
+    isSeen: boolean;
+  }>(
+    `select p.username, p.tier, p.last_seen_at is not null as "isSeen"
+       from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+      where p.tenant_id = $1 and r.name = $2 order by r.incarnation, p.username`,
+    [id, room],
+  );
+  return rows.map(({ username, tier, isSeen }) => `${username} ${isSeen ? tier : 'unseen'}`);
+};
+
+test('usage that a relay reports is seen in the participant within seconds, and no event tells of it', async () => {
+  await mint(control, { username: 'Änn', role: 'host' });
+  const get = async () =>
+    (await control.call(ParticipantService.method.getParticipant, { room: 'lobby', username: 'änn' }))
+      .participant!;
+  const report = (tier: string) =>
+    app.request('POST', '/v1/usage', {
+      key: tenant.relayKey,
+      body: { records: [usageRecord({ room: 'lobby', participant: 'änn', tier, role: 'audience' })] },
+    });
+  // What comes before the process knows of the tenant's participants is passed over.
+  await expect
+    .poll(
+      async () => {
+        expect((await report('full_hd')).status).toBe(200);
+        return (await get()).tier;
+      },
+      { interval: 200 },
+    )
+    .toBe('full_hd');
+  const participant = await get();
+  expect(participant.lastSeenTime).toBeDefined();
+  expect(participant.role).toBe('host');
+  expect(await toldOf(app, tenant)).toStrictEqual(['entered änn']);
+}, 15_000);
+
+describe('what records tell', () => {
+  test('the newest of each participant counts', async () => {
+    for (const username of ['ann', 'bob', 'cem']) await mint(control, { username });
+    const sightings = await openSightings();
+    sightings.note(id, recordsOf({ tier: 'audio' }, { participant: 'bob' }, { tier: '2k' }));
+    sightings.note(id, recordsOf({ participant: 'bob', tier: '2k_plus' }));
+    expect(await seen()).toStrictEqual(['ann unseen', 'bob unseen', 'cem unseen']);
+    await sightings.write();
+    expect(await seen()).toStrictEqual(['ann 2k', 'bob 2k_plus', 'cem unseen']);
+  });
+
+  test('is about the live room of that name and who has not left it', async () => {
+    await mint(control);
+    await endRoom(app, tenant, 'lobby');
+    await control.call(RoomService.method.createRoom, { room: 'lobby' });
+    await mint(control);
+    await mint(control, { username: 'bob' });
+    await lapse(app, tenant, { username: 'bob' });
+    await expect.poll(() => toldOf(app, tenant)).toContain('left bob');
+    const sightings = await openSightings();
+    const others = [
+      { room: 'other' },
+      { room: undefined },
+      { participant: undefined },
+      { participant: 'ANN' },
+      { participant: 'absent' },
+    ];
+    sightings.note(id, recordsOf({}, { participant: 'bob' }, ...others));
+    await sightings.write();
+    expect(await seen()).toStrictEqual(['ann unseen', 'ann hd', 'bob unseen']);
+  });
+
+  test('is about the tenant of the relay', async () => {
+    await mint(control);
+    const other = await app.paidTenant();
+    await controlOf(other).call(RoomService.method.createRoom, { room: 'lobby' });
+    await mint(controlOf(other));
+    const sightings = await openSightings();
+    sightings.note(parseTenantId(other.id)!, recordsOf({}));
+    await sightings.write();
+    expect(await seen()).toStrictEqual(['ann unseen']);
+  });
+
+  test('nobody who is being renewed is waited for', async () => {
+    for (const username of ['ann', 'bob']) await mint(control, { username });
+    const sightings = await openSightings();
+    sightings.note(id, recordsOf({}, { participant: 'bob' }));
+    const renewal = await app.service.deps.db.connect();
+    try {
+      await renewal.query('begin');
+      await renewal.query(`select from participants where tenant_id = $1 and username = 'ann' for update`, [
+        id,
+      ]);
+      await sightings.write();
+      await renewal.query('commit');
+    } finally {
+      renewal.release();
+    }
+    expect(await seen()).toStrictEqual(['ann unseen', 'bob hd']);
+  });
+
+  test('is passed over while nobody of the tenant is present', async () => {
+    const sightings = await openSightings();
+    await mint(control);
+    sightings.note(id, recordsOf({}));
+    await sightings.write();
+    expect(await seen()).toStrictEqual(['ann unseen']);
+    await sightings.askForTenants();
+    sightings.note(id, recordsOf({}));
+    await sightings.write();
+    expect(await seen()).toStrictEqual(['ann hd']);
+  });
+
+  test('is dropped, and counted, beyond 20,000 participants in a second', async () => {
+    await mint(control);
+    const { sightingsDropped } = app.service.deps.metrics;
+    const dropped = async () => (await sightingsDropped.get()).values[0]?.value ?? 0;
+    const before = await dropped();
+    const sightings = await openSightings();
+    const crowd = (first: number, count: number) =>
+      recordsOf(...Array.from({ length: count }, (_, at) => ({ participant: `user${first + at}` })));
+    sightings.note(id, recordsOf({ tier: 'audio' }));
+    for (let batch = 0; batch < 4; batch += 1) sightings.note(id, crowd(batch * 5_000, 5_000));
+    expect(await dropped()).toBe(before + 1);
+    // Who is known already is still updated.
+    sightings.note(id, recordsOf({ tier: '2k' }, { participant: 'late' }));
+    expect(await dropped()).toBe(before + 2);
+    await sightings.write();
+    expect(await seen()).toStrictEqual(['ann 2k']);
+    sightings.note(id, recordsOf({ participant: 'late' }));
+    expect(await dropped()).toBe(before + 2);
+  });
+});

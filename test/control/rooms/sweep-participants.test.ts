@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { expel, markLapsed } from '../../../src/control/rooms/participants.sql.ts';
+import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
+import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { lapse, mint, newThumbprint, toldOf } from '../../doors/grpc/mint.ts';
+import { type TestControl, useControl } from '../../support/grpc.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+let tenant: TestTenant;
+let id: TenantId;
+let control: TestControl;
+let roomUid: string;
+
+beforeEach(async () => {
+  tenant = await app.paidTenant();
+  id = parseTenantId(tenant.id)!;
+  control = controlOf(tenant);
+  roomUid = (await control.call(RoomService.method.createRoom, { room: 'lobby' })).room!.uid;
+});
+
+const left = () =>
+  app.service.deps.db.query<{ username: string; atExpiry: boolean; reason: string }>(
+    `select username, left_at = expires_at as "atExpiry", leave_reason as reason from participants
+      where tenant_id = $1 and left_at is not null order by username`,
+    [id],
+  );
+
+/** Participants who are there, without tokens of their own. */
+const insertMany = (count: number, expiresAt: string) =>
+  app.service.deps.db.query(
+    `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
+     select $1, $2, 'user' || n, 'user' || n, 'audience', 20, '{}', ${expiresAt} from generate_series(1, $3) n`,
+    [id, roomUid, count],
+  );
+
+describe('who has lapsed', () => {
+  test('is told to have left then, by the service itself, and wakes the watchdogs of the room', async () => {
+    const { db } = app.service.deps;
+    await mint(control, { username: 'ann' });
+    await mint(control, { username: 'bob' });
+    await db.query(
+      `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)
+       values ($1, 'wd_1', $2, 'empty_for', 86400000, 'notify', null)`,
+      [id, roomUid],
+    );
+    await lapse(app, tenant, { username: 'ann' });
+    await expect.poll(() => toldOf(app, tenant)).toStrictEqual(['entered ann', 'entered bob', 'left ann']);
+    expect((await left()).rows).toStrictEqual([{ username: 'ann', atExpiry: true, reason: 'expired' }]);
+    const { rows: woken } = await db.query(
+      'select 1 from watchdogs where tenant_id = $1 and check_at is not null',
+      [id],
+    );
+    expect(woken).toHaveLength(1);
+    const { rows } = await db.query(
+      `select e.room_uid = $2 as "ofRoom", e.subject->>'leaveReason' as reason, e.subject->'devices' as devices,
+              (e.subject->>'leftAt')::timestamptz = date_trunc('milliseconds', p.left_at) as "atOnce"
+         from events e, participants p
+        where e.tenant_id = $1 and e.type = 'participant_left' and p.tenant_id = $1 and p.username = 'ann'`,
+      [id, roomUid],
+    );
+    expect(rows).toStrictEqual([{ ofRoom: true, reason: 'expired', devices: [], atOnce: true }]);
+  });
+
+  test('comes in anew with the next token', async () => {
+    await mint(control);
+    await lapse(app, tenant);
+    await sweepParticipants(app.service.deps);
+    await mint(control);
+    expect(await toldOf(app, tenant)).toStrictEqual(['entered ann', 'left ann', 'entered ann']);
+    expect((await left()).rows).toStrictEqual([]);
+  });
+});
+
+test('however many sweep at once, each leave is told once', async () => {
+  const another = await app.another();
+  await insertMany(450, `now() - interval '1 second'`);
+  const deps = [app.service.deps, another.service.deps];
+  await Promise.all(Array.from({ length: 6 }, (_, index) => sweepParticipants(deps[index % 2]!)));
+  const told = () => toldOf(app, tenant);
+  await expect.poll(async () => (await told()).length).toBe(450);
+  expect(new Set(await told()).size).toBe(450);
+  const { rows } = await app.service.deps.db.query<{ seq: bigint }>(
+    'select seq from events where tenant_id = $1 order by seq',
+    [id],
+  );
+  // One told of the room.
+  expect(rows.map((row) => row.seq)).toStrictEqual(Array.from({ length: 451 }, (_, at) => BigInt(at + 1)));
+});
+
+describe('a renewal after the last token has lapsed', () => {
+  test('goes on with the presence when it comes before the sweep', async () => {
+    const { db } = app.service.deps;
+    await mint(control);
+    const [renewal, sweep] = [await db.connect(), await db.connect()];
+    const lapsed = `update participants set expires_at = now() + $2::interval where tenant_id = $1`;
+    try {
+      // While a renewal is under way, nobody who sweeps waits for it.
+      await renewal.query('begin');
+      await renewal.query(lapsed, [id, '-1 second']);
+      expect(await markLapsed(sweep, id, 10)).toStrictEqual([]);
+      await renewal.query(lapsed, [id, '10 minutes']);
+      await renewal.query('commit');
+      expect(await markLapsed(sweep, id, 10)).toStrictEqual([]);
+    } finally {
+      renewal.release();
+      sweep.release();
+    }
+    expect(await toldOf(app, tenant)).toStrictEqual(['entered ann']);
+  });
+
+  test('never wins together with a sweep: who left has come in again, who did not was never told', async () => {
+    const deviceThumbprint = newThumbprint();
+    await mint(control, { deviceThumbprint });
+    for (let round = 0; round < 40; round += 1) {
+      await lapse(app, tenant);
+      await Promise.all([
+        mint(control, { deviceThumbprint }),
+        sweepParticipants(app.service.deps),
+        mint(control, { deviceThumbprint }),
+      ]);
+    }
+    const told = await toldOf(app, tenant);
+    const expected = told.map((_, at) => (at % 2 === 0 ? 'entered ann' : 'left ann'));
+    expect(told).toStrictEqual(expected);
+    expect(told.at(-1)).toBe('entered ann');
+    expect((await left()).rows).toStrictEqual([]);
+  });
+});
+
+test('who lapsed and is expelled before a sweep comes by is told to have left, once, by expiry', async () => {
+  const { db } = app.service.deps;
+  const client = await db.connect();
+  try {
+    await mint(control, { username: 'ann' });
+    await mint(control, { username: 'bob' });
+    await client.query('begin');
+    await client.query(
+      `update participants set expires_at = now() - interval '1 second' where tenant_id = $1 and username = 'ann'`,
+      [id],
+    );
+    const gone = await expel(client, id, roomUid, 'kicked');
+    expect(gone.map(({ username, leaveReason }) => [username, leaveReason])).toStrictEqual([
+      ['ann', 'expired'],
+      ['bob', 'kicked'],
+    ]);
+    expect(await expel(client, id, roomUid, 'kicked')).toStrictEqual([]);
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+  await sweepParticipants(app.service.deps);
+  expect(await toldOf(app, tenant)).toStrictEqual(['entered ann', 'entered bob']);
+});

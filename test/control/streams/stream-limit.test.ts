@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { StreamLimit } from '../../../src/control/streams/stream-limit.ts';
+
+const tenant = (number: number) => BigInt(number) as TenantId;
+const NEVER = new AbortController().signal;
+const tooMany = expect.objectContaining({ kind: 'too_many_streams' });
+
+describe('streams', () => {
+  test('of a tenant: 100', () => {
+    const limit = new StreamLimit();
+    const leaves = Array.from({ length: 100 }, () => limit.enter(tenant(1)));
+    expect(() => limit.enter(tenant(1))).toThrow(tooMany);
+    const leaveOther = limit.enter(tenant(2));
+    leaves.pop()!();
+    leaves.push(limit.enter(tenant(1)));
+    expect(() => limit.enter(tenant(1))).toThrow(tooMany);
+    leaveOther();
+  });
+
+  test('of a process: 1,000', () => {
+    const limit = new StreamLimit();
+    const leaves = Array.from({ length: 1_000 }, (_, at) => limit.enter(tenant(at % 20)));
+    expect(() => limit.enter(tenant(99))).toThrow(tooMany);
+    leaves.pop()!();
+    limit.enter(tenant(99));
+  });
+});
+
+describe('snapshots', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('four at once, one of a tenant, the others in their order', async () => {
+    const limit = new StreamLimit();
+    const begun: number[] = [];
+    const of = [1, 1, 2, 3, 1, 4, 5];
+    const turns = of.map(() => Promise.withResolvers<void>());
+    const reads = turns.map((turn, at) =>
+      limit.inTurn(tenant(of[at]!), NEVER, async () => {
+        begun.push(at);
+        await turn.promise;
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begun).toStrictEqual([0, 2, 3, 5]);
+    turns[2]!.reject(new Error('lost'));
+    await expect(reads[2]).rejects.toThrow('lost');
+    await vi.advanceTimersByTimeAsync(0);
+    // Tenant 1 came before tenant 5, and still reads.
+    expect(begun).toStrictEqual([0, 2, 3, 5, 6]);
+    for (const turn of turns) turn.resolve();
+    await Promise.allSettled(reads);
+    expect(begun).toStrictEqual([0, 2, 3, 5, 6, 1, 4]);
+    expect(await limit.inTurn(tenant(1), NEVER, async () => 'again')).toBe('again');
+  });
+
+  test('whoever waits for 10 s goes away, and is not given a turn', async () => {
+    const limit = new StreamLimit();
+    const turn = Promise.withResolvers<void>();
+    const reads = [1, 2, 3, 4].map((each) => limit.inTurn(tenant(each), NEVER, () => turn.promise));
+    const late = limit.inTurn(tenant(5), NEVER, async () => 'late');
+    const refusal = expect(late).rejects.toThrow(tooMany);
+    await vi.advanceTimersByTimeAsync(9_999);
+    const next = limit.inTurn(tenant(6), NEVER, async () => 'next');
+    await vi.advanceTimersByTimeAsync(1);
+    await refusal;
+    turn.resolve();
+    await Promise.all(reads);
+    expect(await next).toBe('next');
+  });
+
+  test('whoever goes away is not given a turn, and keeps no place', async () => {
+    const limit = new StreamLimit();
+    const turn = Promise.withResolvers<void>();
+    const gone = new AbortController();
+    const first = limit.inTurn(tenant(1), NEVER, () => turn.promise);
+    const read = vi.fn();
+    const left = limit.inTurn(tenant(1), gone.signal, read);
+    const last = limit.inTurn(tenant(1), NEVER, async () => 'last');
+    gone.abort();
+    expect(await left).toBeUndefined();
+    turn.resolve();
+    await first;
+    expect(await last).toBe('last');
+    void limit.inTurn(tenant(1), NEVER, () => new Promise(() => {}));
+    expect(await limit.inTurn(tenant(1), gone.signal, read)).toBeUndefined();
+    expect(read).not.toHaveBeenCalled();
+  });
+});

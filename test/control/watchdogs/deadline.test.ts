@@ -1,0 +1,196 @@
+/** Deadlines, which SQL computes: beside a small model of what the contract says. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Tx } from '../../../src/base/db/pool.ts';
+import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { WATCHDOG_CONDITIONS, type WatchdogCondition } from '../../../src/control/watchdogs/watchdog.ts';
+import { findWatchdog, insertWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import { useDatabase } from '../../support/database.ts';
+
+const database = useDatabase();
+const DURATION_MS = 60_000;
+const ROOM = 'rm_model';
+let tenant: TenantId;
+
+/** All times are in milliseconds from now on. */
+interface Person {
+  readonly role: 'host' | 'audience';
+  readonly entered: number;
+  readonly expires: number;
+  readonly left: number | null;
+  readonly lastSeen: number | null;
+  readonly admitted: readonly number[];
+}
+
+interface History {
+  readonly created: number;
+  readonly people: readonly Person[];
+  readonly status: 'active' | 'suspended';
+  readonly exempt: boolean;
+  readonly heldSince: number | null;
+  readonly firedFor: number | null;
+}
+
+const person: fc.Arbitrary<Person> = fc.record({
+  role: fc.constantFrom('host', 'audience'),
+  entered: fc.integer({ min: -90_000, max: 0 }),
+  expires: fc.integer({ min: -80_000, max: 80_000 }),
+  left: fc.option(fc.integer({ min: -80_000, max: 0 })),
+  lastSeen: fc.option(fc.integer({ min: -90_000, max: 0 })),
+  admitted: fc.array(fc.integer({ min: -90_000, max: 0 }), { maxLength: 2 }),
+});
+
+const history: fc.Arbitrary<History> = fc.record({
+  created: fc.integer({ min: -100_000, max: 0 }),
+  people: fc.array(person, { maxLength: 4 }),
+  status: fc.constantFrom('active', 'suspended'),
+  exempt: fc.boolean(),
+  heldSince: fc.option(fc.integer({ min: -90_000, max: 0 })),
+  firedFor: fc.option(fc.integer({ min: -90_000, max: 0 })),
+});
+
+const until = ({ left, expires }: Person) => left ?? expires;
+const isPresent = ({ left, expires }: Person) => left === null && expires > 0;
+
+/** Since when each condition holds; `null`: it does not. */
+const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | null>> = {
+  max_duration: ({ created }) => created,
+  unused_for: ({ created, people }) => (people.length === 0 ? created : null),
+  empty_for: ({ people }) => (people.length > 0 ? Math.max(...people.map(until)) : null),
+  host_absent_for: ({ created, people }) => {
+    const hosts = people.filter(({ role }) => role === 'host');
+    const signs = hosts.map((host) =>
+      host.lastSeen === null
+        ? until(host)
+        : Math.min(until(host), Math.max(host.entered, host.lastSeen, ...host.admitted)),
+    );
+    return signs.length > 0 ? Math.max(...signs) : created;
+  },
+  alone_for: ({ people }) => {
+    const [longest, next] = people.toSorted((a, b) => until(b) - until(a));
+    return longest && isPresent(longest) ? Math.max(longest.entered, next ? until(next) : -Infinity) : null;
+  },
+  participant_max_duration: ({ people, firedFor }) => {
+    const counted = people.filter((each) => isPresent(each) && each.entered > (firedFor ?? -Infinity));
+    return counted.length > 0 ? Math.min(...counted.map(({ entered }) => entered)) : null;
+  },
+  unadmitted_for: ({ status, exempt, heldSince }) =>
+    exempt && status === 'active' ? null : (heldSince ?? 0),
+};
+
+beforeAll(async () => {
+  tenant = newTenantId();
+  const { pool } = database;
+  await pool.query(
+    `with t as (insert into tenants (id, name, email, status) values ($1, 'Ada', 'ada@example.com', 'active')
+                returning id)
+     insert into accounts (tenant_id) select id from t`,
+    [tenant],
+  );
+});
+
+/** What happens in it never was. The time stands still in a transaction. */
+async function inVain<T>(work: (tx: Tx, now: Date) => Promise<T>): Promise<T> {
+  const tx = await database.pool.connect();
+  try {
+    const { rows } = await tx.query<{ now: Date }>('begin; select now()').then((results) => {
+      return (results as unknown as { rows: { now: Date }[] }[])[1]!;
+    });
+    return await work(tx, rows[0]!.now);
+  } finally {
+    await tx.query('rollback');
+    tx.release();
+  }
+}
+
+async function write(tx: Tx, now: Date, history: History): Promise<void> {
+  const time = (ms: number | null) => (ms === null ? null : new Date(now.getTime() + ms));
+  await tx.query('update tenants set status = $2, exempt = $3 where id = $1', [
+    tenant,
+    history.status,
+    history.exempt,
+  ]);
+  await tx.query(
+    `insert into rooms (tenant_id, uid, name, incarnation, policy, created_at) values ($1, $2, 'model', 1, '{}', $3)`,
+    [tenant, ROOM, time(history.created)],
+  );
+  for (const [index, each] of history.people.entries()) {
+    await tx.query(
+      `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at,
+                                 last_seen_at, expires_at, left_at, leave_reason)
+       values ($1, $2, $3, $3, $4, 0, '{}', $5, $6, $7, $8, $9)`,
+      [
+        tenant,
+        ROOM,
+        `user-${index}`,
+        each.role,
+        time(each.entered),
+        time(each.lastSeen),
+        time(each.expires),
+        time(each.left),
+        each.left === null ? null : 'kicked',
+      ],
+    );
+    for (const [device, admitted] of each.admitted.entries()) {
+      await tx.query(
+        `insert into admissions
+           (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, admitted_at, expires_at)
+         values ($1, $2, $3, $4, 'audience', 20, '{}', 'key', $5, $6)`,
+        [tenant, ROOM, `user-${index}`, `device-${device}`, time(admitted), time(each.expires)],
+      );
+    }
+  }
+}
+
+describe('the deadline', () => {
+  test('is that of the model, whatever happened in the room', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (history) => {
+        await inVain(async (tx, now) => {
+          await write(tx, now, history);
+          for (const condition of WATCHDOG_CONDITIONS) {
+            const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs: 0 } as const;
+            const { id } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
+            await tx.query(
+              `update watchdogs set check_at = date_trunc('milliseconds', now()),
+                      held_since = now() + $2 * interval '1 millisecond',
+                      fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond' where id = $1`,
+              [id, history.heldSince, history.firedFor],
+            );
+            const { deadline } = (await findWatchdog(tx, tenant, id))!;
+            const since = SINCE[condition](history);
+            const offset = deadline && deadline.getTime() - now.getTime() - DURATION_MS;
+            expect({ condition, since: offset }).toStrictEqual({ condition, since });
+          }
+        });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test.each(['fired', 'disarmed'])('is none of one that has %s', async (state) => {
+    await inVain(async (tx, now) => {
+      await write(tx, now, {
+        created: 0,
+        people: [],
+        status: 'active',
+        exempt: false,
+        heldSince: null,
+        firedFor: null,
+      });
+      const rule = {
+        condition: 'max_duration',
+        durationMs: DURATION_MS,
+        action: 'notify',
+        warnBeforeMs: 0,
+      } as const;
+      const { id, deadline } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
+      expect(deadline).toStrictEqual(new Date(now.getTime() + DURATION_MS));
+      await tx.query('update watchdogs set state = $2, check_at = null, fired_at = now() where id = $1', [
+        id,
+        state,
+      ]);
+      expect(await findWatchdog(tx, tenant, id)).toMatchObject({ state, deadline: null });
+    });
+  });
+});

@@ -1,0 +1,158 @@
+/** Rooms with watchdogs, made straight in the database, and a clock that only rows tell. */
+import pino from 'pino';
+import { expect } from 'vitest';
+import type { Pool } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { newId } from '../../../src/base/lib/ids.ts';
+import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { upsertAdmission } from '../../../src/control/rooms/participants.sql.ts';
+import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
+import { insertRoom } from '../../../src/control/rooms/rooms.sql.ts';
+import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
+import type { Watchdog, WatchdogRule } from '../../../src/control/watchdogs/watchdog.ts';
+import { findWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import type { Deps } from '../../../src/doors/deps.ts';
+import { numberEvents } from '../../../src/events/number-events.ts';
+import { makeDeps } from '../../../src/run/service.ts';
+import { bareConfig } from '../../support/bare-config.ts';
+
+/** What one process has, on a pool that is there already. */
+export function depsOn(db: Pool): Deps {
+  return makeDeps(bareConfig(''), db, pino({ level: 'silent' }), undefined, () => {});
+}
+
+/** An active tenant that needs no credit. */
+export async function makeTenant(db: Pool): Promise<TenantId> {
+  const tenant = newTenantId();
+  await db.query(
+    `with t as (insert into tenants (id, name, email, status, exempt)
+                values ($1, 'Ada', 'ada@example.com', 'active', true) returning id),
+          s as (insert into payment_settings (tenant_id) select id from t)
+     insert into accounts (tenant_id) select id from t`,
+    [tenant],
+  );
+  return tenant;
+}
+
+export function makeRoom(db: Pool, tenant: TenantId): Promise<Room> {
+  return inTransaction(db, async (tx) => {
+    const room = { name: newId('room').replace('_', '-'), policy: DEFAULT_POLICY, metadata: '' };
+    return (await insertRoom(tx, tenant, room))!;
+  });
+}
+
+export function arm(
+  db: Pool,
+  tenant: TenantId,
+  room: Room,
+  rule: Partial<WatchdogRule> & Pick<WatchdogRule, 'condition'>,
+): Promise<Watchdog> {
+  const whole = { durationMs: 60_000, action: 'notify', warnBeforeMs: 0, ...rule } as const;
+  return inTransaction(db, (tx) =>
+    createWatchdog(tx, tenant, { room: room.name, rule: whole, actor: undefined }),
+  );
+}
+
+export async function enter(
+  db: Pool,
+  tenant: TenantId,
+  room: Room,
+  username: string,
+  role: 'host' | 'audience' = 'audience',
+): Promise<void> {
+  const admission = await upsertAdmission(db, {
+    tenant,
+    roomUid: room.uid,
+    username,
+    skeleton: username,
+    device: `device of ${username}`,
+    role,
+    rank: 0,
+    capabilities: ['publish.audio'],
+    mayLower: true,
+    keyId: 'key',
+    lifetimeSeconds: 600,
+  });
+  expect(admission).toBeDefined();
+}
+
+/** All that the rows of a room and its watchdogs tell was so many seconds earlier. */
+export async function passTime(
+  db: Pool,
+  tenant: TenantId,
+  room: Room,
+  seconds: number,
+  { onlyUser }: { onlyUser?: string } = {},
+): Promise<void> {
+  const at = [tenant, room.uid, seconds];
+  if (onlyUser === undefined) {
+    await db.query(
+      'update rooms set created_at = created_at - make_interval(secs => $3) where tenant_id = $1 and uid = $2',
+      at,
+    );
+    await db.query(
+      `update watchdogs set check_at = check_at - make_interval(secs => $3),
+              held_since = held_since - make_interval(secs => $3), fired_for = fired_for - make_interval(secs => $3)
+        where tenant_id = $1 and room_uid = $2`,
+      at,
+    );
+    await db.query(
+      `update admissions set admitted_at = admitted_at - make_interval(secs => $3),
+              expires_at = expires_at - make_interval(secs => $3) where tenant_id = $1 and room_uid = $2`,
+      at,
+    );
+  }
+  await db.query(
+    `update participants set entered_at = entered_at - make_interval(secs => $3),
+            expires_at = expires_at - make_interval(secs => $3), left_at = left_at - make_interval(secs => $3),
+            last_seen_at = last_seen_at - make_interval(secs => $3)
+      where tenant_id = $1 and room_uid = $2 and ($4::text is null or username = $4)`,
+    [...at, onlyUser],
+  );
+}
+
+/** As if the pause between two looks at a watchdog were over. */
+export async function passPause(db: Pool): Promise<void> {
+  await db.query(
+    `update watchdogs set check_at = now()
+      where check_at > now() and check_at <= looked_at + interval '100 milliseconds'`,
+  );
+}
+
+export async function find(db: Pool, tenant: TenantId, { id }: Pick<Watchdog, 'id'>): Promise<Watchdog> {
+  return (await findWatchdog(db, tenant, id))!;
+}
+
+/** In seconds from now; `null`: not before something happens. */
+export async function secondsToNextLook(db: Pool, { id }: Pick<Watchdog, 'id'>): Promise<number | null> {
+  const { rows } = await db.query<{ seconds: number | null }>(
+    'select extract(epoch from check_at - now())::double precision as seconds from watchdogs where id = $1',
+    [id],
+  );
+  return rows[0]!.seconds;
+}
+
+/** Tests take some of the time that they wait for, and tokens lapse at whole seconds. */
+export async function expectNextLook(
+  db: Pool,
+  watchdog: Pick<Watchdog, 'id'>,
+  seconds: number | null,
+): Promise<void> {
+  const found = await secondsToNextLook(db, watchdog);
+  if (seconds === null || found === null) {
+    expect(found).toBe(seconds);
+    return;
+  }
+  expect(found).toBeLessThanOrEqual(seconds);
+  expect(found).toBeGreaterThan(seconds - 5);
+}
+
+/** The types of a tenant's events, in order. */
+export async function eventTypes(db: Pool, tenant: TenantId): Promise<string[]> {
+  await numberEvents(db, [tenant]);
+  const { rows } = await db.query<{ type: string }>(
+    'select type from events where tenant_id = $1 order by seq',
+    [tenant],
+  );
+  return rows.map(({ type }) => type);
+}

@@ -1,0 +1,709 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPool, type Pool } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { expel } from '../../../src/control/rooms/participants.sql.ts';
+import type { Room } from '../../../src/control/rooms/room.ts';
+import { deleteWatchdog } from '../../../src/control/watchdogs/delete-watchdog.ts';
+import { updateWatchdog } from '../../../src/control/watchdogs/update-watchdog.ts';
+import { lookAtDue, startWatchdogs } from '../../../src/control/watchdogs/watch.ts';
+import { claimDueWatchdogs, wakeWatchdogs } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import type { Deps } from '../../../src/doors/deps.ts';
+import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import { useDatabase } from '../../support/database.ts';
+import {
+  arm,
+  depsOn,
+  enter,
+  eventTypes,
+  expectNextLook,
+  find,
+  makeRoom,
+  makeTenant,
+  passPause,
+  passTime,
+  secondsToNextLook,
+} from './support.ts';
+
+const database = useDatabase();
+let db: Pool;
+let deps: Deps;
+let tenant: TenantId;
+let room: Room;
+
+beforeAll(() => {
+  db = database.pool;
+  deps = depsOn(db);
+});
+beforeEach(async () => {
+  await db.query('delete from watchdogs');
+  tenant = await makeTenant(db);
+  room = await makeRoom(db, tenant);
+});
+
+const look = async () => {
+  await passPause(db);
+  await lookAtDue(deps);
+};
+const pass = (seconds: number) => passTime(db, tenant, room, seconds);
+const leave = (username: string) =>
+  inTransaction(db, async (tx) => {
+    await expel(tx, tenant, room.uid, 'kicked', [username]);
+    await wakeWatchdogs(tx, tenant, room.uid);
+  });
+const credit = (amount: bigint) => adjustCredit(db, tenant, { amount, reason: 'test', id: undefined });
+const count = (types: readonly string[], type: string) => types.filter((each) => each === type).length;
+const present = async () => {
+  const { rows } = await db.query<{ username: string }>(
+    `select username from participants
+      where tenant_id = $1 and room_uid = $2 and left_at is null and expires_at > now() order by username`,
+    [tenant, room.uid],
+  );
+  return rows.map(({ username }) => username);
+};
+const moderation = async () =>
+  (
+    await db.query(
+      `select action, room_uid = $2 as here, kind, value, tracks, actor, key_id, watchdog_id,
+              (select type from events e where e.tenant_id = m.tenant_id and e.seq = m.id) as event
+         from moderation_events m where tenant_id = $1 order by id`,
+      [tenant, room.uid],
+    )
+  ).rows;
+
+describe('each condition', () => {
+  test('max_duration fires when the room has lasted for so long, and not before', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await pass(50);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed', firedAt: null });
+    await pass(10);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({
+      state: 'fired',
+      deadline: null,
+      firedAt: expect.any(Date),
+    });
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_fired']);
+  });
+
+  test('unused_for fires when nobody ever came', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'unused_for', action: 'end_room' });
+    await pass(60);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+  });
+
+  test('unused_for is over once somebody came', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'unused_for' });
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await enter(db, tenant, room, 'ann');
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'disarmed', deadline: null });
+    await pass(3600);
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual(['participant_entered']);
+  });
+
+  test('empty_for counts from when the last one left, or lapsed', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'empty_for', action: 'end_room' });
+    await pass(120);
+    await look();
+    await expectNextLook(db, watchdog, null);
+    await enter(db, tenant, room, 'ann');
+    await enter(db, tenant, room, 'bob');
+    await look();
+    await expectNextLook(db, watchdog, 660);
+    await leave('bob');
+    await look();
+    await expectNextLook(db, watchdog, 660);
+    await leave('ann');
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await pass(50);
+    await enter(db, tenant, room, 'ann');
+    await look();
+    await pass(20);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
+    // Nobody tells that a token lapses.
+    await pass(630);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
+    await pass(10);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+  });
+
+  test('empty_for looks again where tokens were renewed meanwhile', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'empty_for', action: 'end_room' });
+    await enter(db, tenant, room, 'ann');
+    await look();
+    await pass(500);
+    await enter(db, tenant, room, 'ann');
+    await expectNextLook(db, watchdog, 160);
+    await pass(160);
+    await look();
+    await expectNextLook(db, watchdog, 500);
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
+  });
+
+  test('host_absent_for counts from the creation, or from when a host was last there', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'host_absent_for' });
+    await enter(db, tenant, room, 'ann');
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await enter(db, tenant, room, 'bob', 'host');
+    await look();
+    const { deadline } = await find(db, tenant, watchdog);
+    expect(deadline!.getTime() - Date.now()).toBeGreaterThan(650_000);
+    await expectNextLook(db, watchdog, 60);
+    await pass(30);
+    // A relay reports usage of the host, which tells more than a token that is still valid.
+    await db.query(`update participants set last_seen_at = now() where tenant_id = $1 and username = 'bob'`, [
+      tenant,
+    ]);
+    await pass(30);
+    await look();
+    await expectNextLook(db, watchdog, 30);
+    await pass(20);
+    await enter(db, tenant, room, 'bob', 'host');
+    await pass(10);
+    await look();
+    await expectNextLook(db, watchdog, 50);
+    await pass(50);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+  });
+
+  test('alone_for counts from when the others had gone', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'alone_for', action: 'kick' });
+    await look();
+    await expectNextLook(db, watchdog, null);
+    await enter(db, tenant, room, 'ann');
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await pass(50);
+    await enter(db, tenant, room, 'bob');
+    await look();
+    // Ann's tokens lapse first.
+    await expectNextLook(db, watchdog, 610);
+    await leave('bob');
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await pass(60);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+    expect(await present()).toStrictEqual([]);
+  });
+
+  test('participant_max_duration fires once for each participant', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'participant_max_duration' });
+    await look();
+    await expectNextLook(db, watchdog, null);
+    await enter(db, tenant, room, 'ann');
+    await pass(30);
+    await enter(db, tenant, room, 'bob');
+    await look();
+    await expectNextLook(db, watchdog, 30);
+    await pass(30);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed', firedAt: expect.any(Date) });
+    await look();
+    await expectNextLook(db, watchdog, 30);
+    await pass(30);
+    await look();
+    await look();
+    await expectNextLook(db, watchdog, null);
+    await pass(300);
+    await look();
+    expect(count(await eventTypes(db, tenant), 'watchdog_fired')).toBe(2);
+    await leave('ann');
+    await enter(db, tenant, room, 'ann');
+    await look();
+    await expectNextLook(db, watchdog, 60);
+  });
+
+  test('participant_max_duration acts on all who are over, and on nobody else', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'participant_max_duration', action: 'kick' });
+    for (const [username, seconds] of Object.entries({ ann: 70, bob: 61, cid: 50, dan: 5 })) {
+      await enter(db, tenant, room, username);
+      await passTime(db, tenant, room, seconds, { onlyUser: username });
+    }
+    await look();
+    expect(await present()).toStrictEqual(['cid', 'dan']);
+    expect((await moderation()).map(({ value }) => value)).toStrictEqual(['ann', 'bob']);
+    await look();
+    await expectNextLook(db, watchdog, 10);
+  });
+
+  test.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
+    ['the credit', () => credit(-5n), () => credit(5n)],
+    [
+      'the status',
+      () => changeStatus(db, tenant, 'suspended', 'test'),
+      () => changeStatus(db, tenant, 'active', 'test'),
+    ],
+    ['the exemption', () => setExempt(db, tenant, false), () => setExempt(db, tenant, true)],
+  ])('unadmitted_for counts from when %s is gone, and stops when it is back', async (what, end, restore) => {
+    if (what === 'the credit') await credit(5n);
+    await setExempt(db, tenant, what !== 'the credit');
+    const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
+    await look();
+    await expectNextLook(db, watchdog, null);
+    expect(await find(db, tenant, watchdog)).toMatchObject({ deadline: null });
+
+    await end();
+    const { deadline } = await find(db, tenant, watchdog);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ deadline });
+    await expectNextLook(db, watchdog, 60);
+    await pass(50);
+    await restore();
+    await look();
+    await expectNextLook(db, watchdog, null);
+    await pass(3600);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed', deadline: null });
+
+    await end();
+    await look();
+    await expectNextLook(db, watchdog, 60);
+    await pass(60);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+  });
+
+  test('unadmitted_for is armed after a change that is under way, and so sees it', async () => {
+    await setExempt(db, tenant, false);
+    await credit(5n);
+    const charge = await db.connect();
+    await charge.query('begin');
+    const account = await lockAccount(charge, tenant);
+    await appendPosting(charge, account, { kind: 'adjustment', amount: -5n, detail: 'test' });
+    let looked = false;
+    const arming = arm(db, tenant, room, { condition: 'unadmitted_for' }).then(async (watchdog) => {
+      await look();
+      looked = true;
+      return watchdog;
+    });
+    const waits = async () => {
+      const { rows } = await db.query<{ count: number }>(
+        `select count(*)::integer from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return looked || rows[0]!.count > 0;
+    };
+    await expect.poll(waits).toBe(true);
+    await charge.query('commit');
+    charge.release();
+    await expectNextLook(db, await arming, 60);
+  });
+
+  test('a charge that leaves credit wakes nobody', async () => {
+    await setExempt(db, tenant, false);
+    await credit(10n);
+    const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
+    await look();
+    await credit(-9n);
+    await expectNextLook(db, watchdog, null);
+    await credit(-1n);
+    expect(await secondsToNextLook(db, watchdog)).not.toBeNull();
+  });
+});
+
+describe('each action', () => {
+  const fire = async (action: 'end_room' | 'kick' | 'revoke_publish' | 'notify') => {
+    await enter(db, tenant, room, 'ann');
+    await enter(db, tenant, room, 'bob');
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration', action });
+    await pass(60);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+    return watchdog;
+  };
+  const ofWatchdog = (id: string) => ({
+    here: true,
+    actor: null,
+    key_id: null,
+    watchdog_id: id,
+    event: 'moderation',
+  });
+  const entered = ['participant_entered', 'participant_entered'];
+
+  test('notify only tells', async () => {
+    await fire('notify');
+    expect(await eventTypes(db, tenant)).toStrictEqual([...entered, 'watchdog_fired']);
+    expect(await moderation()).toStrictEqual([]);
+    expect(await present()).toStrictEqual(['ann', 'bob']);
+  });
+
+  test('end_room ends the room, and disarms the other watchdogs', async () => {
+    const other = await arm(db, tenant, room, { condition: 'empty_for' });
+    const { id } = await fire('end_room');
+    expect(await find(db, tenant, other)).toMatchObject({ state: 'disarmed' });
+    const { rows } = await db.query('select state, end_reason from rooms where uid = $1', [room.uid]);
+    expect(rows).toStrictEqual([{ state: 'ENDED', end_reason: 'watchdog' }]);
+    expect(await eventTypes(db, tenant)).toStrictEqual([
+      ...entered,
+      'participant_left',
+      'participant_left',
+      'room_ended',
+      'moderation',
+      'watchdog_fired',
+    ]);
+    expect(await moderation()).toStrictEqual([
+      { ...ofWatchdog(id), action: 'close_room', kind: null, value: null, tracks: [] },
+    ]);
+  });
+
+  test('kick makes everybody leave', async () => {
+    const { id } = await fire('kick');
+    expect(await present()).toStrictEqual([]);
+    const { rows } = await db.query(
+      'select username, epoch, leave_reason, revoked_at is not null as told from participants where tenant_id = $1 order by 1',
+      [tenant],
+    );
+    expect(rows).toStrictEqual(
+      ['ann', 'bob'].map((username) => ({ username, epoch: 1, leave_reason: 'watchdog', told: true })),
+    );
+    expect(await eventTypes(db, tenant)).toStrictEqual([
+      ...entered,
+      'moderation',
+      'moderation',
+      'participant_left',
+      'participant_left',
+      'watchdog_fired',
+    ]);
+    expect(await moderation()).toStrictEqual(
+      ['ann', 'bob'].map((value) => ({
+        ...ofWatchdog(id),
+        action: 'kick',
+        kind: 'user',
+        value,
+        tracks: [],
+      })),
+    );
+    const stream = await db.query(
+      'select last_revocation > 2 as told from event_streams where tenant_id = $1',
+      [tenant],
+    );
+    expect(stream.rows).toStrictEqual([{ told: true }]);
+  });
+
+  test('revoke_publish takes every right to publish', async () => {
+    const { id } = await fire('revoke_publish');
+    const rights = ['audio', 'video', 'screen', 'data'];
+    const { rows } = await db.query(
+      'select username, publish_revoked, revoked_at is not null as told from participants where tenant_id = $1 order by 1',
+      [tenant],
+    );
+    expect(rows).toStrictEqual(
+      ['ann', 'bob'].map((username) => ({ username, publish_revoked: rights, told: true })),
+    );
+    expect(await eventTypes(db, tenant)).toStrictEqual([
+      ...entered,
+      'moderation',
+      'moderation',
+      'participant_updated',
+      'participant_updated',
+      'watchdog_fired',
+    ]);
+    expect(await moderation()).toStrictEqual(
+      ['ann', 'bob'].map((value) => ({
+        ...ofWatchdog(id),
+        action: 'revoke_publish',
+        kind: 'user',
+        value,
+        tracks: rights,
+      })),
+    );
+  });
+
+  test('the event tells of the watchdog as it is after', async () => {
+    const { id } = await fire('notify');
+    const { rows } = await db.query(
+      `select subject ->> 'id' as id, subject ->> 'state' as state, subject -> 'deadline' as deadline,
+              subject ->> 'room' as room, room_uid from events where tenant_id = $1 and type = 'watchdog_fired'`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([{ id, state: 'fired', deadline: null, room: room.name, room_uid: room.uid }]);
+  });
+});
+
+describe('the warning', () => {
+  test('comes once, before it fires', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
+    await look();
+    await expectNextLook(db, watchdog, 40);
+    await pass(40);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'warned' });
+    await expectNextLook(db, watchdog, 20);
+    await inTransaction(db, (tx) => wakeWatchdogs(tx, tenant, room.uid));
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned']);
+    await pass(20);
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned', 'watchdog_fired']);
+  });
+
+  test('comes at once where less time is left', async () => {
+    await pass(50);
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned']);
+    await expectNextLook(db, watchdog, 10);
+  });
+
+  test('comes again after the deadline has moved away', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'alone_for', warnBeforeMs: 20_000 });
+    await enter(db, tenant, room, 'ann');
+    await pass(45);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'warned' });
+    await enter(db, tenant, room, 'bob');
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
+    expect((await eventTypes(db, tenant)).at(-1)).toBe('watchdog_rearmed');
+    await leave('bob');
+    await look();
+    await pass(45);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'warned' });
+    expect(count(await eventTypes(db, tenant), 'watchdog_warned')).toBe(2);
+    await leave('ann');
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed', deadline: null });
+    await look();
+    expect(count(await eventTypes(db, tenant), 'watchdog_rearmed')).toBe(2);
+  });
+
+  test('is taken back where its watchdog is over', async () => {
+    await arm(db, tenant, room, { condition: 'unused_for', warnBeforeMs: 20_000 });
+    await pass(45);
+    await look();
+    await enter(db, tenant, room, 'ann');
+    await look();
+    expect(await eventTypes(db, tenant)).toStrictEqual([
+      'watchdog_warned',
+      'participant_entered',
+      'watchdog_rearmed',
+    ]);
+  });
+
+  test('is taken back where its watchdog is changed or deleted', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
+    const reference = { id: watchdog.id, actor: undefined };
+    await pass(45);
+    await look();
+    await inTransaction(db, (tx) =>
+      updateWatchdog(tx, tenant, { ...reference, change: { warnBeforeMs: 30_000 } }),
+    );
+    await look();
+    await inTransaction(db, (tx) => deleteWatchdog(tx, tenant, reference));
+    const types = ['watchdog_warned', 'watchdog_rearmed', 'watchdog_warned', 'watchdog_rearmed'];
+    expect(await eventTypes(db, tenant)).toStrictEqual(types);
+    const { rows } = await db.query(
+      `select subject ->> 'state' as state from events where tenant_id = $1 and type = 'watchdog_rearmed' order by seq`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([{ state: 'armed' }, { state: 'disarmed' }]);
+  });
+});
+
+describe('the engine', () => {
+  const isSomebodyWaiting = async () => {
+    const { rows } = await db.query<{ count: number }>(
+      `select count(*)::integer from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count > 0;
+  };
+
+  test('looks at a watchdog that is woken at once, and then only after a pause', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'alone_for', durationMs: 3_600_000 });
+    await look();
+    await db.query(`update watchdogs set looked_at = now() - interval '1 second'`);
+    await enter(db, tenant, room, 'ann');
+    expect(await secondsToNextLook(db, watchdog)).toBeLessThanOrEqual(0);
+    await look();
+    await db.query(`update watchdogs set looked_at = now() + interval '1 minute'`);
+    const pauseMs = async () => {
+      const { rows } = await db.query<{ ms: number }>(
+        `select extract(epoch from check_at - looked_at)::double precision * 1000 as ms from watchdogs`,
+      );
+      return rows[0]!.ms;
+    };
+    await enter(db, tenant, room, 'bob');
+    expect(await pauseMs()).toBe(100);
+    await leave('bob');
+    expect(await pauseMs()).toBe(100);
+  });
+
+  test('a deadline that comes sooner than the end of the pause is not put off', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
+    await db.query(
+      `update watchdogs set check_at = now() + interval '30 seconds', looked_at = now() + interval '1 minute'`,
+    );
+    await enter(db, tenant, room, 'ann');
+    await leave('ann');
+    await expectNextLook(db, watchdog, 30);
+  });
+
+  test('whoever wakes watchdogs of several rooms locks them room by room', async () => {
+    const rooms = [room, await makeRoom(db, tenant)].sort((a, b) => (a.uid < b.uid ? -1 : 1));
+    for (const each of rooms) await arm(db, tenant, each, { condition: 'unadmitted_for' });
+    await db.query(
+      `update watchdogs set check_at = null, id = case when room_uid = $1 then 'wd_2' else 'wd_1' end`,
+      [rooms[0]!.uid],
+    );
+    const sweep = await db.connect();
+    try {
+      await sweep.query('begin');
+      await wakeWatchdogs(sweep, tenant, rooms[0]!.uid);
+      const exemption = setExempt(db, tenant, false);
+      await expect.poll(isSomebodyWaiting).toBe(true);
+      await sweep.query(`select from watchdogs where id = 'wd_1' for no key update nowait`);
+      await wakeWatchdogs(sweep, tenant, rooms[1]!.uid);
+      await sweep.query('commit');
+      await exemption;
+    } finally {
+      sweep.release();
+    }
+  });
+
+  test('one that fires locks the others of the room in the order of whoever wakes them', async () => {
+    await enter(db, tenant, room, 'ann');
+    await arm(db, tenant, room, { condition: 'max_duration', action: 'kick' });
+    await arm(db, tenant, room, { condition: 'alone_for' });
+    await pass(60);
+    await db.query(
+      `update watchdogs set id = case condition when 'max_duration' then 'wd_2' else 'wd_1' end,
+              check_at = case condition when 'max_duration' then now() else now() + interval '1 hour' end`,
+    );
+    const sweep = await db.connect();
+    try {
+      await sweep.query('begin');
+      await sweep.query(`select from watchdogs where id = 'wd_1' for no key update`);
+      const fired = look();
+      await expect.poll(isSomebodyWaiting).toBe(true);
+      await sweep.query(`select from watchdogs where id = 'wd_2' for no key update nowait`);
+      await sweep.query('commit');
+      await fired;
+    } finally {
+      sweep.release();
+    }
+    expect(await present()).toStrictEqual([]);
+  });
+
+  test('one that fails holds up no other, and is looked at again', async () => {
+    const poor = await arm(db, tenant, room, { condition: 'max_duration' });
+    const others = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const another = await makeRoom(db, tenant);
+        const watchdog = await arm(db, tenant, another, { condition: 'max_duration' });
+        await passTime(db, tenant, another, 60);
+        return watchdog;
+      }),
+    );
+    await pass(60);
+    await db.query(`
+      create function refuse_to_fire() returns trigger language plpgsql as $$
+      begin raise exception 'not this one'; end $$;
+      create trigger refuse before update on watchdogs for each row
+        when (new.state = 'fired' and new.id = '${poor.id}') execute function refuse_to_fire();
+    `);
+    await look();
+    for (const watchdog of others) expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+    expect(await find(db, tenant, poor)).toMatchObject({ state: 'armed' });
+    await expectNextLook(db, poor, 5);
+
+    await db.query('drop trigger refuse on watchdogs; drop function refuse_to_fire()');
+    await pass(5);
+    await look();
+    expect(await find(db, tenant, poor)).toMatchObject({ state: 'fired' });
+    const { values } = await deps.metrics.watchdogLooks.get();
+    expect(values.find(({ labels }) => labels.outcome === 'failed')?.value).toBe(1);
+  });
+
+  test('a room that ended otherwise disarms', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
+    await db.query(
+      `update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended' where uid = $1`,
+      [room.uid],
+    );
+    await pass(60);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'disarmed' });
+  });
+
+  test('a deadline that comes soon is not slept over', async () => {
+    const engine = startWatchdogs(deps);
+    const { id } = await arm(db, tenant, room, { condition: 'max_duration', durationMs: 1_000 });
+    await expect.poll(() => find(db, tenant, { id })).toMatchObject({ state: 'fired' });
+    await engine.stop();
+    const { values } = await deps.metrics.watchdogLateness.get();
+    expect(values.find(({ metricName }) => metricName?.endsWith('_count'))?.value).toBeGreaterThan(0);
+  });
+
+  test('of several processes, some of which die, each watchdog is fired by one', async () => {
+    const COUNT = 200;
+    const armed = await Promise.all(
+      Array.from({ length: COUNT }, async () => {
+        const own = await makeRoom(db, tenant);
+        await enter(db, tenant, own, 'ann');
+        const { id } = await arm(db, tenant, own, { condition: 'max_duration', action: 'kick' });
+        await passTime(db, tenant, own, 60);
+        return id;
+      }),
+    );
+    // One process dies with what it has claimed.
+    expect(await claimDueWatchdogs(db, { limit: 50, leaseSeconds: 5 })).toHaveLength(50);
+
+    const pools = Array.from({ length: 3 }, () => openPool(database.url, { max: 6 }));
+    const engines = pools.map((pool) => startWatchdogs(depsOn(pool)));
+    const fired = async () => {
+      const { rows } = await db.query<{ id: string }>(
+        `select subject ->> 'id' as id from events where tenant_id = $1 and type = 'watchdog_fired'`,
+        [tenant],
+      );
+      return rows.map(({ id }) => id).sort();
+    };
+    await expect.poll(async () => (await fired()).length, { interval: 5 }).toBeGreaterThan(10);
+    await engines[0]!.stop();
+    // The lease of the dead one is over; everything may be looked at again at any time.
+    await db.query(
+      `update watchdogs set check_at = now() where tenant_id = $1 and state in ('armed', 'warned')`,
+      [tenant],
+    );
+    for (const engine of engines) engine.wake();
+    await expect.poll(async () => (await fired()).length, { timeout: 20_000 }).toBe(COUNT);
+    await Promise.all(engines.map((engine) => engine.stop()));
+    await Promise.all(pools.map((pool) => pool.end()));
+
+    expect(await fired()).toStrictEqual(armed.sort());
+    const { rows } = await db.query(
+      `select epoch, leave_reason, count(*)::integer from participants where tenant_id = $1 group by 1, 2`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([{ epoch: 1, leave_reason: 'watchdog', count: COUNT }]);
+  });
+
+  test('what came due while nobody ran is fired by whoever starts', async () => {
+    const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
+    const before = startWatchdogs(deps);
+    await expect.poll(() => secondsToNextLook(db, watchdog)).toBeGreaterThan(50);
+    await before.stop();
+    await pass(3600);
+    const after = startWatchdogs(depsOn(db));
+    await expect.poll(() => find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+    await after.stop();
+  });
+});

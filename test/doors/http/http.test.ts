@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openHttp } from '../../../src/doors/http/http.ts';
+import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
+import { useService } from '../../support/service.ts';
+import { expectError, rawRequest, sendBytes } from '../rest/support.ts';
+
+const app = useService({ payments: false });
+const openDoor = () => openHttp(app.service.deps, { trustProxy: [], sendError, renderClientError });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a request that is not answered in time', () => {
+  it.each([
+    ['POST', 0, '{}'],
+    ['GET', 0, undefined],
+    ['POST', 14_900, '{}'],
+  ])('is answered 500 after 15 seconds: %s, admitted after %i ms', async (method, beforeMs, body) => {
+    const door = openDoor();
+    const arrived = Promise.withResolvers<void>();
+    const admitted = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    door.route({
+      method,
+      url: '/slow',
+      onRequest: () => {
+        arrived.resolve();
+        return admitted.promise;
+      },
+      handler: () => {
+        begun.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const url = await door.listen({ host: '127.0.0.1', port: 0 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let answered = false;
+    const answer = fetch(`${url}/slow`, {
+      method,
+      ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } }),
+    }).finally(() => {
+      answered = true;
+    });
+    await arrived.promise;
+    await vi.advanceTimersByTimeAsync(beforeMs);
+    admitted.resolve();
+    await begun.promise;
+    await vi.advanceTimersByTimeAsync(14_900);
+    expect(answered).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+
+    const { status, text } = await answer.then(async (got) => ({
+      status: got.status,
+      text: await got.text(),
+    }));
+    expect(status).toBe(500);
+    expect(JSON.parse(text)).toEqual({ error: 'internal error' });
+    vi.useRealTimers();
+    await door.close();
+  });
+});
+
+describe('a request that is not complete in time', () => {
+  // By the clock on the wall, Node would see to it after as long.
+  it('is answered 400 after 15 seconds', { timeout: 10_000 }, async () => {
+    const door = openDoor();
+    const arrived = Promise.withResolvers<void>();
+    door.post('/', { onRequest: async () => arrived.resolve() }, async () => ({}));
+    const url = await door.listen({ host: '127.0.0.1', port: 0 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const head = { 'content-type': 'application/json', 'content-length': '10' };
+    const answer = sendBytes(url, rawRequest('POST / HTTP/1.1', head, '{'), { withinMs: 20_000 });
+    await arrived.promise;
+    await vi.advanceTimersByTimeAsync(15_000);
+    expectError(await answer, 400, 'invalid request: the request was not complete in time');
+    vi.useRealTimers();
+    await door.close();
+  });
+});

@@ -1,0 +1,136 @@
+import pino from 'pino';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
+import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
+import { startService } from '../../../src/run/service.ts';
+import { mint, newStage } from '../../control/moderation/support.ts';
+import { hashed, readSnapshot } from '../../control/revocations/support.ts';
+import { useControl } from '../../support/grpc.ts';
+import { ask, type TestTenant, useService } from '../../support/service.ts';
+import { expectText } from '../join/support.ts';
+import { expectError } from '../rest/support.ts';
+
+const app = useService({ joinAddress: { host: '127.0.0.1', port: 0 } });
+const controlOf = useControl(app);
+
+const get = (tenant: { id: string }, query = '') =>
+  app.request('GET', `/v1/revocations/${tenant.id}${query}`);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('GET /v1/revocations/{tenant}', () => {
+  let tenant: TestTenant;
+  beforeAll(async () => {
+    tenant = await app.signUp();
+  });
+
+  test('200: a signed snapshot, without a key, that nobody may store', async () => {
+    const answer = await get(tenant);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/jwt');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect(await readSnapshot(app, answer.text)).toMatchObject({ tid: tenant.id, seq: 0, epochs: [] });
+  });
+
+  test('the address of joins has it too', async () => {
+    const url = `http://127.0.0.1:${app.service.joinPort}/v1/revocations/`;
+    const answer = await ask(url + tenant.id, 'GET');
+    expect(await readSnapshot(app, answer.text)).toMatchObject({ tid: tenant.id });
+    expectText(await ask(url + renderTenantId(newTenantId()), 'GET'), 404, 'not found');
+  });
+
+  test.each(['', '-1', '+1', '01', '1.0', '1e3', 'x', '%20', '99999999999999999', '1&after=1'])(
+    '400: after=%s',
+    async (after) => {
+      const message = 'invalid request: after must be the seq of a snapshot';
+      expectError(await get(tenant, `?after=${after}`), 400, message);
+    },
+  );
+
+  test.each([
+    renderTenantId(newTenantId()),
+    't_0',
+    't_0000000000000000x',
+    'T_0000000000000000',
+    'x'.repeat(500),
+    '%00',
+  ])('404: there is no tenant %s', async (id) => {
+    expectError(await get({ id }), 404, 'not found');
+    expectError(await get({ id }, '?after=0'), 404, 'not found');
+  });
+
+  test('405: it can only be read', async () => {
+    const answer = await app.request('POST', `/v1/revocations/${tenant.id}`, { body: {} });
+    expectError(answer, 405, 'method not allowed');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+describe('a poll', () => {
+  test('is answered at once where there is something newer, and else as soon as there is', async () => {
+    const stage = await newStage(app, controlOf);
+    await mint(stage, 'bob');
+    const kick = () =>
+      stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'bob' });
+    await kick();
+    const first = await readSnapshot(app, (await get(stage.tenant, '?after=0')).text);
+    expect(first.epochs).toStrictEqual([[hashed('epoch', stage.roomUid, 'bob'), 1]]);
+
+    let isAnswered = false;
+    const polling = get(stage.tenant, `?after=${first.seq}`).finally(() => {
+      isAnswered = true;
+    });
+    // Something else happens meanwhile, which is nothing to relays.
+    await mint(stage, 'eve');
+    expect(isAnswered).toBe(false);
+    await kick();
+    const second = await readSnapshot(app, (await polling).text);
+    expect(second.epochs).toStrictEqual([[hashed('epoch', stage.roomUid, 'bob'), 2]]);
+    expect(second.seq).toBeGreaterThan(first.seq);
+  });
+
+  test('is answered after 25 seconds all the same, which other requests would not be', async () => {
+    const tenant = await app.signUp();
+    const { deps } = app.service;
+    await get(tenant);
+    const waits = vi.spyOn(deps.events, 'wait');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let isAnswered = false;
+    const polling = get(tenant, '?after=0').finally(() => {
+      isAnswered = true;
+    });
+    await expect.poll(() => waits.mock.calls.length).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(24_900);
+    expect(isAnswered).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    vi.useRealTimers();
+    const answer = await polling;
+    expect(answer.status).toBe(200);
+    expect(await readSnapshot(app, answer.text)).toMatchObject({ seq: 0 });
+    waits.mockRestore();
+  });
+
+  test('429: no more than 200 of one address', async () => {
+    const tenant = await app.signUp();
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    const path = `/v1/revocations/${tenant.id}`;
+    const service = await startService(app.config, pino({ level: 'silent' }));
+    const url = `http://127.0.0.1:${service.port}`;
+    const begun = vi.spyOn(service.deps.revocations, 'poll');
+    const polls = Array.from({ length: 200 }, (_, index) =>
+      ask(`${url}${path}?after=0`, 'GET', from(`2001:db8::${index.toString(16)}`)),
+    );
+    await expect.poll(() => begun.mock.calls.length).toBe(200);
+    const refused = await ask(`${url}${path}`, 'GET', from('2001:db8::ffff'));
+    expectError(refused, 429, 'too many open streams');
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect((await ask(`${url}${path}`, 'GET', from('2001:db8:0:1::1'))).status).toBe(200);
+
+    // Whoever waits is answered when the service stops.
+    await service.stop();
+    expect(new Set((await Promise.all(polls)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPool, type Pool } from '../../../src/base/db/pool.ts';
+import { Metrics } from '../../../src/base/telemetry/metrics.ts';
+import type { Deps } from '../../../src/doors/deps.ts';
+import { buildOps, watchProcess } from '../../../src/doors/ops/server.ts';
+import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
+import { ask, useService } from '../../support/service.ts';
+
+const app = useService();
+
+describe('the operator’s port', () => {
+  const get = (path: string) => ask(`http://127.0.0.1:${app.service.opsPort}${path}`, 'GET');
+
+  it('says that the process lives and that it is ready', async () => {
+    expect(await get('/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
+    expect(await get('/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
+    expect(await get('/metrics')).toMatchObject({ status: 200 });
+  });
+
+  it('is not the public port', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      expect((await app.request('GET', path)).status).toBe(404);
+    }
+    expect((await get('/v1/rates')).status).toBe(404);
+  });
+});
+
+describe('/readyz', () => {
+  const state = { stopping: false };
+  let proxy: DatabaseProxy;
+  let db: Pool;
+  let ops: ReturnType<typeof buildOps>;
+  let deps: Deps;
+
+  beforeAll(async () => {
+    proxy = await openDatabaseProxy(app.service.deps.db.options.connectionString!);
+    db = openPool(proxy.url);
+    // Metrics of its own: the service of this file sets the drift that it finds.
+    deps = { ...app.service.deps, db, metrics: new Metrics() };
+    ops = buildOps(watchProcess(deps, state));
+  });
+  afterAll(async () => {
+    await ops.close();
+    await db.end();
+    await proxy.close();
+  });
+  beforeEach(async () => {
+    expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } });
+  });
+
+  async function ready() {
+    const answer = await ops.inject('/readyz');
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  it('is red while the database is away, and green when it is back', async () => {
+    proxy.setOpen(false);
+    expect(await ready()).toEqual({
+      status: 503,
+      body: { status: 'not ready', reason: 'the database does not answer' },
+    });
+    expect((await ops.inject('/healthz')).statusCode).toBe(200);
+    proxy.setOpen(true);
+    expect((await ready()).status).toBe(200);
+  });
+
+  it('is red while balances differ from their ledgers', async () => {
+    deps.metrics.ledgerDrift.set(1);
+    expect(await ready()).toEqual({
+      status: 503,
+      body: { status: 'not ready', reason: 'balances differ from their ledgers' },
+    });
+    deps.metrics.ledgerDrift.set(0);
+    expect((await ready()).status).toBe(200);
+  });
+
+  it('is red from the moment the service begins to stop', async () => {
+    state.stopping = true;
+    expect(await ready()).toEqual({ status: 503, body: { status: 'not ready', reason: 'stopping' } });
+    state.stopping = false;
+  });
+});

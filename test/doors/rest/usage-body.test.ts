@@ -1,0 +1,342 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseStrictJson } from '../../../src/base/lib/strict-json.ts';
+import { readPlainUsage } from '../../../src/doors/rest/usage-body.ts';
+import { ROLES, TIERS } from '../../../src/money/pricing/rate-card.ts';
+import type { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+
+const TENANT = 't_0123456789abcdef';
+
+type Fields = Record<string, unknown>;
+
+/** A member as it is written: its name, and the JSON text of its value. */
+type Member = readonly [name: string, value: string];
+
+const quoted = (text: string) => JSON.stringify(text);
+
+/** Mostly right, so that whole bodies are: what is odd and what is wrong comes now and then. */
+const mostly = (right: fc.Arbitrary<string>, odd: readonly string[], wrong: readonly string[]) =>
+  fc.oneof(
+    { weight: 60, arbitrary: right },
+    { weight: 3, arbitrary: fc.constantFrom(...odd) },
+    { weight: 1, arbitrary: fc.constantFrom(...wrong) },
+  );
+
+const NO_NUMBERS = [
+  ...['-1', '01', '00', '60.', '.5', '0.5', '+1', '0x10', '1e', '"60"', '""', 'null', 'true', '[]', '{}', ''],
+  ...['9007199254740992', '0000000000000001', '12345678901234567890', '1e400', '-1e400', '1e-400'],
+];
+const seconds = mostly(
+  fc.nat(86_400).map(String),
+  ['0', '-0', '86400', '1e3', '6E1', '1e+2', '1.0', '60.000', '0.6e2'],
+  ['86401', '1e5', ...NO_NUMBERS],
+);
+const quantity = mostly(
+  fc.nat(999_999_999_999_999).map(String),
+  ['0', '-0', '1e3', '1.0', '999999999999999', '1000000000000000', '9007199254740991', '1e15'],
+  NO_NUMBERS,
+);
+const text = mostly(
+  fc
+    .oneof(
+      fc.stringMatching(/^[\w .:-]{1,12}$/),
+      fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 6 }),
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+    )
+    .map(quoted),
+  [
+    ...['é', '🎥🎥', '\ufeff', '__proto__', '\u007f', 'x'.repeat(200), '😀'.repeat(200), 'é'.repeat(101)].map(
+      quoted,
+    ),
+    ...['"\\u0041"', '"\\/"', '"\\ud83d\\ude00"', '"\\u005f_proto__"'],
+  ],
+  [
+    ...['', 'x'.repeat(201), 'é'.repeat(201), '😀'.repeat(201)].map(quoted),
+    ...['"\\u0000"', '"\\ud800"', '"a\tb"', '"\\x"', 'null', '5', '["a"]', '{"a":1}', '"'],
+  ],
+);
+const word = (words: readonly string[]) =>
+  mostly(
+    fc.constantFrom(...words).map(quoted),
+    words.map((each) => quoted(each).replace('o', '\\u006f')),
+    ['"Host"', '"host "', '""', 'null', '"toString"', '5'],
+  );
+
+const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 40, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+
+/** The members of a record, nearly always right. */
+const members: fc.Arbitrary<Member[]> = fc
+  .tuple(
+    fc.record({
+      id: text,
+      role: word(ROLES),
+      tier: word(TIERS),
+      seconds,
+      egress_bytes: quantity,
+      ingress_bytes: quantity,
+    }),
+    fc.record({ tenant: word([TENANT]), room: text, participant: text }, { requiredKeys: [] }),
+    rarely(fc.tuple(fc.constantFrom('id', 'room', 'seconds', 'more', '__proto__', ''), text)),
+    rarely(fc.constantFrom('id', 'role', 'seconds', 'ingress_bytes')),
+  )
+  .map(([required, optional, more, missing]) => [
+    ...Object.entries({ ...required, ...optional }).filter(([name]) => name !== missing),
+    ...(more ? [more] : []),
+  ])
+  .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }));
+
+const space = fc.oneof(
+  { weight: 900, arbitrary: fc.constant('') },
+  { weight: 90, arbitrary: fc.constantFrom(' ', '\n', '\r\n', '\t', '   ') },
+  { weight: 1, arbitrary: fc.constantFrom('\v', '\f', '\u00a0', '\ufeff', '\u2028', '/**/', '\0', ',') },
+);
+
+const body: fc.Arbitrary<string> = fc
+  .tuple(fc.array(members, { maxLength: 4 }), fc.array(space, { minLength: 40, maxLength: 40 }))
+  .map(([records, spaces]) => {
+    let turn = 0;
+    const tokens = (...parts: string[]) =>
+      parts.map((part) => `${spaces[turn++ % spaces.length]}${part}`).join('');
+    const rendered = records.map((record) =>
+      tokens('{', ...record.flatMap(([name, value], at) => [at ? ',' : '', quoted(name), ':', value]), '}'),
+    );
+    return tokens('{', '"records"', ':', '[', rendered.join(','), ']', '}', '');
+  });
+
+/** What is done to the bytes of a body at one place of it, between 0 and 1. */
+const edit = fc.record({
+  place: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.nat(2),
+  added: fc.oneof(
+    fc.uint8Array({ maxLength: 2 }),
+    fc
+      .constantFrom('"', '\\', ',', ':', '{', '}', '[', ']', '0', '-', ' ', '\ufeff', '\0')
+      .map((sign) => Buffer.from(sign)),
+  ),
+});
+
+const edited = fc
+  .tuple(body, fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(edit, { maxLength: 3 })))
+  .map(([written, edits]) => {
+    let bytes = Buffer.from(written);
+    for (const { place, removed, added } of edits) {
+      const at = Math.round(place * bytes.length);
+      bytes = Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
+    }
+    return bytes;
+  });
+
+/** The records of a body by the letter of specification 2.6; `undefined` for one that is to be refused. */
+function readByTheLetter(bytes: Buffer): Fields[] | undefined {
+  let value: unknown;
+  try {
+    value = parseStrictJson(bytes);
+  } catch {
+    return undefined;
+  }
+  const isObject = (given: unknown): given is Fields =>
+    typeof given === 'object' && given !== null && !Array.isArray(given);
+  if (!isObject(value) || Object.keys(value).join() !== 'records') return undefined;
+  const { records } = value;
+  if (!Array.isArray(records) || records.length > 5000) return undefined;
+  return records.every((record) => isObject(record) && isRecord(record)) ? records : undefined;
+}
+
+function isRecord({ id, tenant, room, participant, role, tier, seconds, ...rest }: Fields): boolean {
+  const { egress_bytes, ingress_bytes, ...unknown } = rest;
+  const isWhole = (given: unknown, max: number) =>
+    Number.isInteger(given) && (given as number) >= 0 && (given as number) <= max;
+  return (
+    typeof id === 'string' &&
+    [...id].length >= 1 &&
+    [...id].length <= 200 &&
+    (tenant === undefined || tenant === TENANT) &&
+    [room, participant].every((given) => given === undefined || typeof given === 'string') &&
+    ['host', 'audience', 'broadcast_audience'].includes(role as string) &&
+    ['audio', 'hd', 'full_hd', '2k', '2k_plus'].includes(tier as string) &&
+    isWhole(seconds, 86_400) &&
+    isWhole(egress_bytes, 2 ** 53 - 1) &&
+    isWhole(ingress_bytes, 2 ** 53 - 1) &&
+    Object.keys(unknown).length === 0
+  );
+}
+
+function render(records: UsageRecords): Fields[] {
+  return records.rows().map((row) => {
+    const { egressBytes, ingressBytes, ...record } = records.record(row);
+    return { ...record, egress_bytes: Number(egressBytes), ingress_bytes: Number(ingressBytes) };
+  });
+}
+
+describe('readPlainUsage', () => {
+  test('reads nothing that the letter refuses, and the rest as the letter has it', () => {
+    let read = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(edited, (bytes) => {
+        const records = readPlainUsage(bytes, TENANT);
+        const right = readByTheLetter(bytes);
+        if (right === undefined) refused += 1;
+        if (!records) return;
+        read += records.length;
+        const expected = right?.map(({ tenant: _, ...record }) => ({
+          room: undefined,
+          participant: undefined,
+          ...record,
+        }));
+        expect(render(records)).toStrictEqual(expected);
+      }),
+      { numRuns: 6_000 },
+    );
+    expect(read).toBeGreaterThan(500);
+    expect(refused).toBeGreaterThan(500);
+  });
+
+  test('reads what relays send: whole numbers, texts without escapes, in any order and spacing', () => {
+    const plainText = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+      .filter((given) => quoted(given) === `"${given}"`);
+    const digits = fc.nat(999_999_999_999_999);
+    const record = fc.record(
+      {
+        id: plainText.filter((given) => Buffer.byteLength(given) <= 200),
+        role: fc.constantFrom(...ROLES),
+        tier: fc.constantFrom(...TIERS),
+        seconds: fc.nat(86_400),
+        egress_bytes: digits,
+        ingress_bytes: digits,
+        tenant: fc.constant(TENANT),
+        room: fc.oneof(plainText, fc.constant('')),
+        participant: plainText,
+      },
+      { requiredKeys: ['id', 'role', 'tier', 'seconds', 'egress_bytes', 'ingress_bytes'] },
+    );
+    fc.assert(
+      fc.property(fc.array(record, { maxLength: 5 }), fc.constantFrom(0, 1, '\t'), (records, indent) => {
+        const bytes = Buffer.from(JSON.stringify({ records }, undefined, indent));
+        expect(readPlainUsage(bytes, TENANT)?.length).toBe(records.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const SHORTEST = '{"id":"x","role":"host","tier":"hd","seconds":0,"egress_bytes":0,"ingress_bytes":0}';
+  const bodyOf = (...records: string[]) => Buffer.from(`{"records":[${records.join(',')}]}`);
+
+  test('has room for the shortest records there are, up to 5000', () => {
+    for (const count of [0, 1, 2, 4_999, 5_000]) {
+      const records = readPlainUsage(bodyOf(...Array<string>(count).fill(SHORTEST)), TENANT);
+      expect(records?.length).toBe(count);
+    }
+    expect(readPlainUsage(bodyOf(...Array<string>(5_001).fill(SHORTEST)), TENANT)).toBeUndefined();
+  });
+
+  test.each([
+    ['nothing', Buffer.of()],
+    ['a byte order mark', Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), bodyOf(SHORTEST)])],
+    ['bytes after the end', Buffer.concat([bodyOf(SHORTEST), Buffer.from(' x')])],
+    ['NUL after the end', Buffer.concat([bodyOf(SHORTEST), Buffer.of(0)])],
+    ['two bodies', Buffer.concat([bodyOf(SHORTEST), bodyOf(SHORTEST)])],
+    ['a member beside the records', Buffer.from('{"records":[],"more":1}')],
+    ['records twice', Buffer.from('{"records":[],"records":[]}')],
+    ['a comma after the last record', bodyOf(`${SHORTEST},`)],
+    ['a comma after the last member', bodyOf(SHORTEST.replace('}', ',}'))],
+    [
+      'invalid UTF-8 in an id',
+      Buffer.from(bodyOf(SHORTEST).toString('latin1').replace('x', '\xff'), 'latin1'),
+    ],
+    [
+      'a surrogate as UTF-8',
+      Buffer.from(bodyOf(SHORTEST).toString('latin1').replace('x', '\xed\xa0\x80'), 'latin1'),
+    ],
+    [
+      'an overlong quote',
+      Buffer.from(bodyOf(SHORTEST).toString('latin1').replace('x', '\xc0\xa2'), 'latin1'),
+    ],
+    ['a bare NUL in an id', bodyOf(SHORTEST.replace('x', '\0'))],
+    ['the tenant with more behind it', bodyOf(SHORTEST.replace('{', `{"tenant":"${TENANT}0",`))],
+    ['half a tenant', bodyOf(SHORTEST.replace('{', `{"tenant":"${TENANT.slice(0, 9)}",`))],
+  ])('leaves %s to the schema', (_what, bytes) => {
+    expect(readPlainUsage(bytes, TENANT)).toBeUndefined();
+  });
+
+  test('leaves a body to the schema that ends anywhere before its end', () => {
+    const whole = bodyOf(SHORTEST.replace('"x"', '"é🎥"'));
+    for (let end = 0; end < whole.length; end += 1) {
+      expect(readPlainUsage(whole.subarray(0, end), TENANT)).toBeUndefined();
+    }
+    expect(readPlainUsage(whole, TENANT)?.length).toBe(1);
+  });
+});
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('POST /v1/usage', () => {
+  const app = useService();
+  let quick: TestTenant;
+  let slow: TestTenant;
+
+  beforeAll(async () => {
+    [quick, slow] = [await app.paidTenant(), await app.paidTenant()];
+  });
+
+  /** The same bytes with another tenant in them. */
+  const sentBy = (tenant: TestTenant, bytes: Buffer) =>
+    Buffer.from(bytes.toString('latin1').replaceAll(TENANT, tenant.id), 'latin1');
+
+  /** The same JSON, which the quick reader will not read: one letter of a name is written as an escape. */
+  const escaped = (bytes: Buffer) =>
+    Buffer.from(bytes.toString('latin1').replace('"records"', '"re\\u0063ords"'), 'latin1');
+
+  async function expectSame(bytes: Buffer): Promise<number> {
+    expect(readPlainUsage(escaped(bytes), TENANT)).toBeUndefined();
+    const send = (tenant: TestTenant, raw: Buffer) =>
+      app.request('POST', '/v1/usage', { key: tenant.relayKey, raw });
+    const [one, other] = await Promise.all([
+      send(quick, sentBy(quick, bytes)),
+      send(slow, escaped(sentBy(slow, bytes))),
+    ]);
+    expect(one.status).toBe(other.status);
+    // Where the quotes are out of step, the ids of the two tenants are read as other things than text.
+    if (isJson(bytes)) expect(one.text).toBe(other.text);
+    return one.status;
+  }
+
+  test('answers a body the same, whichever way it is read', async () => {
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(edited, async (bytes) => {
+        statuses.add(await expectSame(bytes));
+      }),
+      { numRuns: 400 },
+    );
+    expect([...statuses].sort()).toStrictEqual([200, 400]);
+    const { rows } = await app.service.deps.db.query(
+      `select count(*) as records, count(distinct (id, seconds, egress_bytes, ingress_bytes, amount, capped, role, tier,
+                                                   room, participant)) as kinds from usage_records`,
+    );
+    expect(rows[0].records).toBe(2n * rows[0].kinds);
+    expect(rows[0].kinds).toBeGreaterThan(20n);
+  });
+
+  test.each([0, 1, 5_000, 5_001])('answers %i records the same', async (count) => {
+    const records = Array.from({ length: count }, (_, index) => ({
+      id: `many-${index}`,
+      role: 'audience',
+      tier: 'audio',
+      seconds: 7,
+      egress_bytes: 70_000 + index,
+      ingress_bytes: 0,
+    }));
+    expect(await expectSame(Buffer.from(JSON.stringify({ records })))).toBe(count > 5_000 ? 400 : 200);
+  });
+});

@@ -1,0 +1,103 @@
+import pino from 'pino';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { Repeating } from '../../../src/base/lib/repeat.ts';
+import { Metrics } from '../../../src/base/telemetry/metrics.ts';
+import { newTenantId, renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import type { Deps } from '../../../src/doors/deps.ts';
+import { startLedgerWatch } from '../../../src/money/audit/watch-ledger.ts';
+import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { useDatabase } from '../../support/database.ts';
+
+const database = useDatabase();
+/** A slow machine is no fault. */
+const PATIENTLY = { timeout: 10_000 };
+
+const TENANTS = 450;
+const ids = Array.from({ length: TENANTS }, newTenantId).sort((a, b) => (a < b ? -1 : 1));
+const [first, second] = [ids[0]!, ids[1]!];
+const last = ids.at(-1)!;
+
+let watch: Repeating | undefined;
+let lines: string[] = [];
+
+beforeAll(async () => {
+  await inTransaction(database.pool, async (tx) => {
+    for (const id of ids) await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+  });
+  // What the database itself would refuse, somebody is to have done.
+  await database.pool.query('alter table accounts drop constraint accounts_newest');
+});
+afterEach(async () => {
+  await watch?.stop();
+});
+
+/** Returns the drift as it is shown, after one more turn of the watch each time it is asked for. */
+function start(): () => Promise<number> {
+  lines = [];
+  const metrics = new Metrics();
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const started = startLedgerWatch({ db: database.pool, log, metrics } as unknown as Deps);
+  watch = started;
+  return async () => {
+    started.wake();
+    return (await metrics.ledgerDrift.get()).values[0]!.value;
+  };
+}
+
+const adjust = (id: TenantId, amount: bigint) =>
+  adjustCredit(database.pool, id, { amount, reason: 'a gift', id: undefined });
+
+const corrupt = (id: TenantId, by: number) =>
+  database.pool.query(
+    'update accounts set balance = balance + $2, last_seq = coalesce(last_seq, 1) where tenant_id = $1',
+    [id, by],
+  );
+
+describe('the watch over the ledger', () => {
+  it('sees a balance that differs from its ledger, and that it no longer does', async () => {
+    await adjust(first, 5_000_000n);
+    const drift = start();
+    await corrupt(first, 7);
+    await expect.poll(drift, PATIENTLY).toBe(7);
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      tenant: renderTenantId(first),
+      drift: '7',
+      msg: 'a balance differs from its ledger',
+    });
+    await corrupt(first, -7);
+    await expect.poll(drift, PATIENTLY).toBe(0);
+  });
+
+  it('adds up what was posted since it last looked', async () => {
+    await adjust(first, 1n);
+    const drift = start();
+    await corrupt(second, 3);
+    await expect.poll(drift, PATIENTLY).toBe(3);
+    await adjust(first, -2_000_000n);
+    await adjust(first, 123n);
+    await corrupt(first, 10);
+    await expect.poll(drift, PATIENTLY).toBe(13);
+    await corrupt(first, -10);
+    await corrupt(second, -3);
+    await expect.poll(drift, PATIENTLY).toBe(0);
+  });
+
+  it('lets no gain hide a loss', async () => {
+    const drift = start();
+    await corrupt(first, 5);
+    await corrupt(second, -5);
+    await expect.poll(drift, PATIENTLY).toBe(10);
+    await corrupt(first, -5);
+    await corrupt(second, 5);
+  });
+
+  it('gets to every tenant, some at each turn', async () => {
+    const drift = start();
+    await corrupt(last, -1);
+    await expect.poll(drift, PATIENTLY).toBe(1);
+    await corrupt(last, 1);
+    await expect.poll(drift, PATIENTLY).toBe(0);
+  });
+});

@@ -1,0 +1,662 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
+import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
+import type { TestTenant } from '../../support/service.ts';
+import { GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
+
+const kit = usePayments();
+const { app, db } = kit;
+
+const sweep = () => sweepEvents(app.service.deps, app.service.deps.provider!);
+
+async function openCheckout(tenant: TestTenant, cents = 2000): Promise<string> {
+  const answer = await app.request('POST', '/v1/billing/checkout', {
+    key: tenant.key,
+    body: { amount_cents: cents },
+  });
+  expect(answer.status, answer.text).toBe(200);
+  return /cs_test_\w+/.exec(answer.json.checkout_url)![0];
+}
+
+async function checkoutStateOf(session: string): Promise<string> {
+  const { rows } = await db().query('select state from checkouts where session_id = $1', [session]);
+  return rows[0].state;
+}
+
+async function statusOf(tenant: TestTenant): Promise<string> {
+  return (await db().query('select status from tenants where id = $1', [kit.idOf(tenant)])).rows[0].status;
+}
+
+async function postingsOf(tenant: TestTenant): Promise<{ kind: string; amount: number }[]> {
+  const { rows } = await db().query(
+    `select kind, amount::float8 from postings where tenant_id = $1 order by seq`,
+    [kit.idOf(tenant)],
+  );
+  return rows;
+}
+
+/** Everything about money held back by the sandbox, to be let go in the order of choice. */
+const HOLD: Fault = { effect: 'reorder', event: '*', count: 99 };
+
+describe('a checkout', () => {
+  it('that is paid credits once, activates the tenant and saves the card', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    expect(await statusOf(tenant)).toBe('pending');
+    app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await statusOf(tenant)).toBe('active');
+    expect(await checkoutStateOf(session)).toBe('paid');
+    const { tenant: shown, admitted } = await kit.billing(tenant);
+    expect(shown).toMatchObject({ status: 'active', has_card: true });
+    expect(admitted).toBe(true);
+    expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
+  });
+
+  it('is counted once, though its transaction is repeated', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    const before = await kit.countOf('top_up', 'succeeded');
+    await kit.failNextCommit('payments');
+    app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await kit.wasRepeated()).toBe(true);
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await kit.countOf('top_up', 'succeeded')).toBe(before + 1);
+  });
+
+  it('paid by a bank debit credits once the debit arrives, and saves no card', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    const intent = app.sandbox.control.pay(session, { card: 'bank_debit_succeeds' });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    expect(await checkoutStateOf(session)).toBe('processing');
+    expect(await statusOf(tenant)).toBe('pending');
+    app.sandbox.control.settle(intent.id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await checkoutStateOf(session)).toBe('paid');
+    expect((await kit.billing(tenant)).tenant).toMatchObject({ status: 'active', has_card: false });
+  });
+
+  it('paid by a bank debit that comes back credits nothing', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    const intent = app.sandbox.control.pay(session, { card: 'bank_debit_fails' });
+    app.sandbox.control.settle(intent.id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    expect(await checkoutStateOf(session)).toBe('failed');
+    expect(await statusOf(tenant)).toBe('pending');
+  });
+
+  it('that expires changes nothing but its own state', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    app.sandbox.control.expireCheckout(session);
+    await app.settled();
+    expect(await checkoutStateOf(session)).toBe('expired');
+    expect(await kit.balanceOf(tenant)).toBe(0);
+  });
+
+  it('whose card was declined at first is credited when the second one pays', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    app.sandbox.control.pay(session, { card: '4000000000009995' });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await kit.settingsOf(tenant)).toMatchObject({ last_top_up_error: null });
+  });
+
+  it('that a suspended tenant pays adds credit and changes nothing else', async () => {
+    const tenant = await app.paidTenant();
+    await db().query(
+      `with moved as (update tenants set status = 'suspended' where id = $1)
+       insert into tenant_status_changes (tenant_id, old_status, new_status, reason) values ($1, 'active', 'suspended', 'test')`,
+      [kit.idOf(tenant)],
+    );
+    await app.pay(tenant, { cents: 1000 });
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    expect(await statusOf(tenant)).toBe('suspended');
+  });
+
+  it('saves the card of the newest payment', async () => {
+    const tenant = await app.paidTenant();
+    const before = await kit.settingsOf(tenant);
+    await app.pay(tenant, { card: OTHER_CARD });
+    const after = await kit.settingsOf(tenant);
+    expect(after.card_fingerprint).not.toBe(before.card_fingerprint);
+    expect(after.customer_id).toBe(before.customer_id);
+  });
+});
+
+describe('deliveries', () => {
+  it.each<[string, Fault[]]>([
+    [
+      'twenty times at once',
+      [
+        { effect: 'repeat', times: 20, event: 'checkout.session.completed' },
+        { effect: 'repeat', times: 20, event: 'payment_intent.succeeded' },
+      ],
+    ],
+    ['with a wrong signature at first', [{ effect: 'corrupt_signature', event: '*', count: 20 }]],
+    ['of the session alone', [{ effect: 'drop', event: 'payment_intent.succeeded' }]],
+    ['of the payment alone', [{ effect: 'drop', event: 'checkout.session.completed' }]],
+    ['late', [{ effect: 'delay', event: '*', count: 20, ms: 100 }]],
+  ])('credit once: %s', async (_, faults) => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    for (const fault of faults) app.sandbox.control.fault(fault);
+    app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
+  });
+
+  it('that never came are found by the sweeper, once', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    app.sandbox.control.fault({ effect: 'drop', count: 20 });
+    app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    expect(await sweep()).toBeGreaterThanOrEqual(2);
+    expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
+    expect(await sweep()).toBe(0);
+  });
+
+  it('are swept by two processes at once without harm', async () => {
+    const tenant = await app.paidTenant();
+    app.sandbox.control.fault({ effect: 'drop', count: 40 });
+    await app.pay(tenant, { cents: 1000 });
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    app.sandbox.control.refund(payment, { amount: 500 });
+    await Promise.all([sweep(), sweep(), sweep()]);
+    expect(await kit.balanceOf(tenant)).toBe(55_000_000);
+  });
+
+  it('that fail on the way through are swept later, and hold nothing else up', async () => {
+    const tenant = await app.paidTenant();
+    app.sandbox.control.fault({ effect: 'drop', count: 40 });
+    await app.pay(tenant, { cents: 1000 });
+    app.sandbox.control.fault({ effect: 'fail_500', method: 'GET', path: '/v1/payment_intents/*', count: 2 });
+    await sweep();
+    await sweep();
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+  });
+
+  it.each(['created', 'reversed'] as const)(
+    'of a whole history leave the same ledger in the order %s',
+    async (order) => {
+      const tenant = await app.signUp();
+      const session = await openCheckout(tenant, 10_000);
+      app.sandbox.control.fault(HOLD);
+      const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+      app.sandbox.control.refund(id, { amount: 1000 });
+      const failing = app.sandbox.control.refund(id, { amount: 2000 });
+      app.sandbox.control.settleRefund(failing.id, 'failed');
+      const dispute = app.sandbox.control.dispute(id, { amount: 4000 });
+      app.sandbox.control.winDispute(dispute.id);
+      app.sandbox.control.refund(id, { amount: 500 });
+      await app.sandbox.control.release(order);
+      await app.settled();
+      expect(await kit.balanceOf(tenant)).toBe(85_000_000);
+      expect(await statusOf(tenant)).toBe('active');
+      expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+    },
+  );
+
+  it('of a whole history at once leave the same ledger', async () => {
+    for (let time = 0; time < 5; time += 1) {
+      const tenant = await app.signUp();
+      const session = await openCheckout(tenant, 10_000);
+      app.sandbox.control.fault({ effect: 'delay', event: '*', count: 99, ms: 50 });
+      const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+      app.sandbox.control.refund(id, { amount: 1000 });
+      app.sandbox.control.refund(id, { amount: 1000 });
+      app.sandbox.control.warnOfFraud(id);
+      const dispute = app.sandbox.control.dispute(id, { amount: 4000 });
+      app.sandbox.control.loseDispute(dispute.id);
+      await app.settled();
+      app.sandbox.control.clearFaults();
+      expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+      expect((await kit.settingsOf(tenant)).frozen_by).toHaveLength(2);
+    }
+  });
+});
+
+describe('a refund', () => {
+  it('in three parts takes back each part', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    for (const amount of [500, 1000, 1500]) app.sandbox.control.refund(payment, { amount });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    expect((await postingsOf(tenant)).map(({ kind }) => kind)).toEqual([
+      'top_up',
+      'refund',
+      'refund',
+      'refund',
+    ]);
+    expect((await kit.billing(tenant)).admitted).toBe(false);
+  });
+
+  it('may leave a balance below zero', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 1000 });
+    await kit.spend(tenant, 800);
+    app.sandbox.control.refund(payment);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(-8_000_000);
+  });
+
+  it('that fails later gives the credit back', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const refund = app.sandbox.control.refund(payment, { amount: 1000, outcome: 'pending' });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    app.sandbox.control.settleRefund(refund.id, 'failed');
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+  });
+
+  it('of a card that cannot be refunded ends where it began', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000, card: '4000000000005126' });
+    app.sandbox.control.refund(payment);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+  });
+
+  it('is booked as a refund though the payment becomes known by it', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant, 3000);
+    app.sandbox.control.fault({ effect: 'drop', event: 'checkout.session.completed' });
+    app.sandbox.control.fault({ effect: 'drop', event: 'payment_intent.succeeded' });
+    const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    const refund = app.sandbox.control.refund(id, { amount: 1000 });
+    await app.settled();
+    expect(await postingsOf(tenant)).toEqual([
+      { kind: 'top_up', amount: 30_000_000 },
+      { kind: 'refund', amount: -10_000_000 },
+    ]);
+    const { rows } = await db().query(
+      `select outcome from provider_events where type = 'refund.created' and outcome = 'parked'`,
+    );
+    expect(rows).toEqual([]);
+    expect((await kit.billing(tenant)).recent[0]).toMatchObject({ kind: 'refund', reference: refund.id });
+  });
+
+  it('that arrives while its payment is being settled is not lost', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant, 3000);
+    app.sandbox.control.fault(HOLD);
+    const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+    app.sandbox.control.refund(id, { amount: 1000 });
+    app.sandbox.control.clearFaults();
+    const held = app.sandbox.control.deliveries().filter(({ status }) => status === 'held');
+    const [paid] = held.filter(({ type }) => type === 'payment_intent.succeeded');
+    const [refunded] = held.filter(({ type }) => type === 'refund.created');
+
+    // The account is held, so that the payment is half settled when the refund comes.
+    const other = await db().connect();
+    await other.query('begin');
+    await other.query('select 1 from payment_settings where tenant_id = $1 for update', [kit.idOf(tenant)]);
+    const settling = app.sandbox.control.redeliver(paid!.id);
+    const waiting = async () =>
+      Number(
+        (
+          await db().query(
+            `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        ).rows[0].count,
+      );
+    await expect.poll(waiting).toBe(1);
+    const refunding = app.sandbox.control.redeliver(refunded!.id);
+    await expect
+      .poll(async () => (await waiting()) === 2 || (await kit.outcomeOf(refunded!.event)) !== undefined, {
+        timeout: 10_000,
+      })
+      .toBe(true);
+    await other.query('commit');
+    other.release();
+    await Promise.all([settling, refunding]);
+    await app.sandbox.control.release();
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+  });
+
+  it('and disputes never take back more than was credited', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    app.sandbox.control.refund(payment, { amount: 2000 });
+    app.sandbox.control.dispute(payment, { amount: 3000 });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    const { rows } = await db().query('select credited - reversed as net from payments where id = $1', [
+      payment,
+    ]);
+    expect(rows[0].net).toBe(0n);
+  });
+});
+
+describe('a dispute', () => {
+  it('takes the money when it is withdrawn and freezes automatic top-ups', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(10_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
+    await kit.spend(tenant, 900);
+    expect(await kit.attemptsOf(tenant)).toEqual([]);
+  });
+
+  it('that is won gives all back', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment);
+    app.sandbox.control.winDispute(dispute.id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+    app.sandbox.control.refund(payment, { amount: 1000 });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    await kit.spend(tenant, 1500);
+    await kit.spend(tenant, 1100);
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('that is lost leaves the freeze', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment, { amount: 1000 });
+    app.sandbox.control.loseDispute(dispute.id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
+  });
+
+  it('that is only an inquiry moves no money, and freezes until it is closed', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment, { inquiry: true });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
+    app.sandbox.control.winDispute(dispute.id);
+    await app.settled();
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+  });
+
+  it('of two that is over leaves the freeze of the other', async () => {
+    const tenant = await kit.toppedUp();
+    const first = await app.pay(tenant, { cents: 3000 });
+    const second = await app.pay(tenant, { cents: 3000 });
+    const one = app.sandbox.control.dispute(first.payment);
+    const other = app.sandbox.control.dispute(second.payment);
+    app.sandbox.control.winDispute(one.id);
+    await app.settled();
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([other.id]);
+  });
+
+  it('that came with the card itself freezes a tenant that has just paid', async () => {
+    const tenant = await app.signUp();
+    await app.pay(tenant, { cents: 3000, card: '4000000000000259' });
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    expect((await kit.settingsOf(tenant)).frozen_by).toHaveLength(1);
+  });
+
+  it('that is the first news of a payment is booked as a dispute, and freezes', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant, 3000);
+    app.sandbox.control.fault({ effect: 'drop', event: 'checkout.session.completed' });
+    app.sandbox.control.fault({ effect: 'drop', event: 'payment_intent.succeeded' });
+    const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+    const dispute = app.sandbox.control.dispute(id, { amount: 1000 });
+    await app.settled();
+    expect(await postingsOf(tenant)).toEqual([
+      { kind: 'top_up', amount: 30_000_000 },
+      { kind: 'dispute', amount: -10_000_000 },
+    ]);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
+  });
+});
+
+it('an early fraud warning freezes automatic top-ups and moves no money', async () => {
+  const tenant = await kit.toppedUp();
+  const { payment } = await app.pay(tenant, { cents: 3000 });
+  const warning = app.sandbox.control.warnOfFraud(payment);
+  await app.settled();
+  expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+  expect((await kit.settingsOf(tenant)).frozen_by).toEqual([warning.id]);
+});
+
+describe('a card or a customer', () => {
+  it('that is detached is no saved card any more', async () => {
+    const tenant = await kit.toppedUp();
+    app.sandbox.control.detachCard((await kit.settingsOf(tenant)).payment_method_id!);
+    await app.settled();
+    expect((await kit.billing(tenant)).tenant.has_card).toBe(false);
+    await kit.spend(tenant, 900);
+    expect(await kit.attemptsOf(tenant)).toEqual([]);
+  });
+
+  it('that is detached and was not the saved one changes nothing', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment_method_id } = await kit.settingsOf(tenant);
+    await app.pay(tenant, { cents: 1000, card: OTHER_CARD });
+    app.sandbox.control.detachCard(payment_method_id!);
+    await app.settled();
+    expect((await kit.billing(tenant)).tenant.has_card).toBe(true);
+  });
+
+  it.each([
+    ['heard of', false],
+    ['not heard of', true],
+  ])('that is deleted, %s, is replaced at the next checkout', async (_, isDropped) => {
+    const tenant = await kit.toppedUp();
+    const { customer_id } = await kit.settingsOf(tenant);
+    if (isDropped) app.sandbox.control.fault({ effect: 'drop', event: '*', count: 9 });
+    app.sandbox.control.deleteCustomer(customer_id!);
+    await app.settled();
+    app.sandbox.control.clearFaults();
+    await app.pay(tenant, { cents: 1000 });
+    const settings = await kit.settingsOf(tenant);
+    expect(settings.customer_id).not.toBe(customer_id);
+    expect(settings.payment_method_id).not.toBeNull();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+  });
+});
+
+describe('a notification', () => {
+  async function intentOf(metadata: Record<string, string>, currency = 'usd'): Promise<string> {
+    const customer = await app.stripe.customers.create({ email: 'buyer@example.com' });
+    const method = app.sandbox.control.saveCard(customer.id, GOOD_CARD);
+    const intent = await app.stripe.paymentIntents.create({
+      amount: 5000,
+      currency,
+      customer: customer.id,
+      payment_method: String(method.id),
+      confirm: true,
+      off_session: true,
+      metadata,
+    });
+    await app.settled();
+    return intent.id;
+  }
+
+  async function outcomesOf(payment: string): Promise<string[]> {
+    const outcomes: string[] = [];
+    const { data } = await app.stripe.events.list({ type: 'payment_intent.succeeded', limit: 20 });
+    for (const event of data) {
+      if ((event.data.object as { id: string }).id === payment)
+        outcomes.push((await kit.outcomeOf(event.id))?.outcome ?? 'none');
+    }
+    return outcomes;
+  }
+
+  const UNKNOWN = `co_${'0'.repeat(31)}x`;
+
+  it('of a payment that nobody here asked for is parked', async () => {
+    expect(await outcomesOf(await intentOf({}))).toEqual(['parked']);
+  });
+
+  it('of a payment for an unknown checkout is parked', async () => {
+    const tenant = await app.signUp();
+    expect(await outcomesOf(await intentOf({ tenant: tenant.id, checkout: UNKNOWN }))).toEqual(['parked']);
+    expect(await kit.balanceOf(tenant)).toBe(0);
+  });
+
+  it("of a payment that names one tenant and another's checkout is parked", async () => {
+    const [one, other] = [await app.signUp(), await app.signUp()];
+    await openCheckout(one);
+    const { rows } = await db().query('select id from checkouts where tenant_id = $1', [kit.idOf(one)]);
+    const payment = await intentOf({ tenant: other.id, checkout: rows[0].id });
+    expect(await outcomesOf(payment)).toEqual(['parked']);
+    expect(await kit.balanceOf(one)).toBe(0);
+    expect(await kit.balanceOf(other)).toBe(0);
+    kit.expectUncredited(payment);
+  });
+
+  it('of a payment in another currency is parked', async () => {
+    const tenant = await app.signUp();
+    await openCheckout(tenant);
+    const { rows } = await db().query('select id from checkouts where tenant_id = $1', [kit.idOf(tenant)]);
+    const payment = await intentOf({ tenant: tenant.id, checkout: rows[0].id }, 'eur');
+    expect(await outcomesOf(payment)).toEqual(['parked']);
+    expect(await kit.balanceOf(tenant)).toBe(0);
+  });
+
+  it('of a second payment for one automatic top-up is parked', async () => {
+    const tenant = await kit.toppedUp();
+    await kit.spend(tenant, 600);
+    const { id } = await kit.finished(tenant);
+    const payment = await intentOf({ tenant: tenant.id, attempt: id });
+    expect(await outcomesOf(payment)).toEqual(['parked']);
+    expect(await kit.balanceOf(tenant)).toBe(24_000_000);
+    kit.expectUncredited(payment);
+  });
+
+  it('of live money, where our key is for tests, is parked', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 1000 });
+    const refund = {
+      id: 're_live',
+      object: 'refund',
+      amount: 1000,
+      status: 'succeeded',
+      payment_intent: payment,
+    };
+    const answer = await kit.deliver({
+      id: 'evt_live',
+      type: 'refund.created',
+      livemode: true,
+      data: { object: refund },
+    });
+    expect(answer.status).toBe(200);
+    expect((await kit.outcomeOf('evt_live'))?.outcome).toBe('parked');
+    expect(await kit.balanceOf(tenant)).toBe(10_000_000);
+  });
+
+  it('about something that the provider does not know, or that is not ours, is answered with 200', async () => {
+    const objects: [string, Record<string, unknown>][] = [
+      [
+        'payment_intent.succeeded',
+        { id: 'pi_unknown', object: 'payment_intent', status: 'succeeded', metadata: {} },
+      ],
+      [
+        'refund.created',
+        {
+          id: 're_unknown',
+          object: 'refund',
+          amount: 100,
+          status: 'succeeded',
+          payment_intent: 'pi_unknown',
+        },
+      ],
+      [
+        'refund.created',
+        { id: 're_unknown', object: 'refund', amount: 100, status: 'succeeded', payment_intent: null },
+      ],
+      [
+        'charge.dispute.created',
+        {
+          id: 'du_unknown',
+          object: 'dispute',
+          amount: 100,
+          payment_intent: 'pi_unknown',
+          status: 'needs_response',
+        },
+      ],
+      [
+        'radar.early_fraud_warning.created',
+        { id: 'issfr_unknown', object: 'radar.early_fraud_warning', payment_intent: 'pi_unknown' },
+      ],
+      [
+        'payment_intent.payment_failed',
+        { id: 'pi_other', object: 'payment_intent', status: 'requires_payment_method', metadata: {} },
+      ],
+      ['checkout.session.expired', { id: 'cs_other', object: 'checkout.session', metadata: {} }],
+      ['customer.deleted', { id: 'cus_other', object: 'customer' }],
+      ['payment_method.detached', { id: 'pm_other', object: 'payment_method' }],
+      ['invoice.paid', { id: 'in_other', object: 'invoice' }],
+    ];
+    for (const [index, [type, object]] of objects.entries()) {
+      const answer = await kit.deliver({ id: `evt_foreign_${index}`, type, data: { object } });
+      expect([type, answer.status]).toEqual([type, 200]);
+      expect(await kit.outcomeOf(`evt_foreign_${index}`)).toBeDefined();
+    }
+  });
+
+  it('is believed only with a signature of ours, over these bytes, of these minutes', async () => {
+    const event = {
+      id: 'evt_forged',
+      type: 'customer.deleted',
+      data: { object: { id: 'cus_x', object: 'customer' } },
+    };
+    const refused = async (answer: Promise<{ status: number }>) => expect((await answer).status).toBe(400);
+    await refused(kit.deliver(event, { key: 'whsec_of_somebody_else' }));
+    await refused(kit.deliver(event, { at: Date.now() - 301_000 }));
+    const raw = JSON.stringify(event, null, 2);
+    const header = app.stripe.webhooks.generateTestHeaderString({ payload: raw, secret: kit.secret() });
+    await refused(
+      app.request('POST', '/v1/stripe/webhook', {
+        raw: JSON.stringify(event),
+        headers: { 'stripe-signature': header },
+      }),
+    );
+    await refused(app.request('POST', '/v1/stripe/webhook', { raw }));
+    expect(await kit.outcomeOf('evt_forged')).toBeUndefined();
+    const answer = await app.request('POST', '/v1/stripe/webhook', {
+      raw,
+      headers: { 'stripe-signature': header },
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  it('may be signed by either of two secrets while one replaces the other', async () => {
+    const secrets = app.service.deps.provider!.webhookSecrets as string[];
+    secrets.unshift('whsec_the_new_one');
+    try {
+      for (const [index, key] of secrets.entries()) {
+        const object = { id: 'cus_y', object: 'customer' };
+        const answer = await kit.deliver(
+          { id: `evt_rollover_${index}`, type: 'customer.deleted', data: { object } },
+          { key },
+        );
+        expect(answer.status).toBe(200);
+      }
+    } finally {
+      secrets.shift();
+    }
+  });
+});

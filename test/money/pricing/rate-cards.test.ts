@@ -1,0 +1,88 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
+import { listRateCards } from '../../../src/money/pricing/rate-cards.sql.ts';
+import { loadRates, RateCards, readRatesFile } from '../../../src/money/pricing/rate-cards.ts';
+import { useDatabase } from '../../support/database.ts';
+
+const DEAR: RateCardFile = { ...BUILT_IN_RATES, platform_fee_per_gib: '0.50' };
+
+describe('loadRates', () => {
+  const database = useDatabase();
+
+  it('gives an empty database the built-in card, once', async () => {
+    const loads = await Promise.all(Array.from({ length: 8 }, () => loadRates(database.pool, undefined)));
+    expect(loads.filter(({ loaded }) => loaded)).toHaveLength(1);
+    expect(loads.every(({ version }) => version === 1)).toBe(true);
+    expect((await new RateCards().current(database.pool)).platformFeePerGib).toBe(20_000n);
+  });
+
+  it('makes one version of a new card, however many load it at once', async () => {
+    const loads = await Promise.all(Array.from({ length: 8 }, () => loadRates(database.pool, DEAR)));
+    expect(loads.filter(({ loaded }) => loaded)).toHaveLength(1);
+    expect(loads.every(({ version }) => version === 2)).toBe(true);
+  });
+
+  it('keeps the newest card when none is given', async () => {
+    expect(await loadRates(database.pool, undefined)).toEqual({ version: 2, loaded: false });
+    const cards = new RateCards();
+    expect((await cards.current(database.pool)).platformFeePerGib).toBe(500_000n);
+    expect((await cards.version(database.pool, 1)).platformFeePerGib).toBe(20_000n);
+  });
+
+  it('makes a third version of a card that was in effect before', async () => {
+    expect(await loadRates(database.pool, BUILT_IN_RATES)).toEqual({ version: 3, loaded: true });
+    expect((await listRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
+  });
+
+  it('goes by versions, though the clock has been set back since the newest one was loaded', async () => {
+    await database.pool.query(
+      `insert into rate_cards (version, effective_at, card)
+       select 4, now() + interval '1 hour', card from rate_cards where version = 2`,
+    );
+    const { version, platformFeePerGib } = await new RateCards().current(database.pool);
+    expect([version, platformFeePerGib]).toEqual([4, 500_000n]);
+    expect(await loadRates(database.pool, DEAR)).toEqual({ version: 4, loaded: false });
+  });
+
+  it('leaves versions as they are, whoever asks', async () => {
+    for (const statement of [
+      `update rate_cards set card = '{}' where version = 1`,
+      'delete from rate_cards where version = 3',
+      'truncate rate_cards cascade',
+    ]) {
+      await expect(database.pool.query(statement)).rejects.toThrow('append-only');
+    }
+  });
+});
+
+describe('readRatesFile', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'boxoffice-rates-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('reads a card', async () => {
+    const path = join(folder, 'rates.json');
+    await writeFile(path, JSON.stringify(DEAR));
+    expect(await readRatesFile(path)).toEqual(DEAR);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['another field', JSON.stringify({ ...DEAR, surprise: true })],
+    ['an amount that is a number', JSON.stringify({ ...DEAR, platform_fee_per_gib: 0.02 })],
+  ])('names the file that holds %s', async (_, text) => {
+    const path = join(folder, 'wrong.json');
+    await writeFile(path, text);
+    await expect(readRatesFile(path)).rejects.toThrow(`rate card ${path}: `);
+  });
+
+  it('names the file that is not there', async () => {
+    const path = join(folder, 'absent.json');
+    await expect(readRatesFile(path)).rejects.toThrow(`rate card ${path}: ENOENT`);
+  });
+});

@@ -1,0 +1,347 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bill.ts';
+import { ChargeQueue, type Charging, type QueueLimits } from '../../../src/money/usage/charge-queue.ts';
+import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+
+/** A transaction that is under way until the test ends it. */
+interface Transaction {
+  readonly kind: 'free' | 'tenant';
+  readonly batches: readonly Batch[];
+  /** Commit, leaving these out. */
+  commit(leftOut?: readonly Batch[]): Promise<void>;
+  fail(error: Error): Promise<void>;
+}
+
+/** A queue, and the transactions that it has asked for. */
+function openQueue(limits?: QueueLimits) {
+  const transactions: Transaction[] = [];
+  const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Outcomes>();
+    transactions.push({
+      kind,
+      batches,
+      commit: (leftOut = []) => {
+        resolve(outcomesOf(batches.filter((batch) => !leftOut.includes(batch))));
+        return turn();
+      },
+      fail: (error) => {
+        reject(error);
+        return turn();
+      },
+    });
+    return promise;
+  };
+  const charging: Charging = {
+    free: (batches) => open('free', batches),
+    tenant: (_tenant, batches) => open('tenant', batches),
+  };
+  return { queue: new ChargeQueue(charging, limits), transactions };
+}
+
+function batchOf(tenant: number, records = 1): Batch {
+  const columns = new UsageRecords(Buffer.alloc(0), records);
+  columns.length = records;
+  return { tenant: BigInt(tenant) as TenantId, records: columns };
+}
+
+/** One outcome for each batch, which tells whose it is. */
+function outcomesOf(batches: readonly Batch[]): Outcomes {
+  return new Map(batches.map((batch) => [batch, outcomeOf(batch)]));
+}
+
+function outcomeOf({ tenant, records }: Batch): ChargeOutcome {
+  const charged = records.length;
+  return { charged, duplicates: 0, unbilled: 0, total: tenant, admitted: true, conflicts: 0 };
+}
+
+function databaseError(code: string): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError(`refused with ${code}`, 0, 'error'), { code });
+}
+
+/** How a promise stands: what it gave, the message it failed with, or `undefined`. */
+function watch(promise: Promise<ChargeOutcome>): { result?: ChargeOutcome | string } {
+  const watched: { result?: ChargeOutcome | string } = {};
+  promise.then(
+    (outcome) => {
+      watched.result = outcome;
+    },
+    (error: Error) => {
+      watched.result = error.message;
+    },
+  );
+  return watched;
+}
+
+const ONE_AT_A_TIME: QueueLimits = { transactions: 1, records: 10 };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a batch', () => {
+  test('that finds nothing under way goes at once, and alone', async () => {
+    const { queue, transactions } = openQueue();
+    const batch = batchOf(1);
+    const charged = queue.charge(batch);
+    expect(transactions).toMatchObject([{ kind: 'free', batches: [batch] }]);
+    await transactions[0]!.commit();
+    expect(await charged).toStrictEqual(outcomeOf(batch));
+  });
+
+  test('that comes while a transaction is under way goes into the next, with all that wait', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    const batches = [1, 2, 3, 2, 1].map((tenant) => batchOf(tenant));
+    const results = batches.map((batch) => watch(queue.charge(batch)));
+    expect(transactions).toHaveLength(1);
+    await transactions[0]!.commit();
+    expect(transactions.map((each) => each.batches)).toStrictEqual([[batches[0]], batches.slice(1)]);
+    expect(results.map(({ result }) => result !== undefined)).toStrictEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    await transactions[1]!.commit();
+    expect(results.map(({ result }) => result)).toStrictEqual(batches.map(outcomeOf));
+  });
+
+  test('waits for the transaction of its tenant, while those of others go', async () => {
+    const { queue, transactions } = openQueue({ transactions: 3, records: 10 });
+    const [first, second, other] = [batchOf(1), batchOf(1), batchOf(2)];
+    for (const batch of [first, second, other]) void queue.charge(batch);
+    expect(transactions.map((each) => each.batches)).toStrictEqual([[first], [other]]);
+    await transactions[1]!.commit();
+    expect(transactions).toHaveLength(2);
+    await transactions[0]!.commit();
+    expect(transactions[2]!.batches).toStrictEqual([second]);
+  });
+
+  test('starts no more transactions than there may be', async () => {
+    const { queue, transactions } = openQueue({ transactions: 3, records: 10 });
+    for (let tenant = 1; tenant <= 5; tenant += 1) void queue.charge(batchOf(tenant));
+    expect(transactions).toHaveLength(3);
+    await transactions[1]!.commit();
+    expect(transactions).toHaveLength(4);
+    expect(transactions[3]!.batches.map(({ tenant }) => tenant)).toStrictEqual([4n, 5n]);
+  });
+
+  test('shares with no more records than there may be, and goes alone if it has more itself', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    void queue.charge(batchOf(1));
+    for (const size of [4, 6, 1, 50, 10, 3, 0]) void queue.charge(batchOf(2, size));
+    for (let at = 0; at < 5; at += 1) await transactions[at]!.commit();
+    const sizes = transactions.map((each) => each.batches.map(({ records }) => records.length));
+    // Small ones pass a large one that does not fit beside what is older, but only once.
+    expect(sizes).toStrictEqual([[1], [4, 6, 0], [1, 3], [50], [10]]);
+  });
+
+  test('that is large has its turn, though small ones never stop coming', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    for (let at = 0; at < 4; at += 1) void queue.charge(batchOf(at % 2, 4));
+    const large = watch(queue.charge(batchOf(1, 50)));
+    let turns = 0;
+    for (; large.result === undefined && turns < 20; turns += 1) {
+      for (const tenant of [0, 1, 2, 3]) void queue.charge(batchOf(tenant, 3));
+      await transactions[turns]!.commit();
+    }
+    expect(turns).toBeLessThan(6);
+  });
+});
+
+describe('when the database', () => {
+  /** Three batches in one transaction that is under way, behind one that is over. */
+  async function openGroup() {
+    const opened = openQueue(ONE_AT_A_TIME);
+    const { queue, transactions } = opened;
+    void queue.charge(batchOf(9));
+    const batches = [batchOf(1), batchOf(2), batchOf(3)];
+    const results = batches.map((batch) => watch(queue.charge(batch)));
+    await transactions[0]!.commit();
+    expect(transactions[1]!.batches).toStrictEqual(batches);
+    return { ...opened, batches, results, outcomes: () => results.map(({ result }) => result) };
+  }
+
+  test.each(['22003', '23514', '40P01', '42501', 'XX000'])(
+    'refuses a transaction (%s), each batch is done again alone, and only the bad one fails',
+    async (code) => {
+      const { transactions, batches, outcomes } = await openGroup();
+      await transactions[1]!.fail(databaseError(code));
+      await transactions[2]!.commit();
+      await transactions[3]!.fail(databaseError(code));
+      await transactions[4]!.commit();
+      expect(transactions.slice(2).map((each) => each.batches)).toStrictEqual(
+        batches.map((batch) => [batch]),
+      );
+      expect(outcomes()).toStrictEqual([
+        outcomeOf(batches[0]!),
+        `refused with ${code}`,
+        outcomeOf(batches[2]!),
+      ]);
+    },
+  );
+
+  test.each([
+    ['the connection is lost', new Error('Connection terminated unexpectedly')],
+    ['the server shuts down', databaseError('57P01')],
+    ['a statement takes too long', databaseError('57014')],
+    ['a lock is not to be had', databaseError('55P03')],
+    ['there are too many connections', databaseError('53300')],
+    ['the disk fails', databaseError('58030')],
+    ['the connection breaks', databaseError('08006')],
+  ])('is away or too slow, all of the transaction fail and none is done again: %s', async (_what, error) => {
+    const { queue, transactions, outcomes } = await openGroup();
+    await transactions[1]!.fail(error);
+    expect(outcomes()).toStrictEqual(Array(3).fill(error.message));
+    expect(transactions).toHaveLength(2);
+    const next = watch(queue.charge(batchOf(1)));
+    await transactions[2]!.commit();
+    expect(next.result).toBeDefined();
+  });
+
+  test('is lost while the batches are done again, the rest still has its turn', async () => {
+    const { transactions, batches, outcomes } = await openGroup();
+    await transactions[1]!.fail(databaseError('23514'));
+    await transactions[2]!.fail(new Error('lost'));
+    await transactions[3]!.commit();
+    await transactions[4]!.commit();
+    expect(outcomes()).toStrictEqual(['lost', ...batches.slice(1).map(outcomeOf)]);
+  });
+
+  test('has an account locked, its batches are waited for apart and hold up nobody else', async () => {
+    const { queue, transactions, batches, outcomes } = await openGroup();
+    await transactions[1]!.commit([batches[1]!]);
+    expect(outcomes()).toStrictEqual([outcomeOf(batches[0]!), undefined, outcomeOf(batches[2]!)]);
+    expect(transactions[2]).toMatchObject({ kind: 'tenant', batches: [batches[1]] });
+
+    const [later, neighbour] = [batchOf(2), batchOf(3)];
+    const laterResult = watch(queue.charge(later));
+    const neighbourResult = watch(queue.charge(neighbour));
+    expect(transactions[3]).toMatchObject({ kind: 'free', batches: [neighbour] });
+    await transactions[3]!.commit();
+    expect(neighbourResult.result).toStrictEqual(outcomeOf(neighbour));
+    expect(transactions).toHaveLength(4);
+
+    await transactions[2]!.commit();
+    expect(outcomes()[1]).toStrictEqual(outcomeOf(batches[1]!));
+    expect(transactions[4]).toMatchObject({ kind: 'free', batches: [later] });
+    await transactions[4]!.commit();
+    expect(laterResult.result).toStrictEqual(outcomeOf(later));
+  });
+
+  test('refuses what was waited for apart, each of its batches is done again alone', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    void queue.charge(batchOf(1));
+    const batches = [batchOf(2, 1), batchOf(2, 2)];
+    const results = batches.map((batch) => watch(queue.charge(batch)));
+    await transactions[0]!.commit();
+    await transactions[1]!.commit(batches);
+    await transactions[2]!.fail(databaseError('22003'));
+    await transactions[3]!.fail(databaseError('22003'));
+    await transactions[4]!.commit();
+    expect(transactions.slice(2).map(({ kind }) => kind)).toStrictEqual(['tenant', 'tenant', 'tenant']);
+    expect(results.map(({ result }) => result)).toStrictEqual(['refused with 22003', outcomeOf(batches[1]!)]);
+  });
+});
+
+describe('a batch that waits too long', () => {
+  const TOLD = 'charging a batch took too long';
+
+  test('fails after 10 seconds, and is not charged any more when its turn comes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    const first = watch(queue.charge(batchOf(1)));
+    const old = [batchOf(2), batchOf(3)].map((batch) => watch(queue.charge(batch)));
+    await vi.advanceTimersByTimeAsync(9_000);
+    const young = batchOf(3);
+    const result = watch(queue.charge(young));
+    expect(old.map((each) => each.result)).toStrictEqual([undefined, undefined]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([first, ...old].map((each) => each.result)).toStrictEqual([TOLD, TOLD, TOLD]);
+    expect(transactions).toHaveLength(1);
+
+    await transactions[0]!.commit();
+    expect(transactions[1]!.batches).toStrictEqual([young]);
+    await transactions[1]!.commit();
+    expect(result.result).toStrictEqual(outcomeOf(young));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is not done again after a refusal either', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    void queue.charge(batchOf(1));
+    const results = [batchOf(2), batchOf(3)].map((batch) => watch(queue.charge(batch)));
+    await transactions[0]!.commit();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await transactions[1]!.fail(databaseError('23514'));
+    expect(transactions).toHaveLength(2);
+    expect(results.map(({ result }) => result)).toStrictEqual([TOLD, TOLD]);
+    void queue.charge(batchOf(2));
+    expect(transactions).toHaveLength(3);
+  });
+});
+
+/** What a transaction may come to, and after how many turns of the event loop. */
+const ending = fc.record({
+  turns: fc.nat(3),
+  end: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('commit' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('refused' as const, 'lost' as const, 'thrown' as const) },
+  ),
+  locked: fc.uniqueArray(fc.nat(4), { maxLength: 2 }),
+});
+
+test('whatever transactions come to, every batch has its own answer and no tenant stays behind', async () => {
+  const arrivals = fc.array(fc.record({ tenant: fc.nat(4), records: fc.nat(14), turns: fc.nat(1) }), {
+    maxLength: 40,
+  });
+  await fc.assert(
+    fc.asyncProperty(arrivals, fc.infiniteStream(ending), async (batches, endings) => {
+      const limits = { transactions: 2, records: 12 };
+      const open = new Set<TenantId>();
+      let free = 0;
+      const run = async (kind: 'free' | 'tenant', group: readonly Batch[]): Promise<Outcomes> => {
+        const tenants = new Set(group.map(({ tenant }) => tenant));
+        const records = group.reduce((sum, batch) => sum + batch.records.length, 0);
+        expect(group.length === 1 || records <= limits.records).toBe(true);
+        expect([...tenants].filter((tenant) => open.has(tenant))).toStrictEqual([]);
+        for (const tenant of tenants) open.add(tenant);
+        free += kind === 'free' ? 1 : 0;
+        expect(free).toBeLessThanOrEqual(limits.transactions);
+        const { turns, end, locked } = endings.next().value;
+        for (let passed = 0; passed < turns; passed += 1) await turn();
+        for (const tenant of tenants) open.delete(tenant);
+        free -= kind === 'free' ? 1 : 0;
+        if (end === 'refused') throw databaseError('23514');
+        if (end === 'lost') throw databaseError('57P01');
+        if (end === 'thrown') throw new TypeError('a mistake of ours');
+        return outcomesOf(
+          group.filter(({ tenant }) => kind === 'tenant' || !locked.includes(Number(tenant))),
+        );
+      };
+      const queue = new ChargeQueue(
+        { free: (group) => run('free', group), tenant: (_tenant, group) => run('tenant', group) },
+        limits,
+      );
+      const answers = await Promise.all(
+        batches.map(async ({ tenant, records, turns }, at) => {
+          for (let passed = 0; passed < turns * at; passed += 1) await turn();
+          const batch = batchOf(tenant, records);
+          return queue.charge(batch).then(
+            (outcome) => expect(outcome).toStrictEqual(outcomeOf(batch)),
+            (error: Error) => expect(error.message).toMatch(/^(refused with|a mistake of ours$)/),
+          );
+        }),
+      );
+      expect(answers).toHaveLength(batches.length);
+      for (const tenant of [0, 1, 2, 3, 4]) await queue.charge(batchOf(tenant)).catch(() => undefined);
+      expect([free, open.size]).toStrictEqual([0, 0]);
+    }),
+    { numRuns: 300 },
+  );
+});

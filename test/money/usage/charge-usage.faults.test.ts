@@ -1,0 +1,239 @@
+/** What goes wrong with one batch, one account or one connection, and who else hears of it. */
+import pg from 'pg';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { type Service, startService } from '../../../src/run/service.ts';
+import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
+import { expectError } from '../../doors/rest/support.ts';
+import { checkLedger } from '../../support/check-ledger.ts';
+import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+
+const RECORDS = 20;
+
+const app = useService();
+let proxy: DatabaseProxy;
+let behind: Service;
+let tenants: TestTenant[];
+
+const db = () => app.service.deps.db;
+const idOf = (tenant: TestTenant) => parseTenantId(tenant.id)!;
+
+beforeAll(async () => {
+  proxy = await openDatabaseProxy(app.config.databaseUrl);
+  behind = await startService(
+    { ...app.config, databaseUrl: proxy.url, stripeSecretKey: undefined },
+    pino({ level: 'silent' }),
+  );
+  tenants = await Promise.all(Array.from({ length: 4 }, () => app.paidTenant()));
+});
+
+afterAll(async () => {
+  proxy.setOpen(true);
+  await behind.stop();
+  await proxy.close();
+});
+
+afterEach(async () => {
+  expect(await checkLedger(db())).toEqual([]);
+});
+
+interface Batch {
+  readonly tenant: TestTenant;
+  readonly records: Record<string, unknown>[];
+}
+
+/** Batches of all tenants in turn, half of them of the first. */
+function makeBatches(count: number): Batch[] {
+  return Array.from({ length: count }, (_, at) => ({
+    tenant: tenants[at % 2 === 0 ? 0 : (at >> 1) % tenants.length]!,
+    records: Array.from({ length: RECORDS }, () => usageRecord()),
+  }));
+}
+
+/** Over the service whose database is behind the proxy. */
+function report({ tenant, records }: Batch): Promise<Answer> {
+  return ask(`http://127.0.0.1:${behind.port}/v1/usage`, 'POST', { key: tenant.relayKey, body: { records } });
+}
+
+const reportAll = (batches: readonly Batch[]) => Promise.all(batches.map(report));
+
+function expectFailed(answers: readonly Answer[]): void {
+  for (const answer of answers) expectError(answer, 500, 'internal error');
+}
+
+/** Send the batches again: each is charged now, or was. */
+async function replay(batches: readonly Batch[], expected: 'charged' | 'duplicates' | 'either') {
+  for (const { status, text, json } of await reportAll(batches)) {
+    expect(status, text).toBe(200);
+    expect(json.charged + json.duplicates).toBe(RECORDS);
+    if (expected === 'either') expect([0, RECORDS]).toContain(json.charged);
+    else expect(json[expected]).toBe(RECORDS);
+  }
+}
+
+async function countStored(batches: readonly Batch[]): Promise<number> {
+  const ids = batches.flatMap(({ records }) => records.map(({ id }) => id));
+  const { rows } = await db().query('select count(*) from usage_records where id = any($1)', [ids]);
+  return Number(rows[0].count);
+}
+
+/** Begin a transaction with this statement and keep it open while the work is done. */
+async function whileHeld<T>(
+  statement: string,
+  work: (release: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  // A connection of the service would be ended for being idle.
+  const holder = new pg.Client(app.config.databaseUrl);
+  await holder.connect();
+  const release = async () => {
+    await holder.query('rollback');
+  };
+  try {
+    await holder.query('begin');
+    await holder.query(statement);
+    return await work(release);
+  } finally {
+    await holder.end();
+  }
+}
+
+const lockAccount = (tenant: TestTenant) =>
+  `select from accounts where tenant_id = ${idOf(tenant)} for no key update`;
+
+/** Sessions of the service behind the proxy and of the other that wait for a lock. */
+async function countLockWaiters(): Promise<number> {
+  const { rows } = await db().query(
+    `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return Number(rows[0].count);
+}
+
+describe('an account that somebody else has locked', () => {
+  it('makes nobody wait but its own relays, and them no longer than it is locked', async () => {
+    const batches = makeBatches(24);
+    const isOwn = ({ tenant }: Batch) => tenant === tenants[0];
+    await whileHeld(lockAccount(tenants[0]!), async (release) => {
+      const answered: Answer[] = [];
+      const own = batches.filter(isOwn).map(async (batch) => answered.push(await report(batch)));
+      await expect.poll(countLockWaiters).toBe(1);
+      for (const { json } of await reportAll(batches.filter((batch) => !isOwn(batch)))) {
+        expect(json).toMatchObject({ charged: RECORDS });
+      }
+      expect(answered).toEqual([]);
+      await release();
+      await Promise.all(own);
+      for (const { json } of answered) expect(json).toMatchObject({ charged: RECORDS });
+      expect(answered).toHaveLength(own.length);
+    });
+  });
+
+  it('and never lets go of it, fails its own relays alone and within their 15 seconds', async () => {
+    const batches = makeBatches(12);
+    const [own, others] = [
+      batches.filter(({ tenant }) => tenant === tenants[0]),
+      batches.filter(({ tenant }) => tenant !== tenants[0]),
+    ];
+    await whileHeld(lockAccount(tenants[0]!), async () => {
+      const started = performance.now();
+      const failing = reportAll(own);
+      await expect.poll(countLockWaiters).toBe(1);
+      for (const { json } of await reportAll(others)) expect(json).toMatchObject({ charged: RECORDS });
+      expectFailed(await failing);
+      expect(performance.now() - started).toBeLessThan(14_500);
+      // Nobody is waited for any more, so that nothing is charged behind the back of its caller.
+      await expect.poll(countLockWaiters).toBe(0);
+    });
+    expect(await countStored(own)).toBe(0);
+    await replay(own, 'charged');
+    await replay(others, 'duplicates');
+  });
+});
+
+describe('a batch that the database refuses', () => {
+  beforeAll(async () => {
+    await db().query(
+      `create function refuse_poison() returns trigger language plpgsql as $$
+       begin
+         if new.id like 'poison%' then raise exception 'poison' using errcode = 'check_violation'; end if;
+         return new;
+       end $$;
+       create trigger refuse_poison before insert on usage_records for each row execute function refuse_poison()`,
+    );
+  });
+  afterAll(async () => {
+    await db().query('drop trigger refuse_poison on usage_records; drop function refuse_poison');
+  });
+
+  it('fails alone, and the others of its transaction are charged', async () => {
+    const batches = makeBatches(40);
+    const isBad = (at: number) => at === 8 || at === 9 || at === 30;
+    for (const [at, { records }] of batches.entries()) if (isBad(at)) records[11]!.id = `poison-${at}`;
+    const answers = await reportAll(batches);
+    for (const [at, answer] of answers.entries()) {
+      if (isBad(at)) expectError(answer, 500, 'internal error');
+      else expect(answer.json, answer.text).toMatchObject({ charged: RECORDS });
+    }
+    expect(await countStored(batches)).toBe(37 * RECORDS);
+    await replay(
+      batches.filter((_, at) => !isBad(at)),
+      'duplicates',
+    );
+  });
+});
+
+describe('a connection that is lost', () => {
+  it.each([
+    ['before the records are sent', () => proxy.cutBefore('copy usage_records'), 'charged'],
+    ['while the records are sent', () => proxy.cutAfter('copy usage_records'), 'charged'],
+    ['before the commit', () => proxy.cutBefore('commit'), 'charged'],
+    ['after the commit, whose answer is lost', () => proxy.cutAfter('commit'), 'duplicates'],
+  ] as const)(
+    '%s, fails all of its transaction, and a replay makes everything right',
+    async (_, cut, replayed) => {
+      const batches = makeBatches(16);
+      cut();
+      const answers = await reportAll(batches);
+      proxy.cutBefore(undefined);
+      proxy.cutAfter(undefined);
+      expectFailed(answers);
+      expect(await countStored(batches)).toBe(replayed === 'charged' ? 0 : 16 * RECORDS);
+      await replay(batches, replayed);
+      await replay(batches, 'duplicates');
+    },
+  );
+
+  it('and cannot be had again, fails all that wait, and the queue goes on when it can', async () => {
+    const batches = makeBatches(30);
+    await whileHeld('lock table usage_records in share mode', async () => {
+      const failing = reportAll(batches);
+      await expect.poll(countLockWaiters).toBe(3);
+      proxy.setOpen(false);
+      expectFailed(await failing);
+    });
+    proxy.setOpen(true);
+    await replay(batches, 'charged');
+  });
+});
+
+describe('a database that says nothing any more', () => {
+  it('is a 500 within 15 seconds for all that wait, of which nothing is charged later', {
+    timeout: 60_000,
+  }, async () => {
+    const batches = makeBatches(30);
+    await whileHeld('lock table usage_records in share mode', async () => {
+      const started = performance.now();
+      const failing = reportAll(batches);
+      await expect.poll(countLockWaiters).toBe(3);
+      proxy.setSilent(true);
+      expectFailed(await failing);
+      expect(performance.now() - started).toBeLessThan(16_000);
+    });
+    proxy.setSilent(false);
+    // What comes now is charged after all that was waiting had its turn.
+    const next = makeBatches(8);
+    await replay(next, 'charged');
+    expect(await countStored(batches)).toBe(0);
+    await replay(batches, 'charged');
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { displayMicros } from '../../../src/money/amount.ts';
+import { parseDollars } from '../../../src/run/admin/arguments.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+import { runAdmin } from './support.ts';
+
+const app = useService();
+const db = () => app.service.deps.db;
+const admin = (...args: string[]) => runAdmin({ DATABASE_URL: db().options.connectionString! }, ...args);
+
+async function entriesOf(tenant: TestTenant) {
+  const answer = await app.request('GET', '/v1/billing', { key: tenant.key });
+  return { balance: answer.json.balance.micros, recent: answer.json.recent };
+}
+
+describe('credit adjust', () => {
+  it('gives credit and takes it back, each an entry of the ledger with its reason', async () => {
+    const tenant = await app.paidTenant({ cents: 1000 });
+    expect(await admin('credit', 'adjust', tenant.id, '12.50', '--reason', 'an outage in May')).toMatchObject(
+      {
+        code: 0,
+        out: 'posted $12.500000; the balance is $22.500000\n',
+        err: '',
+      },
+    );
+    const back = await admin(
+      'credit',
+      'adjust',
+      tenant.id,
+      '-3',
+      '--reason',
+      'too much',
+      '--id',
+      'case-7',
+      '--json',
+    );
+    expect(back).toMatchObject({
+      code: 0,
+      json: {
+        tenant: tenant.id,
+        posted: true,
+        amount: { micros: -3_000_000 },
+        balance: { micros: 19_500_000 },
+      },
+    });
+    const { balance, recent } = await entriesOf(tenant);
+    expect(balance).toBe(19_500_000);
+    expect(recent).toMatchObject([
+      { kind: 'adjustment', amount: { micros: -3_000_000 }, reference: 'case-7', detail: 'too much' },
+      { kind: 'adjustment', amount: { micros: 12_500_000 }, reference: '', detail: 'an outage in May' },
+      { kind: 'top_up', amount: { micros: 10_000_000 } },
+    ]);
+  });
+
+  it('may take a balance below zero', async () => {
+    const tenant = await app.signUp();
+    const taken = await admin('credit', 'adjust', tenant.id, '-0.000001', '--reason', 'the least there is');
+    expect(taken).toMatchObject({ code: 0, out: 'posted -$0.000001; the balance is -$0.000001\n' });
+  });
+
+  it('posts nothing again for the same id, even at the same time', async () => {
+    const tenant = await app.signUp();
+    const args = ['credit', 'adjust', tenant.id, '5', '--reason', 'a gift', '--id', 'gift', '--json'];
+    const outcomes = await Promise.all([admin(...args), admin(...args), admin(...args)]);
+    expect(outcomes.map((each) => each.code)).toEqual([0, 0, 0]);
+    expect(outcomes.map((each) => each.json.posted).sort()).toEqual([false, false, true]);
+    expect((await entriesOf(tenant)).balance).toBe(5_000_000);
+
+    const other = await admin('credit', 'adjust', tenant.id, '6', '--reason', 'a gift', '--id', 'gift');
+    expect(other).toMatchObject({ code: 1, out: '' });
+    expect(other.err).toBe('invalid request: this id was used for an adjustment of another amount\n');
+    expect((await entriesOf(tenant)).balance).toBe(5_000_000);
+  });
+
+  it('takes an id for each tenant by itself', async () => {
+    for (const tenant of [await app.signUp(), await app.signUp()]) {
+      await admin('credit', 'adjust', tenant.id, '5', '--reason', 'a gift', '--id', 'gift');
+      expect((await entriesOf(tenant)).balance).toBe(5_000_000);
+    }
+  });
+
+  it.each(['1e3', '0', '--5'])('does not understand the amount %s', async (text) => {
+    const tenant = await app.signUp();
+    expect(await admin('credit', 'adjust', tenant.id, text, '--reason', 'to see')).toMatchObject({
+      code: 2,
+      out: '',
+    });
+    const { rows } = await db().query('select 1 from postings where tenant_id = $1', [
+      parseTenantId(tenant.id),
+    ]);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('parseDollars', () => {
+  it('reads back what money is displayed as, exactly', () => {
+    const micros = fc
+      .bigInt({ min: -999_999_999_999_999n, max: 999_999_999_999_999n })
+      .filter((each) => each !== 0n);
+    fc.assert(fc.property(micros, (each) => parseDollars(displayMicros(each).replace('$', '')) === each));
+  });
+
+  it.each([
+    ['12.5', 12_500_000n],
+    ['-3', -3_000_000n],
+    ['0.000001', 1n],
+    ['-0.1', -100_000n],
+    ['9007199254', undefined],
+    ['999999999.999999', 999_999_999_999_999n],
+    ['.5', undefined],
+    ['5.', undefined],
+    ['+5', undefined],
+    ['5,00', undefined],
+    ['', undefined],
+    ['-0', undefined],
+    ['0.00', undefined],
+    ['1e3', undefined],
+    ['$5', undefined],
+    ['1.0000001', undefined],
+    ['٣', undefined],
+  ])('reads %j', (text, micros) => {
+    if (micros === undefined) expect(() => parseDollars(text)).toThrow('It must be dollars');
+    else expect(parseDollars(text)).toBe(micros);
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { migrate } from '../../../src/base/db/migrate.ts';
+import { openPool } from '../../../src/base/db/pool.ts';
+import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
+import { type Embedded, startEmbedded } from '../../../src/run/embedded-postgres/embedded-postgres.ts';
+import { databaseUrl } from '../../support/database.ts';
+import { runAdmin } from './support.ts';
+
+const NOWHERE = 'postgres://somebody:a-password@127.0.0.1:1/boxoffice';
+
+describe('a command line', () => {
+  it.each([
+    [
+      ['--help'],
+      /Commands:[\s\S]+tenants[\s\S]+credit[\s\S]+top-ups[\s\S]+usage[\s\S]+rates[\s\S]+events[\s\S]+signing-keys[\s\S]+verify/,
+    ],
+    [['credit', 'adjust', '--help'], /<amount>[\s\S]+--json[\s\S]+--reason <text>/],
+  ])('%s explains itself', async (args, text) => {
+    expect(await runAdmin({}, ...args)).toMatchObject({ code: 0, out: expect.stringMatching(text), err: '' });
+  });
+
+  it.each([[[]], [['tenants']], [['dance']], [['tenants', 'list', 'all']], [['verify', '--quickly']]])(
+    '%j is not understood',
+    async (args) => {
+      expect(await runAdmin({ DATABASE_URL: NOWHERE }, ...args)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(/^(Usage|error): /),
+      });
+    },
+  );
+
+  it('is told of a wrong setting', async () => {
+    const refused = await runAdmin({ DATABASE_URL: 'mysql://somebody:a-password@db/' }, 'verify');
+    expect(refused).toMatchObject({ code: 2, out: '', err: 'DATABASE_URL must be a postgres:// address\n' });
+  });
+
+  it('needs the provider for its payments', async () => {
+    const refused = await runAdmin({ DATABASE_URL: inject('adminUrl') }, 'verify', '--payments');
+    expect(refused).toMatchObject({ code: 2, out: '', err: 'error: --payments needs STRIPE_SECRET_KEY\n' });
+  });
+
+  it('says in one line, and without a password, that there is no database', async () => {
+    const failed = await runAdmin({ DATABASE_URL: NOWHERE }, 'tenants', 'list');
+    expect(failed).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^connect ECONNREFUSED .+\n$/),
+    });
+  });
+
+  it('says that a database has no tables yet', async () => {
+    const empty = databaseUrl(inject('adminUrl'), 'postgres');
+    const failed = await runAdmin({ DATABASE_URL: empty }, 'tenants', 'list');
+    expect(failed).toMatchObject({
+      code: 1,
+      err: 'the database has no tables yet: start the service once\n',
+    });
+  });
+});
+
+describe('the embedded database', () => {
+  let dataDir: string;
+  let embedded: Embedded;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-admin-'));
+    embedded = await startEmbedded({
+      dataDir,
+      log: { info: () => undefined, warn: console.warn },
+      durable: false,
+    });
+    const pool = openPool(embedded.url, { max: 1 });
+    await migrate(pool);
+    await loadRates(pool, undefined);
+    await pool.end();
+  });
+  afterAll(async () => {
+    await embedded.stop();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('is used beside a service, and by itself', async () => {
+    const env = { DATA_DIR: dataDir };
+    expect((await runAdmin(env, 'rates', 'show', '--json')).json).toMatchObject({ version: 1 });
+    await embedded.stop();
+    expect(await runAdmin(env, 'verify')).toMatchObject({
+      code: 0,
+      out: 'ok: 0 tenants, 0 postings, 0 records\n',
+      err: '',
+    });
+  });
+
+  it('is not made by a command that only meant to look', async () => {
+    const nowhere = join(dataDir, 'mistyped');
+    const failed = await runAdmin({ DATA_DIR: nowhere }, 'tenants', 'list');
+    expect(failed).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`no database in ${nowhere}`),
+    });
+  });
+});

@@ -1,0 +1,228 @@
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/run/config.ts';
+
+const refusal = (env: Record<string, string>) => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return undefined;
+};
+
+describe('an empty environment', () => {
+  test('is for trying things out on this machine', () => {
+    const config = readConfig({});
+    expect(config).toStrictEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      grpcPort: 8081,
+      tls: undefined,
+      opsPort: 8083,
+      workers: 1,
+      joinAddress: undefined,
+      joinOrigins: [],
+      joinCreatesRooms: true,
+      confusableUsernames: 'allow',
+      secretsKey: undefined,
+      databaseUrl: undefined,
+      dataDir: resolve('data'),
+      publicUrl: 'http://127.0.0.1:8080',
+      payments: 'sandbox',
+      stripeSecretKey: undefined,
+      stripeWebhookSecrets: [],
+      stripeApiBase: undefined,
+      sandboxPort: 8082,
+      keyPrefix: 'svc',
+      ratesFile: undefined,
+      trustProxy: [],
+      signupCheckoutCents: 2000,
+      billingRounding: 'carry',
+      logLevel: 'info',
+      production: false,
+      tracing: false,
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('an empty value is no value', () => {
+    const names = [
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'PUBLIC_URL',
+      'PAYMENTS',
+      'KEY_PREFIX',
+      'TRUST_PROXY',
+      'LOG_LEVEL',
+      'GRPC_PORT',
+      'TLS_CERT',
+      'TLS_KEY',
+      'JOIN_HOST',
+      'JOIN_PORT',
+      'JOIN_ORIGINS',
+      'JOIN_CREATES_ROOMS',
+      'CONFUSABLE_USERNAMES',
+      'SECRETS_KEY',
+    ];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toStrictEqual(readConfig({}));
+  });
+});
+
+describe('values', () => {
+  test.each([
+    [{ PORT: '0' }, { port: 0 }],
+    [{ WORKERS: '64' }, { workers: 64 }],
+    [{ PORT: '65535' }, { port: 65_535, publicUrl: 'http://127.0.0.1:65535' }],
+    [{ HOST: '::1' }, { host: '::1', publicUrl: 'http://[::1]:8080' }],
+    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
+    [{ PUBLIC_URL: 'https://api.example.com//' }, { publicUrl: 'https://api.example.com' }],
+    [{ DATABASE_URL: 'postgresql://u:p@db/x' }, { databaseUrl: 'postgresql://u:p@db/x' }],
+    [{ KEY_PREFIX: 'live1' }, { keyPrefix: 'live1' }],
+    [{ TRUST_PROXY: ' 10.0.0.0/8, ::1 ,192.0.2.1' }, { trustProxy: ['10.0.0.0/8', '::1', '192.0.2.1'] }],
+    [{ TRUST_PROXY: '0.0.0.0/32,::/128' }, { trustProxy: ['0.0.0.0/32', '::/128'] }],
+    [{ SIGNUP_CHECKOUT_CENTS: '1000' }, { signupCheckoutCents: 1000 }],
+    [{ SIGNUP_CHECKOUT_CENTS: '1000000' }, { signupCheckoutCents: 1_000_000 }],
+    [{ BILLING_ROUNDING: 'per_record' }, { billingRounding: 'per_record' }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [{ GRPC_PORT: '0' }, { grpcPort: 0 }],
+    [
+      { TLS_CERT: 'tls/cert.pem', TLS_KEY: '/tls/key.pem' },
+      { tls: { certificateFile: resolve('tls/cert.pem'), keyFile: '/tls/key.pem' } },
+    ],
+    [{ JOIN_PORT: '0' }, { joinAddress: { host: '127.0.0.1', port: 0 } }],
+    [{ JOIN_PORT: '9000', HOST: '0.0.0.0' }, { joinAddress: { host: '0.0.0.0', port: 9000 } }],
+    [{ JOIN_HOST: '::1' }, { joinAddress: { host: '::1', port: 8084 } }],
+    [{ JOIN_ORIGINS: '*' }, { joinOrigins: ['*'] }],
+    [
+      { JOIN_ORIGINS: 'https://a.example, http://localhost:5173,' },
+      { joinOrigins: ['https://a.example', 'http://localhost:5173'] },
+    ],
+    [{ JOIN_CREATES_ROOMS: 'false' }, { joinCreatesRooms: false }],
+    [{ CONFUSABLE_USERNAMES: 'refuse' }, { confusableUsernames: 'refuse' }],
+    [{ SECRETS_KEY: Buffer.alloc(32, 255).toString('base64') }, { secretsKey: Buffer.alloc(32, 255) }],
+    [{ NODE_ENV: 'production' }, { production: true, payments: 'none' }],
+    [
+      { STRIPE_SECRET_KEY: 'sk', STRIPE_WEBHOOK_SECRET: 'whsec_1, whsec_2,' },
+      { payments: 'stripe', stripeSecretKey: 'sk', stripeWebhookSecrets: ['whsec_1', 'whsec_2'] },
+    ],
+    [
+      { PAYMENTS: 'none', STRIPE_SECRET_KEY: 'sk' },
+      { payments: 'none', stripeSecretKey: undefined },
+    ],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x' }, { tracing: true }],
+  ])('%j', (env, expected) => {
+    expect(readConfig(env)).toMatchObject(expected);
+  });
+});
+
+describe('refuses, with one line that names the variable', () => {
+  test.each([
+    [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535, not "65536"'],
+    [{ PORT: '-1' }, 'PORT must be a whole number from 0 to 65535, not "-1"'],
+    [{ PORT: '80 ' }, 'PORT must be a whole number from 0 to 65535, not "80 "'],
+    [{ PORT: '1e3' }, 'PORT must be a whole number from 0 to 65535, not "1e3"'],
+    [{ PORT: '0x50' }, 'PORT must be a whole number from 0 to 65535, not "0x50"'],
+    [{ GRPC_PORT: 'x' }, 'GRPC_PORT must be a whole number from 0 to 65535, not "x"'],
+    [{ TLS_CERT: 'cert.pem' }, 'TLS_KEY must be set when TLS_CERT is'],
+    [{ TLS_KEY: 'key.pem' }, 'TLS_CERT must be set when TLS_KEY is'],
+    [{ OPS_PORT: 'x' }, 'OPS_PORT must be a whole number from 0 to 65535, not "x"'],
+    [{ HOST: 'a b' }, 'HOST must be an address or a host name, not "a b"'],
+    [{ PUBLIC_URL: 'api.example.com' }, 'PUBLIC_URL must be an http or https address, not "api.example.com"'],
+    [{ PUBLIC_URL: 'ftp://x' }, 'PUBLIC_URL must be an http or https address, not "ftp://x"'],
+    [{ PUBLIC_URL: 'https://x/?a=b' }, 'PUBLIC_URL must be an http or https address, not "https://x/?a=b"'],
+    [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, 'DATABASE_URL must be a postgres:// address'],
+    [{ PAYMENTS: 'paypal' }, 'PAYMENTS must be one of stripe, sandbox, none, not "paypal"'],
+    [{ PAYMENTS: 'stripe' }, 'STRIPE_SECRET_KEY must be set when PAYMENTS is stripe'],
+    [
+      { STRIPE_SECRET_KEY: 'sk' },
+      'STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook',
+    ],
+    [
+      { STRIPE_SECRET_KEY: 'sk', STRIPE_WEBHOOK_SECRET: ' , ' },
+      'STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook',
+    ],
+    [
+      { PAYMENTS: 'sandbox', NODE_ENV: 'production' },
+      'PAYMENTS must be stripe or none when NODE_ENV is production, not "sandbox"',
+    ],
+    [{ KEY_PREFIX: 'a_b' }, 'KEY_PREFIX must be 1 to 20 letters or digits, not "a_b"'],
+    [
+      { KEY_PREFIX: 'dev' },
+      'KEY_PREFIX must be something else than the prefix of device credentials, not "dev"',
+    ],
+    [
+      { TRUST_PROXY: 'true' },
+      'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "true"',
+    ],
+    [{ TRUST_PROXY: '*' }, 'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "*"'],
+    [{ TRUST_PROXY: '1' }, 'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "1"'],
+    [
+      { TRUST_PROXY: '10.0.0.0/33' },
+      'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "10.0.0.0/33"',
+    ],
+    [
+      { TRUST_PROXY: '10.0.0.0/' },
+      'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "10.0.0.0/"',
+    ],
+    [
+      { TRUST_PROXY: '::/129' },
+      'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "::/129"',
+    ],
+    [
+      { SIGNUP_CHECKOUT_CENTS: '999' },
+      'SIGNUP_CHECKOUT_CENTS must be a whole number from 1000 to 1000000, not "999"',
+    ],
+    [
+      { SIGNUP_CHECKOUT_CENTS: '1000001' },
+      'SIGNUP_CHECKOUT_CENTS must be a whole number from 1000 to 1000000, not "1000001"',
+    ],
+    [{ BILLING_ROUNDING: 'floor' }, 'BILLING_ROUNDING must be one of carry, per_record, not "floor"'],
+    [{ JOIN_PORT: '-1' }, 'JOIN_PORT must be a whole number from 0 to 65535, not "-1"'],
+    [{ JOIN_HOST: 'a b' }, 'JOIN_HOST must be an address or a host name, not "a b"'],
+    ...[
+      'example.com',
+      'https://a.example/',
+      'https://a.example/x',
+      'https://A.example',
+      'https://a.example:443',
+      'ftp://a.example',
+      'null',
+      'https://*.example',
+    ].map((origin): [Record<string, string>, string] => [
+      { JOIN_ORIGINS: `https://b.example,${origin}` },
+      `JOIN_ORIGINS must be a list of origins, such as https://example.com, or *, not "${origin}"`,
+    ]),
+    [
+      { JOIN_ORIGINS: '*,https://a.example' },
+      'JOIN_ORIGINS must be a list of origins, such as https://example.com, or *, not "*"',
+    ],
+    [{ JOIN_CREATES_ROOMS: '1' }, 'JOIN_CREATES_ROOMS must be one of true, false, not "1"'],
+    [{ CONFUSABLE_USERNAMES: 'yes' }, 'CONFUSABLE_USERNAMES must be one of allow, refuse, not "yes"'],
+    ...[
+      'hunter2',
+      Buffer.alloc(31).toString('base64'),
+      Buffer.alloc(33).toString('base64'),
+      Buffer.alloc(32).toString('hex'),
+      Buffer.alloc(32).toString('base64url'),
+      `${Buffer.alloc(32).toString('base64')} `,
+    ].map((key): [Record<string, string>, string] => [
+      { SECRETS_KEY: key },
+      'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints',
+    ]),
+    [
+      { LOG_LEVEL: 'INFO' },
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "INFO"',
+    ],
+  ])('%j', (env, message) => {
+    expect(refusal(env)).toBe(message);
+  });
+
+  test('an address with a password in it is not repeated', () => {
+    for (const name of ['PUBLIC_URL', 'STRIPE_API_BASE', 'DATABASE_URL']) {
+      expect(refusal({ [name]: 'https://user:hunter2@example.com' }), name).not.toContain('hunter2');
+    }
+  });
+});

@@ -1,0 +1,55 @@
+/** The service as `npm start` starts it: a process that reads the environment. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { ask } from '../support/service.ts';
+
+const database = useDatabase();
+const MAIN = fileURLToPath(new URL('../../src/run/main.ts', import.meta.url));
+
+const start = (env: Record<string, string>) => {
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME },
+      ...{
+        DATABASE_URL: database.url,
+        PAYMENTS: 'none',
+        LOG_LEVEL: 'silent',
+        PORT: '0',
+        OPS_PORT: '0',
+        GRPC_PORT: '0',
+      },
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+};
+
+test("a database of one's own needs SECRETS_KEY: one line, exit code 1", async () => {
+  const child = start({});
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect([code, said]).toStrictEqual([
+    1,
+    'SECRETS_KEY must be set when DATABASE_URL is: 32 bytes in base64, as `openssl rand -base64 32` prints\n',
+  ]);
+});
+
+test('says where devices join, and stops on a signal', async () => {
+  const child = start({ SECRETS_KEY: Buffer.alloc(32, 3).toString('base64'), JOIN_PORT: '0' });
+  const exited = once(child, 'exit');
+  let said = '';
+  child.stderr.on('data', (part) => {
+    said += part;
+  });
+  await expect.poll(() => said, { timeout: 60_000 }).toMatch(/Stop with Ctrl-C/);
+  const [, joinUrl] = /Joining +(http:\S+)\/join/.exec(said)!;
+  expect((await ask(`${joinUrl}/join`, 'POST')).status).toBe(401);
+  expect((await ask(`${joinUrl}/.well-known/jwks.json`, 'GET')).json.keys).toHaveLength(1);
+  child.kill('SIGTERM');
+  expect(await exited).toStrictEqual([0, null]);
+});

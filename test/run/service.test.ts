@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newKey } from '../../src/access/keys/api-key.ts';
+import { insertKey } from '../../src/access/keys/keys.sql.ts';
+import { inTransaction } from '../../src/base/db/transaction.ts';
+import { StartError } from '../../src/base/lib/start-error.ts';
+import { newTenantId } from '../../src/base/tenants/tenant.ts';
+import { insertTenant } from '../../src/base/tenants/tenants.sql.ts';
+import { ListenError, type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
+import { bareConfig } from '../support/bare-config.ts';
+import { useDatabase } from '../support/database.ts';
+import { ask, usageRecord } from '../support/service.ts';
+
+const database = useDatabase();
+
+/** A slow machine is no fault. */
+const PATIENTLY = { timeout: 10_000 };
+
+function start(changes: Partial<ServiceConfig> = {}): Promise<Service> {
+  return startService({ ...bareConfig(database.url), ...changes }, pino({ level: 'silent' }));
+}
+
+const urlOf = (port: number, path: string) => `http://127.0.0.1:${port}${path}`;
+
+async function connectionsOfServices(): Promise<number> {
+  const { rows } = await database.pool.query(
+    `select count(*) from pg_stat_activity
+      where datname = current_database() and application_name = 'boxoffice' and pid <> pg_backend_pid()`,
+  );
+  return Number(rows[0].count);
+}
+
+describe('stop', () => {
+  it('answers requests that are under way, and takes no more', async () => {
+    const service = await start();
+    const id = newTenantId();
+    const key = newKey('svc');
+    await inTransaction(database.pool, async (tx) => {
+      await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+      await insertKey(tx, id, { ...key, name: 'relay', kind: 'relay' });
+    });
+    let stopped = false;
+    let stopping: Promise<void> | undefined;
+    let answer: ReturnType<typeof ask> | undefined;
+
+    // While somebody else holds the account, a charge waits for it.
+    await inTransaction(database.pool, async (tx) => {
+      await tx.query('select 1 from accounts where tenant_id = $1 for update', [id]);
+      answer = ask(urlOf(service.port, '/v1/usage'), 'POST', {
+        key: key.plaintext,
+        body: { records: [usageRecord()] },
+      });
+      await expect.poll(waitingForLocks, PATIENTLY).toBe(1);
+      stopping = service.stop().then(() => {
+        stopped = true;
+      });
+      await expect.poll(() => refusesConnections(service.port), PATIENTLY).toBe(true);
+      const { status, json } = await ask(urlOf(service.opsPort!, '/readyz'), 'GET');
+      expect({ status, json }).toEqual({ status: 503, json: { status: 'not ready', reason: 'stopping' } });
+      expect(stopped).toBe(false);
+    });
+
+    expect(await answer).toMatchObject({ status: 200, json: { charged: 1 } });
+    await stopping;
+    expect(await refusesConnections(service.opsPort!)).toBe(true);
+    const { rows } = await database.pool.query(
+      'select count(*)::integer from usage_records where tenant_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ count: 1 }]);
+  });
+
+  it('does not wait for clients that keep their connections', async () => {
+    const service = await start();
+    const idle = connect(service.port, '127.0.0.1');
+    await once(idle, 'connect');
+    idle.write('GET /v1/rates HTTP/1.1\r\nhost: service.test\r\n\r\n');
+    await once(idle, 'data');
+    const closed = once(idle, 'close');
+    idle.resume();
+    await service.stop();
+    await closed;
+  });
+
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await database.pool.query(
+      `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0].count;
+  }
+
+  function refusesConnections(port: number): Promise<boolean> {
+    const socket = connect(port, '127.0.0.1');
+    return new Promise((resolve) => {
+      socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
+    }).finally(() => socket.destroy()) as Promise<boolean>;
+  }
+});
+
+describe('a port that is taken', () => {
+  let holder: Server;
+  let taken: number;
+
+  beforeEach(async () => {
+    holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    taken = (holder.address() as AddressInfo).port;
+  });
+  afterEach(() => {
+    holder.close();
+  });
+
+  it.each([
+    ['PORT', () => ({ port: taken })],
+    ['OPS_PORT', () => ({ opsPort: taken })],
+    ['JOIN_PORT', () => ({ joinAddress: { host: '127.0.0.1', port: taken } })],
+  ])('stops the start and names %s', async (variable, changes) => {
+    const before = await connectionsOfServices();
+    const error = await start(changes()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ListenError);
+    expect((error as Error).message).toBe(`port ${taken} is taken: set ${variable} to another one`);
+    // Nothing stays open behind it.
+    await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
+  });
+
+  it('is told from an address that is not there', async () => {
+    const error = await start({ host: '192.0.2.1' }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ListenError);
+    expect((error as Error).message).toContain('(PORT)');
+  });
+});
+
+describe('a second service on the same database', () => {
+  it('does not start with another SECRETS_KEY', async () => {
+    const service = await start();
+    const before = await connectionsOfServices();
+    const error = await start({ secretsKey: Buffer.alloc(32, 1) }).catch((thrown: unknown) => thrown);
+    await service.stop();
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as Error).message).toMatch(
+      /^SECRETS_KEY is not the one that the signing key [\w-]{43} was encrypted with$/,
+    );
+    await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
+  });
+
+  it('starts at the same time and serves the same', async () => {
+    const services = await Promise.all([start(), start()]);
+    const [one, two] = await Promise.all(services.map((each) => ask(urlOf(each.port, '/v1/rates'), 'GET')));
+    await Promise.all(services.map((each) => each.stop()));
+    expect(one!.status).toBe(200);
+    expect(two!.json).toEqual(one!.json);
+  });
+});

@@ -1,0 +1,256 @@
+/** Several processes behind one port, as operators run them and as they fail. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { newKey } from '../../../src/access/keys/api-key.ts';
+import { insertKey } from '../../../src/access/keys/keys.sql.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import { connectionsOfEach } from '../../../src/run/workers/workers.ts';
+import { useDatabase } from '../../support/database.ts';
+import { ask, usageRecord } from '../../support/service.ts';
+import {
+  failToStart,
+  isAlive,
+  KeptConnection,
+  PATIENTLY,
+  refusesConnections,
+  type Started,
+  startMain,
+} from './support.ts';
+
+const database = useDatabase();
+const start = (env: Record<string, string> = {}) => startMain({ DATABASE_URL: database.url, ...env });
+
+interface Tenant {
+  readonly id: TenantId;
+  readonly key: string;
+  readonly relayKey: string;
+  readonly relayKeyId: string;
+}
+
+async function makeTenant(): Promise<Tenant> {
+  const id = newTenantId();
+  const key = newKey('svc');
+  const relayKey = newKey('svc');
+  await inTransaction(database.pool, async (tx) => {
+    await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+    await insertKey(tx, id, { ...key, name: 'backend', kind: 'backend' });
+    await insertKey(tx, id, { ...relayKey, name: 'relay', kind: 'relay' });
+  });
+  return { id, key: key.plaintext, relayKey: relayKey.plaintext, relayKeyId: relayKey.id };
+}
+
+const connections = (started: Started, count: number) =>
+  Array.from({ length: count }, () => new KeptConnection(started.url));
+
+const workersThatAnswered = (started: Started, route: string) =>
+  new Set(started.lines.filter((line) => line.route === route).map(({ worker }) => worker));
+
+async function requestsOf(started: Started, route: string): Promise<number> {
+  const { text } = await ask(`${started.opsUrl}/metrics`, 'GET');
+  const lines = text.matchAll(/^boxoffice_http_requests_total\{(.*)\} (\d+)$/gm);
+  return [...lines].reduce(
+    (sum, [, labels, value]) => (labels!.includes(`route="${route}"`) ? sum + Number(value) : sum),
+    0,
+  );
+}
+
+/** While somebody else holds its account, a charge of the tenant waits: `meanwhile` runs then. */
+async function withChargesUnderWay(
+  started: Started,
+  count: number,
+  meanwhile: () => Promise<unknown>,
+): Promise<Awaited<ReturnType<KeptConnection['ask']>>[]> {
+  const tenants = await Promise.all(Array.from({ length: count }, makeTenant));
+  const kept = connections(started, count);
+  // In turns, so that each worker gets its share.
+  for (const each of kept) await each.ask('GET', '/v1/rates');
+  let answers: Promise<Awaited<ReturnType<KeptConnection['ask']>>[]> | undefined;
+  await inTransaction(database.pool, async (tx) => {
+    await tx.query('select 1 from accounts where tenant_id = any($1) for update', [
+      tenants.map(({ id }) => id),
+    ]);
+    answers = Promise.all(
+      kept.map((each, index) =>
+        each.ask('POST', '/v1/usage', { key: tenants[index]!.relayKey, body: { records: [usageRecord()] } }),
+      ),
+    );
+    answers.catch(() => {});
+    await expect.poll(waitingForLocks, PATIENTLY).toBe(count);
+    await meanwhile();
+  });
+  return answers!;
+}
+
+async function waitingForLocks(): Promise<number> {
+  const { rows } = await database.pool.query(
+    `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0].count;
+}
+
+describe('two workers', () => {
+  test('answer on one port, and are one service for operators', async () => {
+    const started = await start({ JOIN_PORT: '0' });
+    for (const each of connections(started, 6)) expect((await each.ask('GET', '/v1/rates')).status).toBe(200);
+    await expect.poll(() => workersThatAnswered(started, '/v1/rates'), PATIENTLY).toEqual(new Set([1, 2]));
+    await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(6);
+    expect(await ask(`${started.opsUrl}/healthz`, 'GET')).toMatchObject({ status: 200 });
+    expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
+      status: 200,
+      json: { status: 'ready' },
+    });
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toStrictEqual([0, null]);
+    expect(started.pids().map(isAlive)).toEqual([false, false]);
+  });
+
+  test('count limits and forget keys together', async () => {
+    const started = await start();
+    const { key, relayKey, relayKeyId } = await makeTenant();
+    const kept = connections(started, 4);
+    const report = (each: KeptConnection) =>
+      each.ask('POST', '/v1/usage', { key: relayKey, body: { records: [usageRecord()] } });
+    for (const each of kept) expect((await report(each)).status).toBe(200);
+    await expect.poll(() => workersThatAnswered(started, '/v1/usage'), PATIENTLY).toEqual(new Set([1, 2]));
+    expect(
+      (await kept[0]!.ask('DELETE', `/v1/keys/${relayKeyId}?confirm=stop-service`, { key })).status,
+    ).toBe(204);
+    for (const each of kept) expect((await report(each)).status).toBe(401);
+
+    const signUp = (each: KeptConnection) =>
+      each.ask('POST', '/v1/signup', { body: { name: 'Ada Video', email: 'ada@example.com' } });
+    const statuses: number[] = [];
+    for (const each of [...kept, ...kept]) statuses.push((await signUp(each)).status);
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 429, 429]);
+  });
+
+  test.each([
+    [2, 20],
+    [4, 20],
+    [5, 16],
+    [16, 5],
+    [64, 5],
+  ])('and more share the connections of a database: of %i each has %i', (workers, connections) => {
+    expect(connectionsOfEach(workers)).toBe(connections);
+  });
+});
+
+describe('a worker that dies', () => {
+  test('is replaced, while the other one answers, and what it counted stays', async () => {
+    const started = await start();
+    for (const each of connections(started, 4)) await each.ask('GET', '/v1/rates');
+    await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(4);
+    const ends = () => started.lines.filter(({ msg }) => msg === 'a worker ended and is replaced');
+
+    process.kill(started.pids()[0]!, 'SIGKILL');
+    await expect.poll(ends, PATIENTLY).toMatchObject([{ signal: 'SIGKILL', waitMs: 0 }]);
+    let answered = 4;
+    while (started.pids().length < 3) {
+      expect((await new KeptConnection(started.url).ask('GET', '/v1/rates')).status).toBe(200);
+      answered += 1;
+    }
+    await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(answered);
+    expect((await ask(`${started.opsUrl}/readyz`, 'GET')).status).toBe(200);
+
+    process.kill(started.pids()[2]!, 'SIGKILL');
+    await expect.poll(ends, PATIENTLY).toMatchObject([{ waitMs: 0 }, { waitMs: 1_000 }]);
+    expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
+      status: 503,
+      json: { status: 'not ready', reason: '1 of 2 workers serve' },
+    });
+    expect((await ask(`${started.opsUrl}/healthz`, 'GET')).status).toBe(200);
+    await expect.poll(() => started.pids().length, PATIENTLY).toBe(4);
+  });
+
+  test('is missed by operators when it was the last', async () => {
+    const started = await start();
+    // The second time in a row they come back later, so that nobody serves for a second.
+    for (const count of [2, 4]) {
+      await expect.poll(() => started.pids().length, PATIENTLY).toBe(count);
+      for (const pid of started.pids().slice(-2)) process.kill(pid, 'SIGKILL');
+    }
+    await expect
+      .poll(async () => (await ask(`${started.opsUrl}/healthz`, 'GET')).status, PATIENTLY)
+      .toBe(503);
+    expect((await ask(`${started.opsUrl}/metrics`, 'GET')).status).toBe(200);
+    await expect.poll(async () => (await ask(`${started.opsUrl}/readyz`, 'GET')).status, PATIENTLY).toBe(200);
+    expect((await ask(`${started.url}/v1/rates`, 'GET')).status).toBe(200);
+  });
+});
+
+describe('a signal', () => {
+  test('lets both finish what is under way, and take no more', async () => {
+    const started = await start();
+    const answers = await withChargesUnderWay(started, 6, async () => {
+      started.child.kill('SIGTERM');
+      await expect.poll(() => refusesConnections(started.url), PATIENTLY).toBe(true);
+      expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
+        status: 503,
+        json: { reason: 'stopping' },
+      });
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, json: { charged: 1 } });
+    expect(await started.exited).toStrictEqual([0, null]);
+    expect(workersThatAnswered(started, '/v1/usage')).toEqual(new Set([1, 2]));
+  });
+
+  test('for the second time ends them at once', async () => {
+    const started = await start();
+    const answers = withChargesUnderWay(started, 2, async () => {
+      started.child.kill('SIGTERM');
+      await expect.poll(() => started.lines.at(-1)?.msg, PATIENTLY).toBe('stopping');
+      started.child.kill('SIGTERM');
+      expect(await started.exited).toStrictEqual([1, null]);
+      await expect.poll(() => started.pids().some(isAlive), PATIENTLY).toBe(false);
+    });
+    await expect(answers).rejects.toThrow('socket hang up');
+  });
+
+  test('that kills the first process leaves nobody behind, nor a request unanswered', async () => {
+    const started = await start();
+    const answers = await withChargesUnderWay(started, 4, async () => {
+      started.child.kill('SIGKILL');
+      await expect.poll(() => refusesConnections(started.url), PATIENTLY).toBe(true);
+    });
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await expect.poll(() => started.pids().some(isAlive), PATIENTLY).toBe(false);
+  });
+});
+
+describe('a start that cannot succeed', () => {
+  test.each(['PORT', 'OPS_PORT', 'GRPC_PORT', 'JOIN_PORT'])(
+    'says that %s is taken, in one line',
+    async (variable) => {
+      const holder = createServer().listen(0, '127.0.0.1');
+      onTestFinished(() => void holder.close());
+      await once(holder, 'listening');
+      const { port } = holder.address() as AddressInfo;
+      const said = `port ${port} is taken: set ${variable} to another one\n`;
+      const failure = await failToStart({ DATABASE_URL: database.url, [variable]: String(port) });
+      expect(failure).toStrictEqual({ code: 1, said });
+    },
+  );
+
+  test('says that there is no database, in one line', async () => {
+    const { code, said } = await failToStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
+    expect(code).toBe(1);
+    expect(said).toMatch(/^the database of DATABASE_URL cannot be opened: .*\n$/);
+  });
+});
+
+test('an embedded database survives, and is taken over by the next start', async () => {
+  const env = { DATA_DIR: join(inject('scratch'), 'workers'), PAYMENTS: 'sandbox', SANDBOX_PORT: '0' };
+  const first = await startMain(env);
+  const { json } = await ask(`${first.url}/v1/signup`, 'POST', {
+    body: { name: 'Ada Video', email: 'ada@example.com' },
+  });
+  first.child.kill('SIGKILL');
+  const second = await startMain(env);
+  expect((await ask(`${second.url}/v1/billing`, 'GET', { key: json.api_key })).status).toBe(200);
+  second.child.kill('SIGTERM');
+  expect(await second.exited).toStrictEqual([0, null]);
+});
