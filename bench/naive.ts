@@ -7,14 +7,8 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { hashKey } from '../src/access/keys/api-key.ts';
 import { renderAmount } from '../src/money/amount.ts';
-import {
-  BUILT_IN_RATES,
-  parseRateCard,
-  ROLES,
-  type Role,
-  TIERS,
-  type Tier,
-} from '../src/money/pricing/rate-card.ts';
+import { BUILT_IN_RATES, parseRateCard } from '../src/money/pricing/rate-card.ts';
+import { ROLES, type Role, TIERS, type Tier } from '../src/money/pricing/role.ts';
 import { INITIAL_CARRY, priceUsage, settlePrice } from '../src/money/pricing/usage-price.ts';
 import { announce } from './process.ts';
 

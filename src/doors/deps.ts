@@ -4,6 +4,7 @@ import type { FailedKeys } from '../access/keys/failed-keys.ts';
 import type { KeyLookups } from '../access/keys/key-lookups.ts';
 import type { SignupLimit } from '../access/signup/signup-limit.ts';
 import type { Signer } from '../access/tokens/signer.ts';
+import type { ConfusableUsernames } from '../access/usernames/username.ts';
 import type { Pool } from '../base/db/pool.ts';
 import type { SecretBox } from '../base/lib/secret-box.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
@@ -16,7 +17,6 @@ import type { Provider } from '../money/payments/provider.ts';
 import type { RateCards } from '../money/pricing/rate-cards.ts';
 import type { Rounding } from '../money/pricing/usage-price.ts';
 import type { ChargeQueue } from '../money/usage/charge-queue.ts';
-import type { ConfusableUsernames } from '../run/config.ts';
 
 export interface Deps {
   readonly db: Pool;

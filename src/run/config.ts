@@ -6,9 +6,11 @@
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import type { ConfusableUsernames } from '../access/usernames/username.ts';
 import { parseRange } from '../base/lib/address.ts';
 import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
+import type { Tls } from '../doors/grpc/tls.ts';
 import type { Rounding } from '../money/pricing/usage-price.ts';
 
 /** The message names the variable and what it accepts. */
@@ -17,15 +19,6 @@ export class ConfigError extends StartError {
 }
 
 export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
-
-/** What becomes of a username that looks like that of somebody who is in the room. */
-export type ConfusableUsernames = 'allow' | 'refuse';
-
-/** Files in PEM. */
-export interface Tls {
-  readonly certificateFile: string;
-  readonly keyFile: string;
-}
 
 export interface Config {
   readonly host: string;

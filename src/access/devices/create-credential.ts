@@ -1,10 +1,10 @@
 /** Create a device credential. */
 import type { Db } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
-import { mayJoinRoom } from '../../control/rooms/room.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { joinGrant } from '../rights/join-grant.ts';
 import { refuseBeyondCeiling } from '../rights/key-ceiling.ts';
+import { mayJoinRoom } from '../rights/room-names.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
 import { insertCredential } from './device-credentials.sql.ts';
 

@@ -8,11 +8,9 @@
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { type KeyLife, type NewKey, newKey } from '../keys/api-key.ts';
+import type { PublishRight } from '../rights/publish-rights.ts';
 
 export const CREDENTIAL_PREFIX = 'dev';
-
-export const PUBLISH_RIGHTS = ['audio', 'video', 'screen', 'data'] as const;
-export type PublishRight = (typeof PUBLISH_RIGHTS)[number];
 
 export const ROOM_PATTERNS_MAX = 100;
 

@@ -2,9 +2,8 @@
  * Capabilities: what a token allows. The list is closed; what is not in a token is denied.
  */
 
-import type { RoomPolicy } from '../../control/rooms/room.ts';
-import type { Role } from '../../money/pricing/rate-card.ts';
-import type { PublishRight } from '../devices/device-credential.ts';
+import type { Role } from '../../money/pricing/role.ts';
+import type { PublishRight } from './publish-rights.ts';
 
 export const CAPABILITIES = [
   'chat.send',
@@ -49,11 +48,14 @@ export const ROLE_CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = 
   broadcast_audience: [...WATCHING, 'chat.send', 'self.update'],
 };
 
-/** What a role is given where a request does not say otherwise. */
-export function capabilitiesOfRole(
-  role: Role,
-  policy: Pick<RoomPolicy, 'hostCapabilities' | 'audienceCapabilities'>,
-): readonly Capability[] {
+/** What tokens of a role grant unless a request names capabilities; empty: `ROLE_CAPABILITIES`. */
+export interface RoleCapabilities {
+  readonly hostCapabilities: readonly Capability[];
+  readonly audienceCapabilities: readonly Capability[];
+}
+
+/** The capabilities of a role where a request names none. */
+export function capabilitiesOfRole(role: Role, policy: RoleCapabilities): readonly Capability[] {
   const ofPolicy = role === 'host' ? policy.hostCapabilities : policy.audienceCapabilities;
   return ofPolicy.length > 0 ? ofPolicy : ROLE_CAPABILITIES[role];
 }

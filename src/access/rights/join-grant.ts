@@ -1,9 +1,9 @@
 /** What a token carries that a device gets by its own credential. Source: specification 4.11. */
 
-import type { PublishRight } from '../devices/device-credential.ts';
-import { TOKEN_SECONDS_DEFAULT } from '../tokens/participant-token.ts';
 import { joinCapabilities } from './capabilities.ts';
 import type { TokenGrant } from './key-ceiling.ts';
+import type { PublishRight } from './publish-rights.ts';
+import { TOKEN_SECONDS_DEFAULT } from './token-lifetime.ts';
 
 /** The rank is that of an ordinary participant: it may act on nobody. */
 export function joinGrant(publish: readonly PublishRight[]) {

@@ -5,8 +5,8 @@
  * Source: specification 7.3, "minting beyond the key's ceiling".
  */
 import { FAILURES, Failure } from '../../base/failure.ts';
-import { mayJoinRoom } from '../../control/rooms/room.ts';
-import { TOKEN_SECONDS_MAX } from '../tokens/participant-token.ts';
+import { mayJoinRoom } from './room-names.ts';
+import { TOKEN_SECONDS_MAX } from './token-lifetime.ts';
 
 /** In each list, `null` stands for all there are. */
 export interface KeyCeiling {

@@ -2,8 +2,9 @@
 
 import { assert } from '../../base/lib/assert.ts';
 import type { Deps } from '../../doors/deps.ts';
+import { TOKEN_SECONDS_MAX } from '../rights/token-lifetime.ts';
 import { signJws } from './jws.ts';
-import { claimsOf, type Grant, TOKEN_SECONDS_MAX, TOKEN_TYPE } from './participant-token.ts';
+import { claimsOf, type Grant, TOKEN_TYPE } from './participant-token.ts';
 
 export interface MintedToken {
   readonly token: string;

@@ -6,13 +6,10 @@
  */
 import { randomHex } from '../../base/lib/ids.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import type { Role } from '../../money/pricing/rate-card.ts';
+import type { Role } from '../../money/pricing/role.ts';
 
 /** Explicit, so that a token of another kind is never taken for one (RFC 8725, 3.11). */
 export const TOKEN_TYPE = 'participant+jwt';
-
-export const TOKEN_SECONDS_DEFAULT = 600;
-export const TOKEN_SECONDS_MAX = 900;
 
 /** Everything that a token says, in our own words. */
 export interface Grant {

@@ -7,7 +7,7 @@
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
-import { TOKEN_SECONDS_MAX } from './participant-token.ts';
+import { TOKEN_SECONDS_MAX } from '../rights/token-lifetime.ts';
 
 export const SIGNING_ALGORITHM = 'ES256';
 

@@ -20,6 +20,9 @@ export const USERNAME_MAX = 64;
  */
 const TEXT_MAX = USERNAME_MAX * 4 * 2;
 
+/** What the deployment does with a username that looks like that of another user in the room. */
+export type ConfusableUsernames = 'allow' | 'refuse';
+
 const ROUNDS_MAX = 3;
 
 /**

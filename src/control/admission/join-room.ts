@@ -6,10 +6,11 @@
 
 import type { Device } from '../../access/devices/device-credential.ts';
 import { joinGrant } from '../../access/rights/join-grant.ts';
+import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import { Failure } from '../../base/failure.ts';
 import { admits, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../../doors/deps.ts';
-import { DEFAULT_POLICY, mayJoinRoom, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
+import { DEFAULT_POLICY, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
 import { type EntryState, findEntryState, openFirstRoom } from '../rooms/rooms.sql.ts';
 import { type Admitted, admit, type Entry, refuseNewcomer } from './admit.ts';
 

@@ -7,11 +7,11 @@
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { capabilitiesOfRole } from '../../access/rights/capabilities.ts';
 import { refuseBeyondCeiling } from '../../access/rights/key-ceiling.ts';
-import { TOKEN_SECONDS_DEFAULT } from '../../access/tokens/participant-token.ts';
+import { TOKEN_SECONDS_DEFAULT } from '../../access/rights/token-lifetime.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import { admits } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../../doors/deps.ts';
-import type { Role } from '../../money/pricing/rate-card.ts';
+import type { Role } from '../../money/pricing/role.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
 import { type EntryState, findEntryState } from '../rooms/rooms.sql.ts';
 import { type Admitted, admit, type Entry, refuseNewcomer } from './admit.ts';

@@ -1,5 +1,5 @@
 /** What moderators did: records that are kept and never change. */
-import type { PublishRight } from '../../access/devices/device-credential.ts';
+import type { PublishRight } from '../../access/rights/publish-rights.ts';
 
 export const MODERATION_ACTIONS = [
   'kick',

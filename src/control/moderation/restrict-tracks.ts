@@ -5,8 +5,8 @@
  * again; a track that was muted is not unmuted by it.
  */
 
-import { PUBLISH_RIGHTS, type PublishRight } from '../../access/devices/device-credential.ts';
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import { PUBLISH_RIGHTS, type PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { updateRestrictions } from '../rooms/participants.sql.ts';
 import { getTarget, type TargetName } from './get-target.ts';

@@ -5,8 +5,9 @@
  * only somebody who has a token can compare with. `docs/tokens.md` describes the form.
  */
 import { createHash } from 'node:crypto';
-import type { PublishRight } from '../../access/devices/device-credential.ts';
-import { audienceOf, TOKEN_SECONDS_MAX } from '../../access/tokens/participant-token.ts';
+import type { PublishRight } from '../../access/rights/publish-rights.ts';
+import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
+import { audienceOf } from '../../access/tokens/participant-token.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { SubjectKind } from '../moderation/moderation-event.ts';
 

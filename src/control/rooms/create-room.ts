@@ -1,10 +1,11 @@
 /** Create a room, live at once. It works without credit. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { appendEvents } from '../../events/events.sql.ts';
-import { mayJoinRoom, type Room } from './room.ts';
+import type { Room } from './room.ts';
 import { insertRoom } from './rooms.sql.ts';
 
 /** Fails with `ceiling_exceeded` and, while a live room has the name, `room_exists`. */

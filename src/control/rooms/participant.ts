@@ -3,8 +3,8 @@
  *
  * A user is present from the first token until the last one has lapsed, or until somebody ended it.
  */
-import type { PublishRight } from '../../access/devices/device-credential.ts';
-import type { Role, Tier } from '../../money/pricing/rate-card.ts';
+import type { PublishRight } from '../../access/rights/publish-rights.ts';
+import type { Role, Tier } from '../../money/pricing/role.ts';
 
 export type LeaveReason = 'expired' | 'kicked' | 'banned' | 'ended' | 'watchdog';
 

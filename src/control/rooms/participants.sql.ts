@@ -1,9 +1,9 @@
 /** SQL of `participants` and `admissions`. Time is the database's. */
 
-import { PUBLISH_RIGHTS, type PublishRight } from '../../access/devices/device-credential.ts';
+import { PUBLISH_RIGHTS, type PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Role, Tier } from '../../money/pricing/rate-card.ts';
+import type { Role, Tier } from '../../money/pricing/role.ts';
 import { ASLEEP, WAKE_AT } from '../watchdogs/watchdogs.sql.ts';
 import type { ActorName } from './actor.ts';
 import type { LeaveReason, Participant } from './participant.ts';

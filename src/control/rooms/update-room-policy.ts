@@ -4,7 +4,7 @@ import { type Capability, capabilitiesOfRole } from '../../access/rights/capabil
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/events.sql.ts';
-import { ROLES } from '../../money/pricing/rate-card.ts';
+import { ROLES } from '../../money/pricing/role.ts';
 import { type ActorName, authorizeActor } from './actor.ts';
 import { getLockedRoom, refuseEnded } from './get-room.ts';
 import type { Room, RoomPolicy } from './room.ts';

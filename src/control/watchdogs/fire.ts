@@ -5,7 +5,7 @@
  * kept as a moderator's act.
  */
 
-import { PUBLISH_RIGHTS } from '../../access/devices/device-credential.ts';
+import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents, type NewEvent } from '../../events/events.sql.ts';

@@ -1,17 +1,17 @@
 /** Fields of requests: wire to our types. Each `parse...()` fails with `invalid_request` and names its field. */
 import type { Duration, FieldMask, Timestamp } from '@bufbuild/protobuf/wkt';
 import { durationMs, timestampDate } from '@bufbuild/protobuf/wkt';
-import { PUBLISH_RIGHTS, type PublishRight } from '../../access/devices/device-credential.ts';
 import { type Capability, isCapability } from '../../access/rights/capabilities.ts';
+import { PUBLISH_RIGHTS, type PublishRight } from '../../access/rights/publish-rights.ts';
+import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { isThumbprint } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
 import type { ActorName } from '../../control/rooms/actor.ts';
-import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../control/rooms/room.ts';
 import type { Actor as WireActor } from '../../gen/boxoffice/control/v1/actor_pb.ts';
 import { TrackKind } from '../../gen/boxoffice/control/v1/track_kind_pb.ts';
-import { ROLES, type Role } from '../../money/pricing/rate-card.ts';
+import { ROLES, type Role } from '../../money/pricing/role.ts';
 
 const ROOM_NAME = new RegExp(ROOM_NAME_PATTERN);
 const ROOM_PATTERN = new RegExp(ROOM_PATTERN_PATTERN);

@@ -1,7 +1,8 @@
 /** Our types to the wire. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { durationFromMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { DeviceCredential, PublishRight } from '../../access/devices/device-credential.ts';
+import type { DeviceCredential } from '../../access/devices/device-credential.ts';
+import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type {
   ModerationAction,
   ModerationEvent,

@@ -3,22 +3,18 @@
  *
  * Standard tools find their way by reflection, and health probes by `grpc.health.v1.Health`.
  */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSecureContext } from 'node:tls';
 import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { logVerbosity, Server, type ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { parseRange } from '../../base/lib/address.ts';
-import { StartError } from '../../base/lib/start-error.ts';
 import { ModerationService } from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
 import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
 import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
 import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
 import { file_google_rpc_error_details } from '../../gen/google/rpc/error_details_pb.ts';
-import type { Tls } from '../../run/config.ts';
 import type { Deps } from '../deps.ts';
 import { describeHealth, HEALTH_NAME, serveHealth } from './health.ts';
 import { MESSAGE_BYTES_MAX, makeInterceptors } from './interceptors.ts';
@@ -26,6 +22,7 @@ import { type Door, definitionOf, implementationOf } from './methods.ts';
 import { moderationMethods } from './moderation.ts';
 import { participantMethods } from './participants.ts';
 import { roomMethods } from './rooms.ts';
+import { credentialsOf, type Tls } from './tls.ts';
 import { tokenMethods } from './tokens.ts';
 import { watchdogMethods } from './watchdogs.ts';
 
@@ -120,29 +117,6 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
       else resolve(port);
     });
   });
-}
-
-async function credentialsOf(tls: Tls | undefined): Promise<ServerCredentials> {
-  if (!tls) return ServerCredentials.createInsecure();
-  const [cert, key] = await Promise.all([
-    readPem(tls.certificateFile, 'TLS_CERT'),
-    readPem(tls.keyFile, 'TLS_KEY'),
-  ]);
-  try {
-    createSecureContext({ cert, key });
-  } catch (error) {
-    const { message } = error as Error;
-    throw new StartError(`TLS_CERT and TLS_KEY are no certificate and its key: ${message}`, { cause: error });
-  }
-  return ServerCredentials.createSsl(null, [{ cert_chain: cert, private_key: key }]);
-}
-
-async function readPem(path: string, variable: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    throw new StartError(`${variable} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { rotateCredential } from '../../access/devices/rotate-credential.ts';
 import { isKeyId, OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/api-key.ts';
 import { RANK_MAX } from '../../access/rights/key-ceiling.ts';
-import { TOKEN_SECONDS_MAX } from '../../access/tokens/participant-token.ts';
+import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { invalidField } from '../../base/failure.ts';
 import { type MintRequest, mintClientToken } from '../../control/admission/mint-client-token.ts';
 import {

@@ -1,12 +1,12 @@
 /** `POST /join`. Source: specification 4.11. */
 import Type, { type Static, type TSchema } from 'typebox';
+import { ROOM_NAME_PATTERN } from '../../access/rights/room-names.ts';
 import { parseThumbprint, thumbprintOf } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { joinRoom } from '../../control/admission/join-room.ts';
-import { ROOM_NAME_PATTERN } from '../../control/rooms/room.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 import { deviceOf, requireDevice } from './auth.ts';

@@ -1,14 +1,15 @@
 /** `/v1/device-credentials` and what is below it: what devices join with. Source: specification 5, 6. */
 import Type from 'typebox';
 import { createCredential } from '../../access/devices/create-credential.ts';
-import { PUBLISH_RIGHTS, ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
+import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
 import { listCredentials } from '../../access/devices/list-credentials.ts';
 import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { rotateCredential } from '../../access/devices/rotate-credential.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/api-key.ts';
+import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
+import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
-import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../control/rooms/room.ts';
 import type { Deps } from '../deps.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {

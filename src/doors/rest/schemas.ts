@@ -5,7 +5,7 @@
  * does not name cannot leave), and make the OpenAPI description.
  */
 import Type, { type Static, type TSchema } from 'typebox';
-import { type DeviceCredential, PUBLISH_RIGHTS } from '../../access/devices/device-credential.ts';
+import type { DeviceCredential } from '../../access/devices/device-credential.ts';
 import {
   type ApiKey,
   KEY_KINDS,
@@ -13,11 +13,13 @@ import {
   OVERLAP_SECONDS_DEFAULT,
   OVERLAP_SECONDS_MAX,
 } from '../../access/keys/api-key.ts';
+import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
 import type { PaymentSettings } from '../../money/payments/payments.sql.ts';
-import { MODEL, type RateCard, ROLES, TIERS, type Tier } from '../../money/pricing/rate-card.ts';
+import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
+import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
 
 /** One of the given words. */
 export function words<const T extends readonly string[]>(

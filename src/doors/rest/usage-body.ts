@@ -8,7 +8,7 @@
  * have read the same.
  */
 import { isUtf8 } from 'node:buffer';
-import { ROLES, TIERS } from '../../money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX } from '../../money/usage/usage-record.ts';
 import { ID, PARTICIPANT, ROOM, UsageRecords } from '../../money/usage/usage-records.ts';
 

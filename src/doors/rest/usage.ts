@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { invalidRequest } from '../../base/failure.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
-import { ROLES, TIERS } from '../../money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { chargeUsage } from '../../money/usage/charge-usage.ts';
 import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX, type UsageRecord } from '../../money/usage/usage-record.ts';
 import { UsageRecords } from '../../money/usage/usage-records.ts';

@@ -6,8 +6,9 @@
  * to be wrong in the same way for a wrong charge to pass.
  */
 import type { Db } from '../../base/db/pool.ts';
-import { parseRateCard, type RateCard, type Role, type Tier } from '../pricing/rate-card.ts';
+import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
+import type { Role, Tier } from '../pricing/role.ts';
 import type { ChargedRecord, Difference } from './verify.sql.ts';
 
 const BYTES_PER_GIB = 1n << 30n;

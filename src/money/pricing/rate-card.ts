@@ -8,12 +8,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { microsOfDollars } from '../amount.ts';
-
-export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
-export const TIERS = ['audio', 'hd', 'full_hd', '2k', '2k_plus'] as const;
-
-export type Role = (typeof ROLES)[number];
-export type Tier = (typeof TIERS)[number];
+import type { Role, Tier } from './role.ts';
 
 export interface RateCard {
   readonly version: number;

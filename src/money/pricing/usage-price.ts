@@ -6,7 +6,8 @@
  * exact prices, give or take half a micro, for ever.
  */
 import { assert } from '../../base/lib/assert.ts';
-import type { RateCard, Role, Tier } from './rate-card.ts';
+import type { RateCard } from './rate-card.ts';
+import type { Role, Tier } from './role.ts';
 
 /** Exact prices are integers over this denominator: a GiB and 60,000 seconds both divide it. */
 export const PRICE_DENOMINATOR = (1n << 30n) * 1875n;

@@ -6,7 +6,7 @@
  */
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Role, Tier } from '../pricing/rate-card.ts';
+import type { Role, Tier } from '../pricing/role.ts';
 import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords } from './usage-records.ts';
 
 /** What a posting holds of one batch. */

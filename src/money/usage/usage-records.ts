@@ -6,7 +6,7 @@
  * texts stay where they came in: in the body of the request.
  */
 import { assert } from '../../base/lib/assert.ts';
-import { ROLES, type Role, TIERS, type Tier } from '../pricing/rate-card.ts';
+import { ROLES, type Role, TIERS, type Tier } from '../pricing/role.ts';
 import type { Usage } from '../pricing/usage-price.ts';
 import type { UsageRecord } from './usage-record.ts';
 

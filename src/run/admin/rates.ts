@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import { assert } from '../../base/lib/assert.ts';
 import { displayMicros } from '../../money/amount.ts';
-import { parseRateCard, ROLES, TIERS } from '../../money/pricing/rate-card.ts';
+import { parseRateCard } from '../../money/pricing/rate-card.ts';
 import { listRateCards, type RateCardRow } from '../../money/pricing/rate-cards.sql.ts';
 import { loadRates, readRatesFile } from '../../money/pricing/rate-cards.ts';
+import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { PUBLISH_RIGHTS } from '../../../src/access/devices/device-credential.ts';
 import {
   CAPABILITIES,
   isCapability,
   joinCapabilities,
   ROLE_CAPABILITIES,
 } from '../../../src/access/rights/capabilities.ts';
+import { PUBLISH_RIGHTS } from '../../../src/access/rights/publish-rights.ts';
 
 test('joinCapabilities are sorted, and grant nothing over others', () => {
   const all = joinCapabilities(PUBLISH_RIGHTS);

@@ -5,8 +5,8 @@ import {
   refuseBeyondCeiling,
   type TokenGrant,
 } from '../../../src/access/rights/key-ceiling.ts';
+import { matchesRoom } from '../../../src/access/rights/room-names.ts';
 import type { Failure } from '../../../src/base/failure.ts';
-import { matchesRoom } from '../../../src/control/rooms/room.ts';
 
 const GRANT: TokenGrant = { role: 'audience', rank: 20, capabilities: ['chat.send'], lifetimeSeconds: 600 };
 

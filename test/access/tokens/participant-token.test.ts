@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { joinCapabilities } from '../../../src/access/rights/capabilities.ts';
-import {
-  claimsOf,
-  TOKEN_SECONDS_DEFAULT,
-  TOKEN_SECONDS_MAX,
-} from '../../../src/access/tokens/participant-token.ts';
+import { TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX } from '../../../src/access/rights/token-lifetime.ts';
+import { claimsOf } from '../../../src/access/tokens/participant-token.ts';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
 
 const grant = {

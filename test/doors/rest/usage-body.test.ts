@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseStrictJson } from '../../../src/base/lib/strict-json.ts';
 import { readPlainUsage } from '../../../src/doors/rest/usage-body.ts';
-import { ROLES, TIERS } from '../../../src/money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import type { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  BUILT_IN_RATES,
-  parseRateCard,
-  type RateCard,
-  ROLES,
-  TIERS,
-} from '../../../src/money/pricing/rate-card.ts';
+import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import {
   INITIAL_CARRY,
   PRICE_DENOMINATOR,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { ROLES, TIERS } from '../../../src/money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { Buffers, copyRows, type PostedRecords } from '../../../src/money/usage/copy-rows.ts';
 import { copyRecords, findKnown, repeats } from '../../../src/money/usage/usage.sql.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ROLES, TIERS } from '../../../src/money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { RECORDS_MAX, type UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 

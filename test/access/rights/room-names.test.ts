@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchesRoom, mayJoinRoom, ROOM_NAME_PATTERN } from '../../../src/control/rooms/room.ts';
+import { matchesRoom, mayJoinRoom, ROOM_NAME_PATTERN } from '../../../src/access/rights/room-names.ts';
 
 describe('matchesRoom', () => {
   test.each([

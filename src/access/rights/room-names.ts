@@ -1,0 +1,32 @@
+/** Names of rooms, and the patterns in rights and ceilings that stand for several names. */
+
+export const ROOM_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
+
+/** Names in which `*` stands for any characters, or none. */
+export const ROOM_PATTERN_PATTERN = '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$';
+
+/**
+ * Whether a room of this name is among those that a pattern names.
+ *
+ * Each part between two stars is looked for once, from left to right, so that no pattern takes
+ * longer than its length allows.
+ */
+export function matchesRoom(pattern: string, name: string): boolean {
+  const [head = '', ...parts] = pattern.split('*');
+  const tail = parts.pop();
+  if (tail === undefined) return name === pattern;
+  if (!name.startsWith(head)) return false;
+
+  let at = head.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - tail.length >= at && name.endsWith(tail);
+}
+
+/** `null` stands for every room. */
+export function mayJoinRoom(patterns: readonly string[] | null, name: string): boolean {
+  return patterns === null || patterns.some((pattern) => matchesRoom(pattern, name));
+}
