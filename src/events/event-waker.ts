@@ -39,13 +39,19 @@ export class EventWaker {
   #listening: Listening | undefined;
   #polls: Repeating | undefined;
   #isClosed = false;
+  #onNumbered = () => {};
 
   constructor(db: Pool, log: Logger) {
     this.#db = db;
     this.#log = log;
   }
 
-  /** Something of this tenant was committed. */
+  /** Call `work` whenever events have got their numbers in this process. */
+  onNumbered(work: () => void): void {
+    this.#onNumbered = work;
+  }
+
+  /** Events of this tenant were committed. Losing a wake-up delays what reads them, by a second at most. */
   wake(tenant: TenantId): void {
     if (this.#isClosed) return;
     this.#woken.add(tenant);
@@ -95,6 +101,7 @@ export class EventWaker {
 
   async #tell(tenants: readonly TenantId[]): Promise<void> {
     await this.#number(tenants);
+    this.#onNumbered();
     await notifyEvents(this.#db, tenants);
   }
 

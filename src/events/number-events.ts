@@ -1,23 +1,25 @@
-/** Give numbers to the events that wait for them, so that they can be read. */
-import type { Pool } from '../base/db/pool.ts';
+/** Number the events that wait for a number, so that they can be read. */
+import type { Db, Pool, Tx } from '../base/db/pool.ts';
 import { inTransaction } from '../base/db/transaction.ts';
 import { codeOf } from '../base/lib/error-code.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
-import { appendEvents, findUnnumbered, limitLockWait } from './events.sql.ts';
+import { appendNumberedEvents } from './append-events.sql.ts';
+import type { EventDeps } from './event-deps.ts';
 
 const AT_ONCE = 4;
 const LOCK_MS_MAX = 100;
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** Before reading: everything that was committed until now gets its number. */
 export async function numberEvents(db: Pool, tenants: readonly TenantId[]): Promise<void> {
   for (const tenant of await findUnnumbered(db, tenants)) {
-    await inTransaction(db, (tx) => appendEvents(tx, tenant, []));
+    await inTransaction(db, (tx) => appendNumberedEvents(tx, tenant, []));
   }
 }
 
 /**
- * The same for tenants that have nothing to do with each other, so that none of them holds up the others
- * for long. Events of a stream that somebody keeps locked are left for the next time.
+ * The same for tenants that have nothing to do with each other, so that none of them delays the others for
+ * long. A stream that another transaction keeps locked is left for the next time.
  */
 export async function numberEventsSoon(
   db: Pool,
@@ -29,7 +31,7 @@ export async function numberEventsSoon(
     for (const tenant of waiting) {
       const numbering = inTransaction(db, async (tx) => {
         await limitLockWait(tx, LOCK_MS_MAX);
-        await appendEvents(tx, tenant, []);
+        await appendNumberedEvents(tx, tenant, []);
       });
       await numbering.catch((error) => {
         if (codeOf(error) !== LOCK_NOT_AVAILABLE) onError(error, tenant);
@@ -37,4 +39,37 @@ export async function numberEventsSoon(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+const TENANTS_MAX = 1_000;
+
+/** Number the events of processes that have not done so themselves: the wake-up was lost, or the process died. */
+export async function numberLeftEvents({ db, events }: EventDeps): Promise<void> {
+  for (const tenant of await findTenantsWithUnnumbered(db, TENANTS_MAX)) events.wake(tenant);
+}
+
+/** Some of the tenants that have events without a number. */
+async function findTenantsWithUnnumbered(db: Db, limit: number): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name: 'find-tenants-with-unnumbered',
+    text: 'select distinct tenant_id as tenant from unnumbered_events limit $1',
+    values: [limit],
+  });
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** Those of `tenants` that have events without a number. */
+async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name: 'find-unnumbered',
+    text: `select tenant from unnest($1::bigint[]) as t (tenant)
+            where exists (select from unnumbered_events where tenant_id = tenant)`,
+    values: [tenants],
+  });
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** Set lock_timeout for the rest of this transaction. */
+async function limitLockWait(tx: Tx, ms: number): Promise<void> {
+  await tx.query("select set_config('lock_timeout', $1, true)", [String(ms)]);
 }

@@ -9,34 +9,28 @@ import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
-import { startSigningKeys, turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
+import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import { migrate } from '../base/db/migrate.ts';
 import { openPool, type Pool } from '../base/db/pool.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
-import { startEnforcingBans } from '../control/moderation/reapply-new-bans.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
-import { Sightings, startSightings } from '../control/rooms/sightings.ts';
-import { startParticipantsSweep } from '../control/rooms/sweep-participants.ts';
+import { Sightings } from '../control/rooms/sightings.ts';
 import { StreamLimit } from '../control/streams/stream-limit.ts';
-import { startWatchdogs } from '../control/watchdogs/watch.ts';
 import type { Deps } from '../doors/deps.ts';
 import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
 import { buildJoin, joinDoor } from '../doors/join/server.ts';
 import { buildOps, type Watched, watchProcess } from '../doors/ops/server.ts';
 import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
-import { startLedgerWatch } from '../money/audit/watch-ledger.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
-import { type PaymentsWorker, startPaymentsWorker } from '../money/payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
-import { watchRatesFile } from '../money/pricing/watch-rates-file.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-batches.ts';
 import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
+import { type Background, startBackground } from './background.ts';
 import type { Config } from './config.ts';
-import { startSweep } from './sweep.ts';
 
 export type ServiceConfig = Pick<
   Config,
@@ -131,8 +125,8 @@ async function open(
       })
     : undefined;
 
-  let worker: PaymentsWorker | undefined;
-  const deps = makeDeps(config, db, log, provider, () => worker?.wakeTopUps(), chargeLimits);
+  let background: Background | undefined;
+  const deps = makeDeps(config, db, log, provider, () => background?.wakeTopUps(), chargeLimits);
   await turnSigningKeys(db, deps.box);
   deps.metrics.watchPool(db);
   const state = { stopping: false };
@@ -157,15 +151,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  if (provider) worker = startPaymentsWorker(deps, provider);
-  const ledgerWatch = startLedgerWatch(deps);
-  const signingKeys = startSigningKeys(deps);
-  const sweep = startSweep(deps);
-  const participantsSweep = startParticipantsSweep(deps);
-  const bans = startEnforcingBans(deps);
-  const sightings = startSightings(deps);
-  const watchdogs = startWatchdogs(deps);
-  const ratesWatch = config.ratesFile ? watchRatesFile(deps, config.ratesFile) : undefined;
+  background = await startBackground(deps, config.ratesFile);
 
   return {
     port: portOf(rest),
@@ -175,20 +161,12 @@ async function open(
     deps,
     stop: async () => {
       state.stopping = true;
-      ratesWatch?.stop();
       await Promise.all([
         deps.revocations.close(),
         rest.close(),
         join?.close(),
         grpc.close(),
-        worker?.stop(),
-        ledgerWatch.stop(),
-        signingKeys.stop(),
-        sweep.stop(),
-        participantsSweep.stop(),
-        bans.stop(),
-        sightings.stop(),
-        watchdogs.stop(),
+        background?.stop(),
       ]);
       await ops?.close();
       await deps.events.close();

@@ -1,19 +1,17 @@
-/** Removes what nobody asks for any more, some at a time. */
+/** Deletes rows that are no longer shown, some at a time. */
 import type { Pool } from '../base/db/pool.ts';
+import type { BaseDeps } from '../base/deps.ts';
 import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from '../base/idempotency/once.ts';
-import { type Repeating, repeat } from '../base/lib/repeat.ts';
 import { liftEndedBans } from '../control/moderation/bans.sql.ts';
 import {
   deleteExpiredAdmissions,
   deleteOldParticipants,
   sweepEndedRooms,
-} from '../control/rooms/participants.sql.ts';
-import { EVENT_DAYS } from '../control/streams/stream-event.ts';
-import type { Deps } from '../doors/deps.ts';
+} from '../control/rooms/old-participants.sql.ts';
+import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 
-const EVERY_SECONDS = 300;
 /** Few, because rooms of participants are locked meanwhile. */
 const AT_ONCE = 1_000;
 
@@ -31,16 +29,8 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   bans: liftEndedBans,
 };
 
-export function startSweep(deps: Deps): Repeating {
-  return repeat(
-    EVERY_SECONDS,
-    () => sweep(deps),
-    (error) => deps.log.error({ err: error }, 'a sweep ended early'),
-  );
-}
-
 /** What cannot be removed now is there the next time, and keeps nothing else from being removed. */
-export async function sweep({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<void> {
+export async function sweep({ db, log }: Pick<BaseDeps, 'db' | 'log'>): Promise<void> {
   for (const [what, remove] of Object.entries(REMOVALS)) {
     try {
       while ((await remove(db, AT_ONCE)) >= AT_ONCE);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Pool } from '../../src/base/db/pool.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import type { Room } from '../../src/control/rooms/room.ts';
+import { appendNumberedEvents } from '../../src/events/append-events.sql.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
-import { appendEvents } from '../../src/events/events.sql.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();
@@ -46,7 +46,7 @@ async function happen(tenant: TenantId): Promise<void> {
   const subject = { name: 'lobby' } as Room;
   const tx = await database.pool.connect();
   await tx.query('begin');
-  await appendEvents(tx, tenant, [{ roomUid: null, what: { type: 'room_created', subject } }]);
+  await appendNumberedEvents(tx, tenant, [{ roomUid: null, type: 'room_created', subject }]);
   await tx.query('commit');
   tx.release();
 }

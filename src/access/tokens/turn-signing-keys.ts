@@ -6,10 +6,8 @@
  */
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { type Repeating, repeat } from '../../base/lib/repeat.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { StartError } from '../../base/lib/start-error.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { newSigningKey } from './signing-key.ts';
 import {
   insertPendingKey,
@@ -21,8 +19,6 @@ import {
   markRetiring,
   type SigningKeyRow,
 } from './signing-keys.sql.ts';
-
-const EVERY_SECONDS = 60;
 
 /** Nothing an operator asked for was done; the message says why. */
 export class SigningKeyRefusal extends Error {
@@ -46,14 +42,6 @@ export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
     else if (pending?.due) await activate(tx, keys, pending.kid);
     else if (active.due && !pending) await publish(tx, box);
   });
-}
-
-export function startSigningKeys(deps: Deps): Repeating {
-  return repeat(
-    EVERY_SECONDS,
-    () => turnSigningKeys(deps.db, deps.box),
-    (error) => deps.log.error({ err: error }, 'the signing keys were not looked after'),
-  );
 }
 
 /** Publish a successor, which takes over by itself an hour later. Returns its kid. */

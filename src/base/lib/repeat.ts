@@ -8,13 +8,14 @@ export interface Repeating {
 }
 
 /**
- * Do `work` at once and then every `seconds`, one turn at a time.
+ * Do `work` at once and then every `seconds`, one turn at a time. A turn may ask for an earlier next one: it
+ * returns after how many milliseconds.
  *
  * A turn that fails is handed to `onError`; the next one comes all the same.
  */
 export function repeat(
   seconds: number,
-  work: () => Promise<void>,
+  work: () => Promise<number | undefined | void>,
   onError: (error: unknown) => void,
 ): Repeating {
   let stopped = false;
@@ -33,8 +34,10 @@ export function repeat(
     while (!stopped) {
       // A wake-up during a turn must lead to another turn, so the pause begins before the work does.
       const pausing = pause();
-      await work().catch(onError);
+      const again = await work().catch(onError);
+      const early = again === undefined || stopped ? undefined : setTimeout(wakeUp, again);
       if (!stopped) await pausing;
+      clearTimeout(early);
     }
   })();
 

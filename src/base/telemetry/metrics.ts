@@ -52,6 +52,18 @@ export class Metrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  readonly listenerLagEvents = new Gauge({
+    name: 'boxoffice_listener_lag_events',
+    help: 'Events that a listener has yet to handle, in all tenants.',
+    labelNames: ['listener'],
+    registers: [this.registry],
+  });
+  readonly listenerLagSeconds = new Gauge({
+    name: 'boxoffice_listener_lag_seconds',
+    help: 'How long the oldest event has waited that a listener has yet to handle.',
+    labelNames: ['listener'],
+    registers: [this.registry],
+  });
   readonly sightingsDropped = new Counter({
     name: 'boxoffice_sightings_dropped_total',
     help: 'Usage records that told of participants while too many others waited to be written. None was left uncharged.',

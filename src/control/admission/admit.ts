@@ -4,12 +4,15 @@
  * Joins of devices and mints of back ends end here, after each has checked what is its own to check.
  */
 
-import { type MintedToken, mintToken } from '../../access/tokens/mint-token.ts';
+import { type MintedToken, mintToken, type TokenDeps } from '../../access/tokens/mint-token.ts';
 import { skeleton } from '../../access/usernames/skeleton.ts';
+import type { ConfusableUsernames } from '../../access/usernames/username.ts';
 import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
-import type { Deps } from '../../doors/deps.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
 import { withhold } from '../rooms/participant.ts';
+import type { RoomPolicy } from '../rooms/room.ts';
+import { lockRoom } from '../rooms/rooms.sql.ts';
 import {
   type Admission,
   countOthers,
@@ -17,18 +20,19 @@ import {
   type NewAdmission,
   renewAdmission,
   upsertAdmission,
-} from '../rooms/participants.sql.ts';
-import type { RoomPolicy } from '../rooms/room.ts';
-import { lockRoom } from '../rooms/rooms.sql.ts';
-import { wakeWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+} from './admissions.sql.ts';
+
+export interface AdmissionDeps extends EventDeps, TokenDeps {
+  readonly config: TokenDeps['config'] & { readonly confusableUsernames: ConfusableUsernames };
+}
 
 export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   /** Name of the room. */
   readonly room: string;
   readonly policy: RoomPolicy;
-  /** Whether the user was in the room a moment ago. */
+  /** Whether the user was in the room when `check` read it. */
   readonly isPresent: boolean;
-  /** Throws what is told only where nothing else is wrong. */
+  /** Lowest-priority check (credit of a mint): runs after all others, just before the user is admitted. */
   readonly lastCheck: () => void;
 }
 
@@ -38,31 +42,23 @@ export interface Admitted extends MintedToken {
   readonly withheld: readonly string[];
 }
 
-/** Whoever is in a room may renew, however full and locked it is. */
-export function refuseNewcomer({ locked }: RoomPolicy, isInside: boolean): void {
-  if (locked && !isInside) throw new Failure('room_locked');
-}
-
 /**
- * `check` reads who wants to come in, and throws where he may not. It is asked once more where somebody
- * who was present is not as he was found: a kick or a ban may have come in between.
+ * `check` reads the state of the entrance and throws where it refuses. It is called again if the participant
+ * changed between the check and the renewal: a kick or a ban may have happened in between.
  *
  * Fails with `room_ended`, `room_full` and `username_confusable` besides.
  */
-export async function admit(deps: Deps, check: () => Promise<Entry>): Promise<Admitted> {
+export async function admit(deps: AdmissionDeps, check: () => Promise<Entry>): Promise<Admitted> {
   const found = await check();
   const renewed = found.isPresent ? await renew(deps, found) : undefined;
   if (renewed) return mintFor(deps, found, renewed);
   const entry = found.isPresent ? await check() : found;
   const admission = await enter(deps, entry);
   if (admission.eventful) deps.events.wake(entry.tenant);
-  if (admission.leavesAsleep) {
-    await repeatOnConflict(() => wakeWatchdogs(deps.db, entry.tenant, entry.roomUid));
-  }
   return mintFor(deps, entry, admission);
 }
 
-async function mintFor(deps: Deps, entry: Entry, admission: Admission): Promise<Admitted> {
+async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission): Promise<Admitted> {
   const { issuedAt, kid, epoch, ...restrictions } = admission;
   const { granted, withheld } = withhold(entry.capabilities, restrictions);
   const minted = await mintToken(deps, kid, {
@@ -82,12 +78,12 @@ async function mintFor(deps: Deps, entry: Entry, admission: Admission): Promise<
   return { ...minted, withheld, roomUid: entry.roomUid };
 }
 
-function renew(deps: Deps, entry: Entry): Promise<Admission | undefined> {
+function renew(deps: AdmissionDeps, entry: Entry): Promise<Admission | undefined> {
   entry.lastCheck();
   return repeatOnConflict(() => renewAdmission(deps.db, entry));
 }
 
-async function enter(deps: Deps, entry: Entry): Promise<Admission> {
+async function enter(deps: AdmissionDeps, entry: Entry): Promise<Admission> {
   const admission = { ...entry, skeleton: skeleton(entry.username) };
   const { maxParticipants } = entry.policy;
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';

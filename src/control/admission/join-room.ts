@@ -8,11 +8,18 @@ import type { Device } from '../../access/devices/device-credential.ts';
 import { joinGrant } from '../../access/rights/join-grant.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import { Failure } from '../../base/failure.ts';
-import { admits, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { DEFAULT_POLICY, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
-import { type EntryState, findEntryState, openFirstRoom } from '../rooms/rooms.sql.ts';
-import { type Admitted, admit, type Entry, refuseNewcomer } from './admit.ts';
+import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
+import { type EntryState, findEntryState } from './entry-state.sql.ts';
+import { openFirstRoom } from './open-first-room.sql.ts';
+import {
+  refuseBanned,
+  refuseInactive,
+  refuseNewcomer,
+  refuseUnverifiedAge,
+  refuseWithoutCredit,
+} from './refuse-entry.ts';
 
 /** What was asked for, already of the right form. */
 export interface JoinRequest {
@@ -26,6 +33,10 @@ export interface JoinRequest {
   readonly address: string | undefined;
 }
 
+export interface JoinDeps extends AdmissionDeps {
+  readonly config: AdmissionDeps['config'] & { readonly joinCreatesRooms: boolean };
+}
+
 export interface Joined extends Admitted {
   readonly room: string;
 }
@@ -35,7 +46,7 @@ export interface Joined extends Admitted {
  * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `room_full`, and, for a name
  * that looks like that of somebody present, `username_confusable`.
  */
-export async function joinRoom(deps: Deps, device: Device, request: JoinRequest): Promise<Joined> {
+export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequest): Promise<Joined> {
   const { tenant } = device;
   if (request.tenant !== undefined && request.tenant !== renderTenantId(tenant)) {
     throw denied('this credential is of another tenant');
@@ -48,19 +59,19 @@ export async function joinRoom(deps: Deps, device: Device, request: JoinRequest)
 }
 
 async function checkJoin(
-  deps: Deps,
+  deps: JoinDeps,
   device: Device,
   { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
 ): Promise<Entry> {
   const { tenant } = device;
   const state = await findEntryState(deps.db, { tenant, room, username, device: thumbprint, address });
-  if (state.isBanned) throw new Failure('banned');
+  refuseBanned(state);
   refuseInactive(state);
   refuseWithoutCredit(state);
   const live = await getRoom(deps, tenant, room, state);
-  // Nobody vouches for the age of who comes with a device alone.
-  if (live.policy.ageVerificationRequired) throw new Failure('age_verification_required');
-  // Anybody can type the name of somebody who is there.
+  // A device joins without a back end that could vouch for the user's age.
+  refuseUnverifiedAge(live.policy, false);
+  // Only this device counts as inside: a username can be typed at any device.
   refuseNewcomer(live.policy, state.isAdmitted);
   return {
     ...live,
@@ -80,19 +91,9 @@ function denied(why: string): Failure {
   return new Failure('permission_denied', { message: `permission denied: ${why}` });
 }
 
-/** A tenant that never paid is pending, which is told as a lack of credit. */
-function refuseInactive({ status }: EntryState): void {
-  if (status !== 'active' && status !== 'pending') throw new Failure('tenant_not_active');
-}
-
-function refuseWithoutCredit(state: EntryState): void {
-  if (state.status === 'pending') throw new Failure('payment_required');
-  if (!admits(state, state.balance)) throw new Failure('credit_spent');
-}
-
-/** The live room, opened if this deployment opens rooms for whoever comes first. */
+/** The live room. Deployments that let joins create rooms open it here. */
 async function getRoom(
-  deps: Deps,
+  deps: JoinDeps,
   tenant: TenantId,
   name: string,
   state: EntryState,

@@ -9,12 +9,17 @@ import { capabilitiesOfRole } from '../../access/rights/capabilities.ts';
 import { refuseBeyondCeiling } from '../../access/rights/key-ceiling.ts';
 import { TOKEN_SECONDS_DEFAULT } from '../../access/rights/token-lifetime.ts';
 import { Failure, notFound } from '../../base/failure.ts';
-import { admits } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
-import { type EntryState, findEntryState } from '../rooms/rooms.sql.ts';
-import { type Admitted, admit, type Entry, refuseNewcomer } from './admit.ts';
+import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
+import { findEntryState } from './entry-state.sql.ts';
+import {
+  refuseBanned,
+  refuseInactive,
+  refuseNewcomer,
+  refuseUnverifiedAge,
+  refuseWithoutCredit,
+} from './refuse-entry.ts';
 
 /** What was asked for, already of the right form. */
 export interface MintRequest {
@@ -41,14 +46,18 @@ const ROLE_RANKS: Readonly<Record<Role, number>> = { host: 80, audience: 20, bro
  * `username_confusable`.
  */
 export function mintClientToken(
-  deps: Deps,
+  deps: AdmissionDeps,
   caller: AuthenticatedCaller,
   request: MintRequest,
 ): Promise<Admitted> {
   return admit(deps, () => checkMint(deps, caller, request));
 }
 
-async function checkMint(deps: Deps, caller: AuthenticatedCaller, request: MintRequest): Promise<Entry> {
+async function checkMint(
+  deps: AdmissionDeps,
+  caller: AuthenticatedCaller,
+  request: MintRequest,
+): Promise<Entry> {
   const { tenant, ceiling } = caller;
   const { room, username, thumbprint: device, role } = request;
   const state = await findEntryState(deps.db, { tenant, room, username, device, address: request.address });
@@ -62,10 +71,10 @@ async function checkMint(deps: Deps, caller: AuthenticatedCaller, request: MintR
     lifetimeSeconds: request.lifetimeSeconds ?? Math.min(TOKEN_SECONDS_DEFAULT, ceiling.lifetimeSeconds),
   };
   refuseBeyondCeiling(ceiling, grant, [room]);
-  if (state.isBanned) throw new Failure('banned');
-  if (state.status !== 'active' && state.status !== 'pending') throw new Failure('tenant_not_active');
+  refuseBanned(state);
+  refuseInactive(state);
   if (state.roomState !== 'LIVE') throw new Failure('room_ended');
-  if (policy.ageVerificationRequired && !request.ageVerified) throw new Failure('age_verification_required');
+  refuseUnverifiedAge(policy, request.ageVerified);
   refuseNewcomer(policy, state.isPresent);
   return {
     ...grant,
@@ -80,11 +89,6 @@ async function checkMint(deps: Deps, caller: AuthenticatedCaller, request: MintR
     keyId: caller.keyId,
     lastCheck: () => refuseWithoutCredit(state),
   };
-}
-
-function refuseWithoutCredit(state: EntryState): void {
-  if (state.status === 'pending') throw new Failure('payment_required');
-  if (!admits(state, state.balance)) throw new Failure('credit_spent');
 }
 
 /** Sorted, and each once. */

@@ -9,14 +9,15 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import { appendEvents } from '../../events/events.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { type ActorName, authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import { participantExpelled } from '../rooms/room-events.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
 import { countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
 import { expelMeant, findMeant } from './expel-meant.ts';
 import type { ModerationEvent, Subject } from './moderation-event.ts';
-import { leaving, recordModeration } from './record-moderation.ts';
+import { recordModeration } from './record-moderation.ts';
 
 export interface BanRequest {
   /** Name of a room; `undefined`: every room of the tenant. */
@@ -51,7 +52,7 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
 
   const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
   const { ban, isChanged } = await setBan(tx, tenant, { ...wanted, rank: standing.rank });
-  const left = leaving(await expelMeant(tx, tenant, meant));
+  const left = (await expelMeant(tx, tenant, meant)).map(participantExpelled);
   if (!isChanged) {
     if (left.length > 0) await appendEvents(tx, tenant, left);
     return { ban, event: undefined };

@@ -16,6 +16,26 @@ const ROOM_OF_BAN = 'left join rooms r on r.tenant_id = b.tenant_id and r.uid = 
 const STANDING = `b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
   and (b.room_uid is null or r.state = 'LIVE')`;
 
+/**
+ * Whether a ban stands against somebody who wants to enter: of the user, the device or the address, in the
+ * room or in all rooms. The values are SQL: columns or parameters.
+ */
+export function bansOf(entrant: {
+  readonly tenant: string;
+  readonly roomUid: string;
+  readonly username: string;
+  readonly device: string;
+  readonly address: string;
+}): string {
+  const { tenant, roomUid, username, device, address } = entrant;
+  return `exists (select from bans b
+                   where b.tenant_id = ${tenant} and b.lifted_at is null
+                     and (b.expires_at is null or b.expires_at > now())
+                     and (b.room_uid is null or b.room_uid = ${roomUid})
+                     and (b.kind = 'user' and b.value = ${username} or b.kind = 'device' and b.value = ${device}
+                          or b.kind = 'cidr' and b.network >>= ${address}::inet))`;
+}
+
 export interface NewBan extends Pick<Ban, 'roomUid' | 'subject' | 'reason' | 'actor' | 'rank'> {
   /** `null`: for ever. */
   readonly ttlMs: number | null;

@@ -4,7 +4,6 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from '../rooms/participant.ts';
 import { expel, findUsers, findUsersOfDevice, type Meant } from '../rooms/participants.sql.ts';
 import { lockRooms } from '../rooms/rooms.sql.ts';
-import { wakeWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import type { Subject } from './moderation-event.ts';
 
 /**
@@ -28,8 +27,8 @@ export async function findMeant(
 }
 
 /**
- * Returns those who were present. All rooms are locked before anybody leaves, and watchdogs are woken
- * after everybody has: whoever else needs several of these takes them in this order too.
+ * Returns those who were present. All rooms are locked, in order, before anybody leaves: every transaction
+ * that needs several rooms locks them in this order.
  */
 export async function expelMeant(tx: Tx, tenant: TenantId, meant: readonly Meant[]): Promise<Participant[]> {
   const present = Map.groupBy(
@@ -44,6 +43,5 @@ export async function expelMeant(tx: Tx, tenant: TenantId, meant: readonly Meant
     const usernames = present.get(roomUid)!.map((each) => each.username);
     left.push(...(await expel(tx, tenant, roomUid, 'banned', usernames)));
   }
-  for (const roomUid of rooms) await wakeWatchdogs(tx, tenant, roomUid);
   return left;
 }

@@ -4,10 +4,10 @@ import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { Participant } from '../rooms/participant.ts';
 import { expel } from '../rooms/participants.sql.ts';
-import { wakeWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import { participantExpelled } from '../rooms/room-events.ts';
 import { getTarget, type TargetName } from './get-target.ts';
 import type { ModerationEvent } from './moderation-event.ts';
-import { leaving, recordModeration } from './record-moderation.ts';
+import { recordModeration } from './record-moderation.ts';
 
 export interface KickRequest extends TargetName {
   readonly reason: string;
@@ -29,7 +29,6 @@ export async function kickParticipant(
   const { room, participant } = await getTarget(tx, tenant, request, 'moderate.kick');
 
   const left = await expel(tx, tenant, room.uid, 'kicked', [participant.username]);
-  await wakeWatchdogs(tx, tenant, room.uid);
   const event = await recordModeration(
     tx,
     caller,
@@ -40,7 +39,7 @@ export async function kickParticipant(
       reason: request.reason,
       actor: request.actor?.username ?? null,
     },
-    leaving(left),
+    left.map(participantExpelled),
   );
   return { participant: left[0] ?? { ...participant, devices: [] }, event };
 }

@@ -2,8 +2,8 @@
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { appendEvents, type NewEvent } from '../../events/events.sql.ts';
-import type { Participant } from '../rooms/participant.ts';
+import { appendNumberedEvents } from '../../events/append-events.sql.ts';
+import type { NewEvent } from '../../events/event.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { insertModerationEvent, transactionTime } from './moderation-events.sql.ts';
 
@@ -37,19 +37,13 @@ export async function recordModeration(
     at: await transactionTime(tx),
     expiresAt,
   };
-  const id = await appendEvents(tx, tenant, [
-    { roomUid: told.roomUid, what: { type: 'moderation', subject: told }, revokes: true },
-    ...outcome,
-  ]);
+  const id = await appendNumberedEvents(tx, tenant, [moderated(told), ...outcome]);
   const event = { id, ...told };
   await insertModerationEvent(tx, tenant, event);
   return event;
 }
 
-export function leaving(participants: readonly Participant[]): NewEvent[] {
-  return participants.map((subject) => ({
-    roomUid: subject.roomUid,
-    what: { type: 'participant_left', subject },
-    revokes: true,
-  }));
+/** The event of what a moderator did. Its number becomes the id of the record. */
+export function moderated(event: Omit<ModerationEvent, 'id'>): NewEvent {
+  return { type: 'moderation', roomUid: event.roomUid, subject: event, revokes: true };
 }

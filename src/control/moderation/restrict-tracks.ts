@@ -9,6 +9,7 @@ import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { updateRestrictions } from '../rooms/participants.sql.ts';
+import { participantUpdated } from '../rooms/room-events.ts';
 import { getTarget, type TargetName } from './get-target.ts';
 import type { Moderated } from './kick-participant.ts';
 import { recordModeration } from './record-moderation.ts';
@@ -53,7 +54,7 @@ export async function restrictTracks(
       reason: request.reason,
       actor: request.actor?.username ?? null,
     },
-    [{ roomUid: room.uid, what: { type: 'participant_updated', subject: participant } }],
+    [participantUpdated(participant)],
   );
   return { participant, event };
 }

@@ -1,9 +1,10 @@
 /** Sign what has been taken back of a tenant's tokens, as it is now. */
 
 import { signJws } from '../../access/tokens/jws.ts';
+import type { Signer } from '../../access/tokens/signer.ts';
+import type { Db } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { findRevocations } from './revocations.sql.ts';
 import { REVOCATIONS_TYPE, revocationClaimsOf } from './revocations.ts';
 
@@ -14,7 +15,11 @@ export interface Snapshot {
 }
 
 /** What publishing needs from outside. */
-export type Publisher = Pick<Deps, 'db' | 'signer'> & { readonly publicUrl: string };
+export interface Publisher {
+  readonly db: Db;
+  readonly signer: Signer;
+  readonly publicUrl: string;
+}
 
 /** `undefined`: there is no such tenant. */
 export async function signRevocations(

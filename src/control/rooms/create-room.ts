@@ -4,8 +4,9 @@ import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
-import { appendEvents } from '../../events/events.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Room } from './room.ts';
+import { roomCreated } from './room-events.ts';
 import { insertRoom } from './rooms.sql.ts';
 
 /** Fails with `ceiling_exceeded` and, while a live room has the name, `room_exists`. */
@@ -19,8 +20,6 @@ export async function createRoom(
   }
   const room = await insertRoom(tx, caller.tenant, wanted);
   if (!room) throw new Failure('room_exists');
-  await appendEvents(tx, caller.tenant, [
-    { roomUid: room.uid, what: { type: 'room_created', subject: room } },
-  ]);
+  await appendEvents(tx, caller.tenant, [roomCreated(room)]);
   return room;
 }

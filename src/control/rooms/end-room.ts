@@ -1,12 +1,12 @@
 /** End a room: everybody leaves, and every token for it is void. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents } from '../../events/events.sql.ts';
-import { disarmWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { type ActorName, authorizeActor } from './actor.ts';
 import { getLockedRoom, refuseEnded } from './get-room.ts';
 import { expel } from './participants.sql.ts';
 import type { EndReason, Room } from './room.ts';
+import { participantLeft, roomEnded } from './room-events.ts';
 import { markEnded } from './rooms.sql.ts';
 
 /** `room` is live, and locked. */
@@ -17,12 +17,8 @@ export async function endRoom(
   reason: EndReason,
 ): Promise<Room> {
   const left = await expel(tx, tenant, room.uid, reason === 'watchdog' ? 'watchdog' : 'ended');
-  await disarmWatchdogs(tx, tenant, room.uid);
   const ended = await markEnded(tx, tenant, room.uid, reason);
-  await appendEvents(tx, tenant, [
-    ...left.map((subject) => ({ roomUid: room.uid, what: { type: 'participant_left', subject } as const })),
-    { roomUid: room.uid, what: { type: 'room_ended', subject: ended }, revokes: true },
-  ]);
+  await appendEvents(tx, tenant, [...left.map(participantLeft), roomEnded(ended)]);
   return ended;
 }
 

@@ -6,18 +6,22 @@
  * reports whoever is still there again half a minute later. No event tells of them.
  */
 import type { Db } from '../../base/db/pool.ts';
-import { type Repeating, repeat } from '../../base/lib/repeat.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
-import type { UsageRecords } from '../../money/usage/usage-records.ts';
-import { findTenantsWithPresent, markSeen, type Sighting } from './participants.sql.ts';
+import type { Tier } from '../../money/pricing/role.ts';
+import { findTenantsWithPresent, markSeen, type Sighting } from './sightings.sql.ts';
 
-const WRITE_EVERY_SECONDS = 1;
-const ASK_EVERY_SECONDS = 5;
 const SIGHTINGS_MAX = 20_000;
 /** Renewals of those who are written wait for the end of the statement. */
 const WRITTEN_AT_ONCE = 1_000;
+
+/** What usage records say about participants, a row a record. */
+export interface Seen {
+  readonly length: number;
+  room(row: number): string | undefined;
+  participant(row: number): string | undefined;
+  tier(row: number): Tier;
+}
 
 export class Sightings {
   readonly #db: Db;
@@ -32,7 +36,7 @@ export class Sightings {
   }
 
   /** Of a tenant whose rooms are empty, or who has none here, this costs one look-up. */
-  note(tenant: TenantId, records: UsageRecords): void {
+  note(tenant: TenantId, records: Seen): void {
     if (!this.#tenants.has(tenant)) return;
     const prefix = `${tenant}\0`;
     let dropped = 0;
@@ -61,17 +65,4 @@ export class Sightings {
   async askForTenants(): Promise<void> {
     this.#tenants = new Set(await findTenantsWithPresent(this.#db));
   }
-}
-
-export function startSightings(deps: Deps): Repeating {
-  let askAt = 0;
-  const turn = async () => {
-    await deps.sightings.write();
-    if (performance.now() < askAt) return;
-    askAt = performance.now() + ASK_EVERY_SECONDS * 1000;
-    await deps.sightings.askForTenants();
-  };
-  return repeat(WRITE_EVERY_SECONDS, turn, (error) =>
-    deps.log.warn({ err: error }, 'what usage records tell of participants was not written'),
-  );
 }

@@ -3,11 +3,12 @@
 import { type Capability, capabilitiesOfRole } from '../../access/rights/capabilities.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents } from '../../events/events.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { ROLES } from '../../money/pricing/role.ts';
 import { type ActorName, authorizeActor } from './actor.ts';
 import { getLockedRoom, refuseEnded } from './get-room.ts';
 import type { Room, RoomPolicy } from './room.ts';
+import { roomUpdated } from './room-events.ts';
 import { updatePolicy } from './rooms.sql.ts';
 
 /** Rules that can be changed. */
@@ -32,7 +33,7 @@ export async function updateRoomPolicy(
   }
   refuseEnded(room);
   const updated = await updatePolicy(tx, tenant, room.uid, policy);
-  await appendEvents(tx, tenant, [{ roomUid: room.uid, what: { type: 'room_updated', subject: updated } }]);
+  await appendEvents(tx, tenant, [roomUpdated(updated)]);
   return updated;
 }
 

@@ -10,11 +10,15 @@ import type { Caller } from '../../access/keys/api-key.ts';
 import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
 import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
+import type { KeyLookups } from '../../access/keys/key-lookups.ts';
+import type { BaseDeps } from '../../base/deps.ts';
+import type { EventWaker } from '../../events/event-waker.ts';
+import type { StreamLimit } from './stream-limit.ts';
 import { inSnapshot } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
-import { findNewestPlace, selectEvents } from '../../events/events.sql.ts';
+import type { Place } from '../../events/event.ts';
+import { findNewestPlace } from '../../events/events.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Participant } from '../rooms/participant.ts';
@@ -22,14 +26,21 @@ import { selectPresent } from '../rooms/participants.sql.ts';
 import type { Room } from '../rooms/room.ts';
 import { selectLiveRooms } from '../rooms/rooms.sql.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
-import { selectWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
-import type { EventFilter, Place, StreamItem } from './stream-event.ts';
+import { listWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import type { EventFilter, StreamItem } from './stream-event.ts';
+import { listStreamEvents } from './stream-events.sql.ts';
 
 /** A stream that says nothing for 15 s is dead. */
 const BOOKMARK_MS = 10_000;
 const PAGE_SIZE = 200;
 /** A snapshot keeps a connection, and old rows, for as long as its reader takes. */
 const SNAPSHOT_MS_MAX = 60_000;
+
+export interface StreamDeps extends BaseDeps {
+  readonly events: EventWaker;
+  readonly streams: StreamLimit;
+  readonly keyLookups: KeyLookups;
+}
 
 export interface Following extends EventFilter {
   /** What has been dealt with; `undefined`: nothing. */
@@ -51,7 +62,7 @@ export type Follower = Pick<Caller, 'tenant' | 'keyId'>;
  * `too_many_streams`, and, as soon as something would be told, as a new call with the key would.
  */
 export async function followEvents(
-  deps: Deps,
+  deps: StreamDeps,
   follower: Follower,
   following: Following,
   send: Send,
@@ -66,7 +77,7 @@ export async function followEvents(
   }
 }
 
-async function follow(deps: Deps, follower: Follower, following: Following, send: Send): Promise<void> {
+async function follow(deps: StreamDeps, follower: Follower, following: Following, send: Send): Promise<void> {
   const { tenant, keyId } = follower;
   const { after, signal, bookmarkMs = BOOKMARK_MS } = following;
   let reached = after;
@@ -80,7 +91,7 @@ async function follow(deps: Deps, follower: Follower, following: Following, send
     const page =
       reached === undefined
         ? undefined
-        : await selectEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
+        : await listStreamEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
     if (!page?.isKept) {
       reached = await sendSnapshot(deps, follower, following, send);
       // A bookmark says that the snapshot is whole.
@@ -103,7 +114,7 @@ async function follow(deps: Deps, follower: Follower, following: Following, send
 
 /** Send what is there, as of one instant; returns how far the events had come, unless nobody waits any more. */
 async function sendSnapshot(
-  deps: Deps,
+  deps: StreamDeps,
   { tenant, keyId }: Follower,
   following: Following,
   send: Send,
@@ -137,7 +148,7 @@ async function* readSnapshot(
   for await (const subject of present) yield { type: 'snapshot', of: 'participant', subject };
   if (!only) {
     const waiting = pages((last?: Watchdog) =>
-      selectWaitingWatchdogs(tx, tenant, { room, after: last?.id, limit }),
+      listWaitingWatchdogs(tx, tenant, { room, after: last?.id, limit }),
     );
     for await (const subject of waiting) yield { type: 'snapshot', of: 'watchdog', subject };
   }

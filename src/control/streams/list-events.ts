@@ -1,12 +1,13 @@
 /** Read a page of events, and wait for one where nothing has happened yet. */
 
 import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
-import type { Deps } from '../../doors/deps.ts';
-import { findOldestPlace, selectEvents } from '../../events/events.sql.ts';
+import type { Place } from '../../events/event.ts';
+import { findOldestPlace } from '../../events/events.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
-import type { Follower } from './follow-events.ts';
-import type { Event, Place } from './stream-event.ts';
+import type { Follower, StreamDeps } from './follow-events.ts';
+import type { Event } from './stream-event.ts';
+import { listStreamEvents } from './stream-events.sql.ts';
 
 /** Events of a rare room may be far apart: a search ends after so long, however far it has come. */
 const SEARCH_MS_MAX = 5_000;
@@ -33,7 +34,7 @@ export interface EventsPage {
  * the key would.
  */
 export async function listEvents(
-  deps: Deps,
+  deps: StreamDeps,
   { tenant, keyId }: Follower,
   { after, room, limit, waitMs, signal }: EventsRequest,
 ): Promise<EventsPage> {
@@ -44,7 +45,7 @@ export async function listEvents(
   let isReset = false;
   let isLater = false;
   for (;;) {
-    const page = await selectEvents(deps.db, tenant, {
+    const page = await listStreamEvents(deps.db, tenant, {
       after: reached,
       room,
       limit: isReset ? limit - 1 : limit,

@@ -3,6 +3,7 @@
  *
  * An event keeps its subject as it was just after it happened.
  */
+import type { Place } from '../../events/event.ts';
 import type { ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
@@ -28,16 +29,6 @@ export type Event = Happening & {
   readonly roomUid: string | null;
 };
 
-/** A place among the events of a tenant: everything up to the event `seq` has been dealt with. */
-export interface Place {
-  readonly seq: bigint;
-  /**
-   * When that event happened; `null` where it was not kept any more. In a database that was restored,
-   * another event may have its number.
-   */
-  readonly at: Date | null;
-}
-
 /** Which events somebody wants to hear of. */
 export interface EventFilter {
   /** Only those of rooms of this name. */
@@ -58,6 +49,3 @@ export type StreamItem =
   | ({ readonly type: 'bookmark' } & Place)
   /** What was known before is to be forgotten. */
   | { readonly type: 'reset' };
-
-/** How long events can be read. */
-export const EVENT_DAYS = 7;

@@ -1,10 +1,10 @@
 /** Follow who comes to the rooms of a name, changes there and leaves. */
-import type { Deps } from '../../doors/deps.ts';
+import type { Place } from '../../events/event.ts';
 import { type ActorName, authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import { isHiddenFrom, type Participant } from '../rooms/participant.ts';
-import { type Follower, followEvents, type Send } from './follow-events.ts';
-import type { Place, StreamItem } from './stream-event.ts';
+import { type Follower, followEvents, type Send, type StreamDeps } from './follow-events.ts';
+import type { StreamItem } from './stream-event.ts';
 
 export interface Watching {
   /** Name of a room. */
@@ -21,7 +21,7 @@ export interface Watching {
  * right to see the roster, sees no more of it.
  */
 export async function watchParticipants(
-  deps: Deps,
+  deps: StreamDeps,
   follower: Follower,
   { room, actor, after, signal }: Watching,
   send: Send,

@@ -5,7 +5,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { type ActorName, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { Watchdog, WatchdogRule } from './watchdog.ts';
-import { insertWatchdog, lockAdmission } from './watchdogs.sql.ts';
+import { insertWatchdog } from './watchdogs.sql.ts';
 
 /**
  * `rule` is possible. Fails with `not_found`, `capability_required`, `room_ended` and, while the room
@@ -19,8 +19,6 @@ export async function createWatchdog(
   const room = await getLockedRoom(tx, tenant, name);
   await authorizeActor(tx, tenant, room, actor, 'watchdog.manage');
   refuseEnded(room);
-  // Whoever moves the balance at this moment cannot see the new row, and would not wake it.
-  if (rule.condition === 'unadmitted_for') await lockAdmission(tx, tenant);
   const watchdog = await insertWatchdog(tx, tenant, room.uid, rule);
   if (!watchdog) throw new Failure('watchdog_exists');
   return watchdog;

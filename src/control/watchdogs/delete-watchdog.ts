@@ -2,9 +2,10 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents } from '../../events/events.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import type { ActorName } from '../rooms/actor.ts';
 import { getLockedWatchdog } from './get-watchdog.ts';
+import { watchdogEvent } from './watchdog-events.ts';
 import { removeWatchdog } from './watchdogs.sql.ts';
 
 /** Fails with `not_found`, `capability_required` and `watchdog_over`. */
@@ -18,7 +19,6 @@ export async function deleteWatchdog(
   await removeWatchdog(tx, tenant, reference.id);
   if (watchdog.state === 'warned') {
     const subject = { ...watchdog, state: 'disarmed', deadline: null } as const;
-    const { roomUid } = watchdog;
-    await appendEvents(tx, tenant, [{ roomUid, what: { type: 'watchdog_rearmed', subject } }]);
+    await appendEvents(tx, tenant, [watchdogEvent('watchdog_rearmed', subject)]);
   }
 }

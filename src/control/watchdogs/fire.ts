@@ -8,14 +8,17 @@
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents, type NewEvent } from '../../events/events.sql.ts';
+import { appendNumberedEvents } from '../../events/append-events.sql.ts';
+import type { NewEvent } from '../../events/event.ts';
 import type { ModerationAction, ModerationEvent } from '../moderation/moderation-event.ts';
 import { insertModerationEvents } from '../moderation/moderation-events.sql.ts';
+import { moderated } from '../moderation/record-moderation.ts';
 import { endRoom } from '../rooms/end-room.ts';
 import type { Participant } from '../rooms/participant.ts';
 import { expel, revokeAllPublishing } from '../rooms/participants.sql.ts';
+import { participantExpelled, participantRestricted } from '../rooms/room-events.ts';
 import type { Watchdog } from './watchdog.ts';
-import { wakeWatchdogs } from './watchdogs.sql.ts';
+import { watchdogEvent } from './watchdog-events.ts';
 
 interface Effect {
   /** Apart from those of moderation. */
@@ -30,12 +33,11 @@ export async function fire(
   watchdog: Watchdog,
   usernames: readonly string[] | null,
 ): Promise<void> {
-  const { roomUid } = watchdog;
   const { events, moderation } = await act(tx, tenant, watchdog, usernames);
-  const first = await appendEvents(tx, tenant, [
-    ...moderation.map((subject) => ({ roomUid, what: { type: 'moderation', subject } as const })),
+  const first = await appendNumberedEvents(tx, tenant, [
+    ...moderation.map(moderated),
     ...events,
-    { roomUid, what: { type: 'watchdog_fired', subject: watchdog } },
+    watchdogEvent('watchdog_fired', watchdog),
   ]);
   await insertModerationEvents(tx, tenant, first, moderation);
 }
@@ -56,18 +58,17 @@ async function act(
     }
     case 'kick': {
       const left = await expel(tx, tenant, roomUid, 'watchdog', usernames ?? undefined);
-      await wakeWatchdogs(tx, tenant, roomUid);
       // Some of them were gone, and no event had told of it yet: nobody kicked those.
       const kicked = left.filter(({ leaveReason }) => leaveReason === 'watchdog');
       return {
-        events: tell('participant_left', left),
+        events: left.map(participantExpelled),
         moderation: kicked.map((each) => moderationBy(watchdog, 'kick', each)),
       };
     }
     case 'revoke_publish': {
       const restricted = await revokeAllPublishing(tx, tenant, roomUid, usernames);
       return {
-        events: tell('participant_updated', restricted),
+        events: restricted.map(participantRestricted),
         moderation: restricted.map((each) => ({
           ...moderationBy(watchdog, 'revoke_publish', each),
           tracks: PUBLISH_RIGHTS,
@@ -75,17 +76,6 @@ async function act(
       };
     }
   }
-}
-
-function tell(
-  type: 'participant_left' | 'participant_updated',
-  participants: readonly Participant[],
-): readonly NewEvent[] {
-  return participants.map((subject) => ({
-    roomUid: subject.roomUid,
-    what: { type, subject },
-    revokes: true,
-  }));
 }
 
 function moderationBy(

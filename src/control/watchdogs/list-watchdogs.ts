@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { type ActorName, authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Watchdog, WatchdogPosition } from './watchdog.ts';
-import { selectWatchdogs } from './watchdogs.sql.ts';
+import { findWatchdogs } from './watchdogs.sql.ts';
 
 export interface WatchdogPage {
   readonly watchdogs: readonly Watchdog[];
@@ -26,7 +26,7 @@ export async function listWatchdogs(
   const { room: name, actor, limit } = options;
   const room = name === undefined ? null : await getRoom(db, tenant, { name, uid: undefined });
   await authorizeActor(db, tenant, room, actor, 'watchdog.manage');
-  const found = await selectWatchdogs(db, tenant, { ...options, roomUid: room?.uid, limit: limit + 1 });
+  const found = await findWatchdogs(db, tenant, { ...options, roomUid: room?.uid, limit: limit + 1 });
   const watchdogs = found.slice(0, limit);
   return { watchdogs, end: found.length > limit ? watchdogs.at(-1) : undefined };
 }

@@ -2,10 +2,12 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents } from '../../events/events.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import type { ActorName } from '../rooms/actor.ts';
 import { getLockedWatchdog } from './get-watchdog.ts';
-import { refuseImpossible, type Watchdog, type WatchdogRule } from './watchdog.ts';
+import { refuseImpossible } from './refuse-impossible.ts';
+import type { Watchdog, WatchdogRule } from './watchdog.ts';
+import { watchdogEvent } from './watchdog-events.ts';
 import { rearmWatchdog } from './watchdogs.sql.ts';
 
 export interface WatchdogChange extends Partial<Pick<WatchdogRule, 'action' | 'warnBeforeMs'>> {
@@ -35,8 +37,7 @@ export async function updateWatchdog(
   if (watchdog.state === 'fired' || watchdog.state === 'disarmed') throw new Failure('watchdog_over');
   const rearmed = await rearmWatchdog(tx, tenant, id, rule);
   if (watchdog.state === 'warned') {
-    const { roomUid } = rearmed;
-    await appendEvents(tx, tenant, [{ roomUid, what: { type: 'watchdog_rearmed', subject: rearmed } }]);
+    await appendEvents(tx, tenant, [watchdogEvent('watchdog_rearmed', rearmed)]);
   }
   return rearmed;
 }

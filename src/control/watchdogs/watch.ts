@@ -1,65 +1,54 @@
 /**
- * The engine of watchdogs: it looks at those that are due, fires them, warns of them, or sees when to
- * look again.
+ * The timer of watchdogs: it looks at those that are due, fires them, warns of them, or sees when to look
+ * again.
  *
- * What a watchdog waits for is never kept, only computed from what is there, so nothing has to be put
- * right after a restart. Any number of processes may do this at once: each watchdog is looked at under
- * the lock of its room and of its row, and the state of the row decides who fires it.
+ * A look computes the deadline from the rows as they are, so nothing has to be put right after a restart. Any
+ * number of processes look at once: each watchdog is looked at under the lock of its room and of its row, and
+ * the state of the row decides which process fires it.
  */
 import { inTransaction } from '../../base/db/transaction.ts';
-import { type Repeating, repeat } from '../../base/lib/repeat.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
-import { appendEvents } from '../../events/events.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
+import { claimDueWatchdogs, type DueWatchdog, findMsToNextCheck } from './due-watchdogs.sql.ts';
 import { fire } from './fire.ts';
-import {
-  claimDueWatchdogs,
-  type DueWatchdog,
-  findMsToNextCheck,
-  type Look,
-  lockTargets,
-  lockWaitingWatchdogs,
-  settleWatchdog,
-} from './watchdogs.sql.ts';
+import { type Look, lockTargets, settleWatchdog } from './settle-watchdog.sql.ts';
+import { type WatchdogEventType, watchdogEvent } from './watchdog-events.ts';
+import { lockWatchdog } from './watchdogs.sql.ts';
 
-/** Something that happens to a room is noticed after this time at the latest. */
-const EVERY_MS = 250;
-/** Others may have locked what is due; asking them at once again would only slow them down. */
+/** A look that an event has brought forward begins after this time at the latest. */
+export const LOOK_EVERY_SECONDS = 0.25;
+/** Another process may have claimed what is due; asking again at once would only slow it down. */
 const NAP_MS_MIN = 5;
 const CLAIM_MAX = 200;
-/** A process that dies leaves what it claimed to the others for so long. */
+/** A claim of a process that died ends after so long. */
 const LEASE_SECONDS = 5;
 const LOOKS_AT_ONCE = 4;
 
-export function startWatchdogs(deps: Deps): Repeating {
-  const turn = async () => {
-    await lookAtDue(deps);
-    const ms = await findMsToNextCheck(deps.db);
-    if (ms !== null && ms < EVERY_MS) setTimeout(() => loop.wake(), Math.max(ms, NAP_MS_MIN)).unref();
-  };
-  const loop = repeat(EVERY_MS / 1000, turn, (error) =>
-    deps.log.error({ err: error }, 'watchdogs were not looked at'),
-  );
-  return loop;
+/** Look at what is due now; returns in how many milliseconds the next one falls due, if that is soon. */
+export async function watch(deps: EventDeps): Promise<number | undefined> {
+  await lookAtDue(deps);
+  const ms = await findMsToNextCheck(deps.db);
+  return ms === null || ms > LOOK_EVERY_SECONDS * 1000 ? undefined : Math.max(ms, NAP_MS_MIN);
 }
 
 /** Look once at what is due now. */
-export async function lookAtDue(deps: Deps): Promise<void> {
+export async function lookAtDue(deps: EventDeps): Promise<void> {
   const due = (await claimDueWatchdogs(deps.db, { limit: CLAIM_MAX, leaseSeconds: LEASE_SECONDS })).values();
-  // Several take from the same list, so that one that is slow holds up no other.
+  // Several lanes take from one list, so that a slow look delays only its own lane.
   const lane = async () => {
     for (const each of due) await lookAt(deps, each);
   };
   await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lane));
 }
 
-/** One that fails is looked at again when its lease is over. */
-async function lookAt(deps: Deps, due: DueWatchdog): Promise<void> {
+/** After a failed look, the watchdog is looked at again when the claim ends. */
+async function lookAt(deps: EventDeps, due: DueWatchdog): Promise<void> {
   try {
     const look = await settle(deps, due);
     deps.metrics.watchdogLooks.inc({ outcome: look?.verdict ?? 'gone' });
-    if (look && (look.verdict === 'fire' || toldOf(look))) deps.events.wake(due.tenant);
+    if (look && (look.verdict === 'fire' || eventOf(look))) deps.events.wake(due.tenant);
   } catch (error) {
     deps.metrics.watchdogLooks.inc({ outcome: 'failed' });
     const { id, tenant } = due;
@@ -67,21 +56,17 @@ async function lookAt(deps: Deps, due: DueWatchdog): Promise<void> {
   }
 }
 
-async function settle(deps: Deps, due: DueWatchdog): Promise<Look | undefined> {
+async function settle(deps: EventDeps, due: DueWatchdog): Promise<Look | undefined> {
   let begun = 0;
   const look = await inTransaction(deps.db, async (tx) => {
     await lockRoom(tx, due.tenant, due.roomUid);
     await lockTargets(tx, due);
-    await lockWaitingWatchdogs(tx, due);
+    await lockWatchdog(tx, due);
     const look = await settleWatchdog(tx, due);
     begun = performance.now();
     if (look?.verdict === 'fire') await fire(tx, due.tenant, look.watchdog, look.usernames);
-    const told = look && toldOf(look);
-    if (told) {
-      await appendEvents(tx, due.tenant, [
-        { roomUid: due.roomUid, what: { type: told, subject: look.watchdog } },
-      ]);
-    }
+    const type = look && eventOf(look);
+    if (type) await appendEvents(tx, due.tenant, [watchdogEvent(type, look.watchdog)]);
     return look;
   });
   if (look?.verdict === 'fire') {
@@ -90,8 +75,19 @@ async function settle(deps: Deps, due: DueWatchdog): Promise<Look | undefined> {
   return look;
 }
 
-/** What is told where nothing fires: a warning, once, and that it is off. */
-function toldOf({ verdict, stateBefore }: Look): 'watchdog_warned' | 'watchdog_rearmed' | undefined {
-  if (verdict === 'warn') return stateBefore === 'armed' ? 'watchdog_warned' : undefined;
-  return verdict !== 'fire' && stateBefore === 'warned' ? 'watchdog_rearmed' : undefined;
+/** The event of a look that fires nothing: a warning, once, or that the warning no longer holds. */
+function eventOf({ verdict, stateBefore }: Look): WatchdogEventType | undefined {
+  switch (verdict) {
+    case 'warn':
+      return stateBefore === 'armed' ? 'watchdog_warned' : undefined;
+    case 'over':
+    case 'idle':
+    case 'wait':
+      return stateBefore === 'warned' ? 'watchdog_rearmed' : undefined;
+    // The end of a room says it all.
+    case 'ended':
+    case 'behind':
+    case 'fire':
+      return undefined;
+  }
 }

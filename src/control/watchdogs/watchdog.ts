@@ -1,6 +1,4 @@
 /** Watchdogs: timers on a condition of a room, which act once when it has held for long enough. */
-import { invalidField } from '../../base/failure.ts';
-
 export const WATCHDOG_CONDITIONS = [
   'max_duration',
   'unused_for',
@@ -45,21 +43,4 @@ export interface WatchdogPosition {
   /** When the last one was created, in microseconds since 1970, as text. */
   readonly createdMicros: string;
   readonly id: string;
-}
-
-/** There is nobody to act on where nobody is; and one who stays too long is no reason to end the room. */
-const IMPOSSIBLE: Readonly<Partial<Record<WatchdogCondition, readonly WatchdogAction[]>>> = {
-  unused_for: ['kick', 'revoke_publish'],
-  empty_for: ['kick', 'revoke_publish'],
-  participant_max_duration: ['end_room'],
-};
-
-/** Fails with `invalid_request` where the parts do not go together. */
-export function refuseImpossible({ condition, durationMs, action, warnBeforeMs }: WatchdogRule): void {
-  if (IMPOSSIBLE[condition]?.includes(action)) {
-    throw invalidField('watchdog.action', `does not go with ${condition}`);
-  }
-  if (warnBeforeMs >= durationMs) {
-    throw invalidField('watchdog.warn_before', `must be shorter than ${condition}`);
-  }
 }

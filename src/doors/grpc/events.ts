@@ -2,7 +2,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { invalidField } from '../../base/failure.ts';
-import type { Event, EventType, Happening, Place, StreamItem } from '../../control/streams/stream-event.ts';
+import type { Event, EventType, Happening, StreamItem } from '../../control/streams/stream-event.ts';
+import type { Place } from '../../events/event.ts';
 import { type EventSchema, Event_Type as Type } from '../../gen/boxoffice/control/v1/event_pb.ts';
 import { parseToken, renderToken } from './fields.ts';
 import { renderModerationEvent, renderParticipant, renderRoom, renderWatchdog } from './render.ts';

@@ -5,11 +5,11 @@ import { createWatchdog } from '../../control/watchdogs/create-watchdog.ts';
 import { deleteWatchdog } from '../../control/watchdogs/delete-watchdog.ts';
 import { getWatchdog } from '../../control/watchdogs/get-watchdog.ts';
 import { listWatchdogs } from '../../control/watchdogs/list-watchdogs.ts';
+import { refuseImpossible } from '../../control/watchdogs/refuse-impossible.ts';
 import { updateWatchdog, type WatchdogChange } from '../../control/watchdogs/update-watchdog.ts';
 import {
   DURATION_MS_MAX,
   DURATION_MS_MIN,
-  refuseImpossible,
   WATCHDOG_ACTIONS,
   WATCHDOG_CONDITIONS,
   type WatchdogAction,

@@ -1,26 +1,25 @@
 /**
  * A watch over the ledger: balances are added up again all the time, some tenants at each turn.
  *
- * The database already keeps every balance equal to its newest posting, so a difference means that
- * somebody has been at the tables. It is shown as a metric, and the service is no longer ready.
+ * The database already keeps every balance equal to its newest posting, so a difference means that the
+ * tables were changed by hand. It is shown as a metric, and the service is no longer ready.
  * What was added up once is remembered, so that a turn reads only the postings that came since;
  * `npm run admin -- verify` reads them all.
  */
 
-import { type Repeating, repeat } from '../../base/lib/repeat.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { listAccountsAfter, type Sum, sumFurther } from './verify.sql.ts';
 
-const EVERY_SECONDS = 15;
 const TENANTS_AT_ONCE = 200;
 
-export function startLedgerWatch(deps: Deps): Repeating {
+/** Returns the work of one turn. */
+export function watchLedger(deps: BaseDeps): () => Promise<void> {
   const sums = new Map<TenantId, Sum>();
   const drifts = new Map<TenantId, bigint>();
   let after: TenantId | null = null;
 
-  const turn = async () => {
+  return async () => {
     const tenants = await listAccountsAfter(deps.db, after, TENANTS_AT_ONCE);
     after = tenants.length === TENANTS_AT_ONCE ? tenants.at(-1)! : null;
     const known = tenants.map((tenant) => sums.get(tenant) ?? { tenant, seq: 0n, sum: 0n });
@@ -32,10 +31,9 @@ export function startLedgerWatch(deps: Deps): Repeating {
     for (const each of drifts.values()) drift += each < 0n ? -each : each;
     deps.metrics.ledgerDrift.set(Number(drift));
   };
-  return repeat(EVERY_SECONDS, turn, (error) => deps.log.warn({ err: error }, 'the ledger was not checked'));
 }
 
-function noteDrift(deps: Deps, drifts: Map<TenantId, bigint>, tenant: TenantId, drift: bigint): void {
+function noteDrift(deps: BaseDeps, drifts: Map<TenantId, bigint>, tenant: TenantId, drift: bigint): void {
   if (drift === 0n) {
     drifts.delete(tenant);
     return;

@@ -2,7 +2,8 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
-import { wakeUnadmittedWatchdogs } from '../../control/watchdogs/watchdogs.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import { creditTurned } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 
 export interface Account {
@@ -163,12 +164,9 @@ export async function appendPostings(
              from posting p where a.tenant_id = p.tenant_id`,
     values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
   });
-  const turned = after.filter(({ balance }, index) => balance > 0n !== appended[index]!.account.balance > 0n);
-  if (turned.length > 0) {
-    await wakeUnadmittedWatchdogs(
-      tx,
-      turned.map(({ tenant }) => tenant),
-    );
+  for (const [index, account] of after.entries()) {
+    const turned = creditTurned(appended[index]!.account, account);
+    if (turned) await appendEvents(tx, account.tenant, [turned]);
   }
   return after;
 }

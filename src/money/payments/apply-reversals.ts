@@ -5,7 +5,9 @@
  * anew, between nothing and what was credited, and the ledger follows by the difference.
  */
 import type { Tx } from '../../base/db/pool.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { type Account, appendPosting } from '../ledger/ledger.sql.ts';
+import { paymentReversed } from './payment-events.ts';
 import { type Payment, updateReversed } from './payments.sql.ts';
 import { sumTakenBack } from './reversals.sql.ts';
 
@@ -20,11 +22,11 @@ export async function applyReversals(
   const reversed = takenBack > payment.credited ? payment.credited : takenBack;
   if (reversed === payment.reversed) return account;
 
+  const amount = payment.reversed - reversed;
+  const { kind, id: reference } = cause;
   await updateReversed(tx, payment.id, reversed);
-  return appendPosting(tx, account, {
-    kind: cause.kind,
-    amount: payment.reversed - reversed,
-    reference: cause.id,
-    paymentId: payment.id,
-  });
+  await appendEvents(tx, payment.tenant, [
+    paymentReversed({ paymentId: payment.id, kind, reference, amount }),
+  ]);
+  return appendPosting(tx, account, { kind, amount, reference, paymentId: payment.id });
 }

@@ -1,7 +1,7 @@
 /** Close an attempt that charged nothing, for a reason that says nothing about the card. */
 import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
-import { noteTopUpError } from './payments.sql.ts';
+import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { type Attempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
@@ -20,7 +20,7 @@ export async function cancelAttempt(
 ): Promise<TopUpOutcome | undefined> {
   await lockAccount(tx, attempt.tenant);
   const canceled = await closeAsCanceled(tx, attempt, sentence);
-  if (canceled) await noteTopUpError(tx, attempt.tenant, sentence, new Date(Date.now() + PAUSE_MS));
+  if (canceled) await noteFailedTopUp(tx, attempt, sentence, new Date(Date.now() + PAUSE_MS));
   return canceled;
 }
 

@@ -2,7 +2,8 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { type DeclineReport, readDecline } from './decline.ts';
-import { findPaymentSettings, noteTopUpError } from './payments.sql.ts';
+import { noteFailedTopUp } from './note-failed-top-up.ts';
+import { findPaymentSettings } from './payments.sql.ts';
 import { type Attempt, countDeclines, finishAttempt, tripBreaker } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
@@ -35,7 +36,7 @@ export async function declineAttempt(
   // A card that was saved while this one was being charged has done nothing to be paused for.
   const { cardFingerprint } = await findPaymentSettings(tx, attempt.tenant);
   const isReplaced = cardFingerprint !== attempt.cardFingerprint;
-  await noteTopUpError(tx, attempt.tenant, decline.sentence, isReplaced ? null : pausedUntil);
+  await noteFailedTopUp(tx, attempt, decline.sentence, isReplaced ? null : pausedUntil, paymentId);
   return { kind: 'auto_top_up', outcome: 'declined' };
 }
 

@@ -10,11 +10,13 @@ import Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { Deps } from '../../doors/deps.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import { declineAttempt } from './decline-attempt.ts';
+import { topUpFailed } from './payment-events.ts';
 import {
   advanceCheckout,
   type CheckoutState,
@@ -55,6 +57,8 @@ export const EVENT_TYPES = [
   'payment_method.automatically_updated',
   'customer.deleted',
 ] as const;
+
+const CHECKOUT_FAILED = 'The payment of a checkout failed [async_payment_failed].';
 
 /** What a notification does to the database, once everything it needs from the provider is here. */
 type Effect = (tx: Tx) => Promise<Handled>;
@@ -131,7 +135,11 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
   return async (tx) => {
     const id = session.metadata?.checkout;
     if (!id) return { outcome: 'ignored', reason: 'a checkout that is not ours' };
-    await advanceCheckout(tx, id, state);
+    const checkout = await advanceCheckout(tx, id, state);
+    if (checkout && state === 'failed') {
+      const { tenant, amount } = checkout;
+      await appendEvents(tx, tenant, [topUpFailed({ automatic: false, amount, error: CHECKOUT_FAILED })]);
+    }
     return PROCESSED;
   };
 }

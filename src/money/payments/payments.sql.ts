@@ -164,13 +164,22 @@ export async function updateCheckoutSession(db: Db, id: string, sessionId: strin
   await db.query('update checkouts set session_id = $2 where id = $1', [id, sessionId]);
 }
 
-/** A checkout only moves forward: what arrives late never takes back that it was paid. */
-export async function advanceCheckout(db: Db, id: string, state: CheckoutState): Promise<void> {
-  await db.query(
+/**
+ * Returns the checkout if this changed its state; `amount` is in micros. A checkout only moves forward: what
+ * arrives late never takes back that it was paid.
+ */
+export async function advanceCheckout(
+  db: Db,
+  id: string,
+  state: CheckoutState,
+): Promise<{ readonly tenant: TenantId; readonly amount: bigint } | undefined> {
+  const { rows } = await db.query<{ tenant: TenantId; amount: bigint }>(
     `update checkouts set state = $2
-      where id = $1 and state <> 'paid' and ($2 <> 'processing' or state = 'open')`,
+      where id = $1 and state not in ('paid', $2) and ($2 <> 'processing' or state = 'open')
+      returning tenant_id as tenant, amount`,
     [id, state],
   );
+  return rows[0];
 }
 
 export interface Payment {

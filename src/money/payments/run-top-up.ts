@@ -16,13 +16,8 @@ import { lockAccount } from '../ledger/ledger.sql.ts';
 import { cancelAttempt, closeAsCanceled, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { DECLINES_PER_CARD_MAX, declineAttempt } from './decline-attempt.ts';
-import {
-  findAutoTopUpTime,
-  findPaymentSettings,
-  forgetCard,
-  forgetCustomer,
-  noteTopUpError,
-} from './payments.sql.ts';
+import { noteFailedTopUp } from './note-failed-top-up.ts';
+import { findAutoTopUpTime, findPaymentSettings, forgetCard, forgetCustomer } from './payments.sql.ts';
 import { isCustomerGone, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
 import {
@@ -46,6 +41,11 @@ const VELOCITY_CAPS = [
   { count: 3, seconds: 600, name: '3 within 10 minutes' },
   { count: 24, seconds: 86_400, name: '24 within a day' },
 ] as const;
+
+/** Run the automatic top-ups that are due now, one after the other. */
+export async function runDueTopUps(deps: Deps, provider: Provider): Promise<void> {
+  while (await runDueTopUp(deps, provider));
+}
 
 /** Returns whether an attempt was due. */
 export async function runDueTopUp(deps: Deps, provider: Provider): Promise<boolean> {
@@ -78,7 +78,7 @@ async function prepare(deps: Deps, claimed: Attempt): Promise<Attempt | undefine
       (await velocityHold(tx, claimed)) ??
       (cardFingerprint ? await cardHold(tx, cardFingerprint) : undefined);
     if (hold) {
-      await noteTopUpError(tx, claimed.tenant, hold.error, hold.until);
+      await noteFailedTopUp(tx, claimed, hold.error, hold.until);
       return { canceled: await closeAsCanceled(tx, claimed, hold.error) };
     }
 

@@ -5,11 +5,12 @@
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { lockTenant, updateStatus } from '../../base/tenants/tenants.sql.ts';
-import { wakeUnadmittedWatchdogs } from '../../control/watchdogs/watchdogs.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
+import { activate } from '../tenant-status/change-status.ts';
 import { applyReversals } from './apply-reversals.ts';
+import { topUpSucceeded } from './payment-events.ts';
 import {
   advanceCheckout,
   findCheckout,
@@ -100,7 +101,14 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
     reference: payment.id,
     paymentId: payment.id,
   });
-  await activate(tx, origin.tenant);
+  await activate(tx, credited);
+  await appendEvents(tx, origin.tenant, [
+    topUpSucceeded({
+      automatic: payment.kind === 'auto_top_up',
+      amount: payment.credited,
+      paymentId: payment.id,
+    }),
+  ]);
   await notePaid(tx, origin.tenant, origin.checkoutId ? card : undefined);
   if (card) await clearBreaker(tx, card.fingerprint);
   if (origin.checkoutId) await advanceCheckout(tx, origin.checkoutId, 'paid');
@@ -109,14 +117,6 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
   await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });
   return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
-}
-
-/** The first payment makes a pending tenant active. A later one changes no status. */
-async function activate(tx: Tx, id: TenantId): Promise<void> {
-  const tenant = await lockTenant(tx, id);
-  if (tenant?.status !== 'pending') return;
-  await updateStatus(tx, tenant, 'active', 'first payment');
-  await wakeUnadmittedWatchdogs(tx, [id]);
 }
 
 /** The card that paid, if it was a card and may be charged again. */

@@ -16,8 +16,8 @@ const OVERLAP_SECONDS = 600;
 /** How far back the very first sweep looks. */
 const FIRST_SWEEP_SECONDS = 7 * 86_400;
 
-/** Returns how many notifications were found that had not been delivered. */
-export async function sweepEvents(deps: Deps, provider: Provider): Promise<number> {
+/** Apply the notifications that were not delivered. */
+export async function sweepEvents(deps: Deps, provider: Provider): Promise<void> {
   const startedAt = new Date();
   const sweptUntil = await findSweptUntil(deps.db);
   const since = sweptUntil
@@ -36,7 +36,8 @@ export async function sweepEvents(deps: Deps, provider: Provider): Promise<numbe
   }
   // The place moves on only when nothing was left behind it.
   if (failed === 0) await updateSweptUntil(deps.db, startedAt);
-  return missed.length - failed;
+  const applied = missed.length - failed;
+  if (applied > 0) deps.log.warn({ found: applied }, 'notifications had been missed and were applied');
 }
 
 /** Oldest first, though order must not matter. */

@@ -1,13 +1,20 @@
-/** What an operator may do to a tenant. */
-
-import type { Pool } from '../../base/db/pool.ts';
+/** Change the status of a tenant, or exempt it from charging. Source: specification 3.1. */
+import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
-import { operatorMayMove, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
-import { lockTenant, updateExempt, updateStatus } from '../../base/tenants/tenants.sql.ts';
-import { wakeUnadmittedWatchdogs } from '../../control/watchdogs/watchdogs.sql.ts';
+import {
+  admits,
+  operatorMayMove,
+  type Tenant,
+  type TenantId,
+  type TenantStatus,
+} from '../../base/tenants/tenant.ts';
+import { findTenant, lockTenant, updateExempt, updateStatus } from '../../base/tenants/tenants.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
+import { tenantStatusChanged } from './status-events.ts';
 
-/** Move a tenant to another status. Fails with `not_found` or `status_change_refused`. */
+/** An operator moves a tenant to another status. Fails with `not_found` or `status_change_refused`. */
 export async function changeStatus(
   db: Pool,
   id: TenantId,
@@ -15,20 +22,51 @@ export async function changeStatus(
   reason: string,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const tenant = await lockTenant(tx, id);
-    if (!tenant) throw new Failure('not_found');
+    const { tenant, account } = await lockTenantAndAccount(tx, id);
     if (!operatorMayMove(tenant.status, status)) throw new Failure('status_change_refused');
-    await updateStatus(tx, tenant, status, reason);
-    await wakeUnadmittedWatchdogs(tx, [id]);
+    await moveStatus(tx, account, tenant, status, reason);
   });
 }
 
-/** Exempt a tenant from charging, or end that. What it reported while exempt is never billed. */
+/** The first payment makes a pending tenant active. A later one changes no status. The account is locked. */
+export async function activate(tx: Tx, account: Account): Promise<void> {
+  const tenant = await lockTenant(tx, account.tenant);
+  if (tenant?.status === 'pending') await moveStatus(tx, account, tenant, 'active', 'first payment');
+}
+
+/** An operator exempts a tenant from charging, or ends that. What it reported while exempt is never billed. */
 export async function setExempt(db: Pool, id: TenantId, exempt: boolean): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const tenant = await lockTenant(tx, id);
-    if (!tenant) throw new Failure('not_found');
+    const { tenant, account } = await lockTenantAndAccount(tx, id);
     await updateExempt(tx, id, exempt);
-    await wakeUnadmittedWatchdogs(tx, [id]);
+    await tell(tx, account, tenant, { ...tenant, exempt });
   });
+}
+
+async function moveStatus(
+  tx: Tx,
+  account: Account,
+  tenant: Tenant,
+  status: TenantStatus,
+  reason: string,
+): Promise<void> {
+  await updateStatus(tx, tenant, status, reason);
+  await tell(tx, account, tenant, { ...tenant, status });
+}
+
+async function tell(tx: Tx, { balance }: Account, before: Tenant, after: Tenant): Promise<void> {
+  const change = {
+    from: before.status,
+    to: after.status,
+    exempt: after.exempt,
+    admitted: admits(after, balance),
+  };
+  await appendEvents(tx, after.id, [tenantStatusChanged(change)]);
+}
+
+/** Every transaction that needs both locks the account first. Fails with `not_found`. */
+async function lockTenantAndAccount(tx: Tx, id: TenantId): Promise<{ tenant: Tenant; account: Account }> {
+  if (!(await findTenant(tx, id))) throw new Failure('not_found');
+  const account = await lockAccount(tx, id);
+  return { tenant: (await lockTenant(tx, id))!, account };
 }

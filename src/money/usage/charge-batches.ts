@@ -47,7 +47,7 @@ async function charge(
   const attempt = async (
     mustLookUp: (tx: Tx, locked: readonly Batch[]) => Promise<boolean>,
   ): Promise<Outcomes> => {
-    const { bills, topUpRequested } = await inTransaction(deps.db, async (tx) => {
+    const { bills, topUpRequested, turned } = await inTransaction(deps.db, async (tx) => {
       const locking = lock(tx);
       // While the database is at it.
       for (const { records } of batches) records.sortById();
@@ -56,9 +56,10 @@ async function charge(
       const locked = batches.filter(({ tenant }) => tenants.has(tenant));
       const known = (await mustLookUp(tx, locked)) ? await findKnown(tx, idsOf(locked)) : undefined;
       const bills = await makeBills(deps, tx, accounts, locked, known);
-      return { bills, topUpRequested: await storeBills(tx, bills) };
+      return { bills, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
+    for (const tenant of turned) deps.events.wake(tenant);
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
@@ -102,8 +103,14 @@ async function makeBills(
   return bills;
 }
 
-/** Returns whether an automatic top-up was asked for. */
-async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<boolean> {
+interface Stored {
+  /** Whether an automatic top-up was asked for. */
+  readonly topUpRequested: boolean;
+  /** Tenants whose credit is spent, or there again, by this transaction. */
+  readonly turned: readonly TenantId[];
+}
+
+async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
   await recordConflicts(
     tx,
     bills.flatMap(({ account, conflicts }) =>
@@ -111,17 +118,20 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<boolean> {
     ),
   );
   const posted = bills.filter(({ count }) => count > 0);
-  if (posted.length === 0) return false;
+  if (posted.length === 0) return { topUpRequested: false, turned: [] };
 
   await copyRecords(
     tx,
     posted.map((bill) => ({ ...bill, tenant: bill.account.tenant, seq: bill.account.lastSeq + 1n })),
   );
   let topUpRequested = false;
-  for (const account of await appendPostings(tx, posted.map(postingOf))) {
+  const turned: TenantId[] = [];
+  const accounts = await appendPostings(tx, posted.map(postingOf));
+  for (const [index, account] of accounts.entries()) {
     if (!account.exempt && (await requestTopUpIfBelow(tx, account))) topUpRequested = true;
+    if (account.balance > 0n !== posted[index]!.account.balance > 0n) turned.push(account.tenant);
   }
-  return topUpRequested;
+  return { topUpRequested, turned };
 }
 
 function postingOf(bill: Bill) {

@@ -4,9 +4,9 @@ import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { type NewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
-import { type NewAdmission, upsertAdmission } from '../../../src/control/rooms/participants.sql.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
 import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
-import { enforceBans } from '../../../src/control/moderation/reapply-new-bans.ts';
+import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
-import { upsertAdmission } from '../../../src/control/rooms/participants.sql.ts';
 import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -62,7 +62,7 @@ test.each([
   const [before] = await revoked();
   await enter(stage);
   const deps = [app.service.deps, another.service.deps];
-  await Promise.all(Array.from({ length: 6 }, (_, at) => enforceBans(deps[at % 2]!)));
+  await Promise.all(Array.from({ length: 6 }, (_, at) => reapplyNewBans(deps[at % 2]!)));
   await expect.poll(() => bobOf(stage)).toEqual({ reason: 'banned', epoch: 1, devices: 0 });
   expect(await typesOf(stage)).toEqual([
     'room_created',
@@ -85,7 +85,7 @@ test.each([
   await stage.control.call(banSubject, { subject: user });
   await change(stage);
   await enter(stage);
-  await enforceBans(app.service.deps);
+  await reapplyNewBans(app.service.deps);
   expect(await bobOf(stage)).toMatchObject({ reason: null, epoch: 0 });
 });
 

@@ -3,24 +3,14 @@ import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Db, Tx } from '../../../src/base/db/pool.ts';
 import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { countOthers, hasLookalike } from '../../../src/control/admission/admissions.sql.ts';
+import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
-import {
-  countOthers,
-  deleteOldParticipants,
-  expel,
-  hasLookalike,
-  selectParticipants,
-  selectPresent,
-  sweepEndedRooms,
-} from '../../../src/control/rooms/participants.sql.ts';
-import {
-  findRoom,
-  lockRoomByName,
-  openFirstRoom,
-  selectRooms,
-} from '../../../src/control/rooms/rooms.sql.ts';
-import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
+import { expel, selectParticipants, selectPresent } from '../../../src/control/rooms/participants.sql.ts';
+import { findRoom, lockRoomByName, selectRooms } from '../../../src/control/rooms/rooms.sql.ts';
+import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/settle-watchdog.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const GONE = 20_000;

@@ -2,13 +2,14 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import {
   deleteExpiredAdmissions,
   deleteOldParticipants,
   sweepEndedRooms,
-  upsertAdmission,
-} from '../../../src/control/rooms/participants.sql.ts';
-import { lockRoom, openFirstRoom } from '../../../src/control/rooms/rooms.sql.ts';
+} from '../../../src/control/rooms/old-participants.sql.ts';
+import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';

@@ -5,8 +5,9 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Room } from '../../../src/control/rooms/room.ts';
 import { type Follower, followEvents } from '../../../src/control/streams/follow-events.ts';
-import type { Place, StreamItem } from '../../../src/control/streams/stream-event.ts';
-import { appendEvents } from '../../../src/events/events.sql.ts';
+import type { StreamItem } from '../../../src/control/streams/stream-event.ts';
+import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
+import type { Place } from '../../../src/events/event.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { isBookmark, read, seqsOf, upTo } from '../../events/support.ts';
@@ -298,7 +299,7 @@ describe('followEvents', () => {
     await inTransaction(db, async (tx) => {
       await tx.query(fell, [tenant.keyId]);
       const what = { type: 'room_ended', subject: { name: 'after' } as Room } as const;
-      await appendEvents(tx, parseTenantId(tenant.id)!, [{ roomUid: null, what }]);
+      await appendNumberedEvents(tx, parseTenantId(tenant.id)!, [{ roomUid: null, ...what }]);
     });
     events.wake(parseTenantId(tenant.id)!);
     for (const { ended } of [resumed, begun, follow(tenant)])

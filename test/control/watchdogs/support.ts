@@ -5,7 +5,7 @@ import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
 import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { upsertAdmission } from '../../../src/control/rooms/participants.sql.ts';
+import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
 import { insertRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';

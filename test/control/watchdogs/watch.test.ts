@@ -1,14 +1,23 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPool, type Pool } from '../../../src/base/db/pool.ts';
+import { openPool, type Pool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { repeat } from '../../../src/base/lib/repeat.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { expel } from '../../../src/control/rooms/participants.sql.ts';
 import type { Room } from '../../../src/control/rooms/room.ts';
+import { participantExpelled } from '../../../src/control/rooms/room-events.ts';
 import { deleteWatchdog } from '../../../src/control/watchdogs/delete-watchdog.ts';
+import { claimDueWatchdogs } from '../../../src/control/watchdogs/due-watchdogs.sql.ts';
 import { updateWatchdog } from '../../../src/control/watchdogs/update-watchdog.ts';
-import { lookAtDue, startWatchdogs } from '../../../src/control/watchdogs/watch.ts';
-import { claimDueWatchdogs, wakeWatchdogs } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import { wakeWatchdogs } from '../../../src/control/watchdogs/wake-watchdogs.sql.ts';
+import { LOOK_EVERY_SECONDS, lookAtDue, watch } from '../../../src/control/watchdogs/watch.ts';
+import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
+import { watchdogListener } from '../../../src/control/watchdogs/watchdog-listener.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
+import { appendEvents } from '../../../src/events/append-events.sql.ts';
+import { numberEvents } from '../../../src/events/number-events.ts';
+import { takeTurns } from '../../../src/events/run-listeners.ts';
+import { listLags, upsertListener } from '../../../src/events/turns.sql.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
@@ -33,9 +42,10 @@ let deps: Deps;
 let tenant: TenantId;
 let room: Room;
 
-beforeAll(() => {
+beforeAll(async () => {
   db = database.pool;
   deps = depsOn(db);
+  await upsertListener(db, watchdogListener);
 });
 beforeEach(async () => {
   await db.query('delete from watchdogs');
@@ -43,16 +53,35 @@ beforeEach(async () => {
   room = await makeRoom(db, tenant);
 });
 
+/** What the listener does within a moment of an event. */
+const hear = async () => {
+  await numberEvents(db, [tenant]);
+  await takeTurns(deps, watchdogListener);
+};
 const look = async () => {
+  await hear();
   await passPause(db);
   await lookAtDue(deps);
 };
 const pass = (seconds: number) => passTime(db, tenant, room, seconds);
 const leave = (username: string) =>
   inTransaction(db, async (tx) => {
-    await expel(tx, tenant, room.uid, 'kicked', [username]);
-    await wakeWatchdogs(tx, tenant, room.uid);
+    const left = await expel(tx, tenant, room.uid, 'kicked', [username]);
+    await appendEvents(tx, tenant, left.map(participantExpelled));
   });
+/** As after an event that may change every condition. */
+const wake = (tx: Tx, { uid }: Room) =>
+  wakeWatchdogs(
+    tx,
+    tenant,
+    WATCHDOG_CONDITIONS.map((condition) => ({ roomUid: uid, condition })),
+  );
+const startWatching = (deps: Deps) =>
+  repeat(
+    LOOK_EVERY_SECONDS,
+    () => watch(deps),
+    () => {},
+  );
 const credit = (amount: bigint) => adjustCredit(db, tenant, { amount, reason: 'test', id: undefined });
 const count = (types: readonly string[], type: string) => types.filter((each) => each === type).length;
 const present = async () => {
@@ -260,6 +289,7 @@ describe('each condition', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ deadline: null });
 
     await end();
+    await hear();
     const { deadline } = await find(db, tenant, watchdog);
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ deadline });
@@ -280,30 +310,20 @@ describe('each condition', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
   });
 
-  test('unadmitted_for is armed after a change that is under way, and so sees it', async () => {
+  test('unadmitted_for that is armed while a change is under way hears of it', async () => {
     await setExempt(db, tenant, false);
     await credit(5n);
     const charge = await db.connect();
     await charge.query('begin');
     const account = await lockAccount(charge, tenant);
     await appendPosting(charge, account, { kind: 'adjustment', amount: -5n, detail: 'test' });
-    let looked = false;
-    const arming = arm(db, tenant, room, { condition: 'unadmitted_for' }).then(async (watchdog) => {
-      await look();
-      looked = true;
-      return watchdog;
-    });
-    const waits = async () => {
-      const { rows } = await db.query<{ count: number }>(
-        `select count(*)::integer from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return looked || rows[0]!.count > 0;
-    };
-    await expect.poll(waits).toBe(true);
+    const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
+    await look();
+    await expectNextLook(db, watchdog, null);
     await charge.query('commit');
     charge.release();
-    await expectNextLook(db, await arming, 60);
+    await look();
+    await expectNextLook(db, watchdog, 60);
   });
 
   test('a charge that leaves credit wakes nobody', async () => {
@@ -312,8 +332,10 @@ describe('each condition', () => {
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
     await look();
     await credit(-9n);
+    await hear();
     await expectNextLook(db, watchdog, null);
     await credit(-1n);
+    await hear();
     expect(await secondsToNextLook(db, watchdog)).not.toBeNull();
   });
 });
@@ -446,7 +468,7 @@ describe('the warning', () => {
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'warned' });
     await expectNextLook(db, watchdog, 20);
-    await inTransaction(db, (tx) => wakeWatchdogs(tx, tenant, room.uid));
+    await inTransaction(db, (tx) => wake(tx, room));
     await look();
     expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned']);
     await pass(20);
@@ -519,19 +541,12 @@ describe('the warning', () => {
 });
 
 describe('the engine', () => {
-  const isSomebodyWaiting = async () => {
-    const { rows } = await db.query<{ count: number }>(
-      `select count(*)::integer from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows[0]!.count > 0;
-  };
-
   test('looks at a watchdog that is woken at once, and then only after a pause', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'alone_for', durationMs: 3_600_000 });
     await look();
     await db.query(`update watchdogs set looked_at = now() - interval '1 second'`);
     await enter(db, tenant, room, 'ann');
+    await hear();
     expect(await secondsToNextLook(db, watchdog)).toBeLessThanOrEqual(0);
     await look();
     await db.query(`update watchdogs set looked_at = now() + interval '1 minute'`);
@@ -542,8 +557,10 @@ describe('the engine', () => {
       return rows[0]!.ms;
     };
     await enter(db, tenant, room, 'bob');
+    await hear();
     expect(await pauseMs()).toBe(100);
     await leave('bob');
+    await hear();
     expect(await pauseMs()).toBe(100);
   });
 
@@ -554,53 +571,70 @@ describe('the engine', () => {
     );
     await enter(db, tenant, room, 'ann');
     await leave('ann');
+    await hear();
     await expectNextLook(db, watchdog, 30);
   });
 
-  test('whoever wakes watchdogs of several rooms locks them room by room', async () => {
-    const rooms = [room, await makeRoom(db, tenant)].sort((a, b) => (a.uid < b.uid ? -1 : 1));
-    for (const each of rooms) await arm(db, tenant, each, { condition: 'unadmitted_for' });
-    await db.query(
-      `update watchdogs set check_at = null, id = case when room_uid = $1 then 'wd_2' else 'wd_1' end`,
-      [rooms[0]!.uid],
-    );
-    const sweep = await db.connect();
+  test('a watchdog that is locked delays nothing that happens to its room or to credit', async () => {
+    await arm(db, tenant, room, { condition: 'unadmitted_for' });
+    await arm(db, tenant, room, { condition: 'empty_for', action: 'end_room' });
+    await db.query('update tenants set exempt = false where id = $1', [tenant]);
+    const holder = await db.connect();
     try {
-      await sweep.query('begin');
-      await wakeWatchdogs(sweep, tenant, rooms[0]!.uid);
-      const exemption = setExempt(db, tenant, false);
-      await expect.poll(isSomebodyWaiting).toBe(true);
-      await sweep.query(`select from watchdogs where id = 'wd_1' for no key update nowait`);
-      await wakeWatchdogs(sweep, tenant, rooms[1]!.uid);
-      await sweep.query('commit');
-      await exemption;
+      await holder.query('begin');
+      await holder.query('select from watchdogs where tenant_id = $1 for update', [tenant]);
+      const begun = performance.now();
+      await credit(5_000_000n);
+      await credit(-5_000_000n);
+      await enter(db, tenant, room, 'ann');
+      await leave('ann');
+      await changeStatus(db, tenant, 'suspended', 'test');
+      expect(performance.now() - begun).toBeLessThan(2_000);
     } finally {
-      sweep.release();
+      await holder.query('rollback');
+      holder.release();
     }
   });
 
-  test('one that fires locks the others of the room in the order of whoever wakes them', async () => {
-    await enter(db, tenant, room, 'ann');
-    await arm(db, tenant, room, { condition: 'max_duration', action: 'kick' });
+  test('a watchdog that is locked delays the listener for one tenant, which it hears later', async () => {
     await arm(db, tenant, room, { condition: 'alone_for' });
-    await pass(60);
-    await db.query(
-      `update watchdogs set id = case condition when 'max_duration' then 'wd_2' else 'wd_1' end,
-              check_at = case condition when 'max_duration' then now() else now() + interval '1 hour' end`,
-    );
-    const sweep = await db.connect();
+    const stranger = await makeTenant(db);
+    const theirs = await makeRoom(db, stranger);
+    const watchdog = await arm(db, stranger, theirs, { condition: 'alone_for' });
+    await db.query('update watchdogs set check_at = null');
+    const holder = await db.connect();
     try {
-      await sweep.query('begin');
-      await sweep.query(`select from watchdogs where id = 'wd_1' for no key update`);
-      const fired = look();
-      await expect.poll(isSomebodyWaiting).toBe(true);
-      await sweep.query(`select from watchdogs where id = 'wd_2' for no key update nowait`);
-      await sweep.query('commit');
-      await fired;
+      await holder.query('begin');
+      await holder.query('select from watchdogs where tenant_id = $1 for update', [tenant]);
+      await enter(db, tenant, room, 'ann');
+      await enter(db, stranger, theirs, 'bob');
+      await numberEvents(db, [tenant, stranger]);
+      await takeTurns(deps, watchdogListener);
+      expect(await secondsToNextLook(db, watchdog)).toBeLessThanOrEqual(0);
+      expect(await listLags(db)).toMatchObject([{ listener: 'watchdogs', events: 1 }]);
     } finally {
-      sweep.release();
+      await holder.query('rollback');
+      holder.release();
     }
-    expect(await present()).toStrictEqual([]);
+    await db.query('update event_cursors set retry_at = now()');
+    await takeTurns(deps, watchdogListener);
+    expect(await listLags(db)).toStrictEqual([{ listener: 'watchdogs', events: 0, seconds: 0 }]);
+  });
+
+  test('credit that was there for a moment counts, however late the listener hears of it', async () => {
+    await db.query('update tenants set exempt = false where id = $1', [tenant]);
+    const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
+    await look();
+    await pass(59);
+    await db.query('update watchdogs set created_at = created_at - $1::interval', ['1 minute']);
+    await credit(1n);
+    await credit(-1n);
+    await pass(1);
+    await db.query('update watchdogs set check_at = now()');
+    await lookAtDue(deps);
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
+    await look();
+    await expectNextLook(db, watchdog, 60);
   });
 
   test('one that fails holds up no other, and is looked at again', async () => {
@@ -645,7 +679,7 @@ describe('the engine', () => {
   });
 
   test('a deadline that comes soon is not slept over', async () => {
-    const engine = startWatchdogs(deps);
+    const engine = startWatching(deps);
     const { id } = await arm(db, tenant, room, { condition: 'max_duration', durationMs: 1_000 });
     await expect.poll(() => find(db, tenant, { id })).toMatchObject({ state: 'fired' });
     await engine.stop();
@@ -668,7 +702,7 @@ describe('the engine', () => {
     expect(await claimDueWatchdogs(db, { limit: 50, leaseSeconds: 5 })).toHaveLength(50);
 
     const pools = Array.from({ length: 3 }, () => openPool(database.url, { max: 6 }));
-    const engines = pools.map((pool) => startWatchdogs(depsOn(pool)));
+    const engines = pools.map((pool) => startWatching(depsOn(pool)));
     const fired = async () => {
       const { rows } = await db.query<{ id: string }>(
         `select subject ->> 'id' as id from events where tenant_id = $1 and type = 'watchdog_fired'`,
@@ -698,11 +732,11 @@ describe('the engine', () => {
 
   test('what came due while nobody ran is fired by whoever starts', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
-    const before = startWatchdogs(deps);
+    const before = startWatching(deps);
     await expect.poll(() => secondsToNextLook(db, watchdog)).toBeGreaterThan(50);
     await before.stop();
     await pass(3600);
-    const after = startWatchdogs(depsOn(db));
+    const after = startWatching(depsOn(db));
     await expect.poll(() => find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
     await after.stop();
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openFirstRoom } from '../../../src/control/rooms/rooms.sql.ts';
+import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
+import { refuseImpossible } from '../../../src/control/watchdogs/refuse-impossible.ts';
 import {
-  refuseImpossible,
   WATCHDOG_ACTIONS,
   WATCHDOG_CONDITIONS,
   type WatchdogRule,

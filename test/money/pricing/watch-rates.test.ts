@@ -3,16 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { repeat } from '../../../src/base/lib/repeat.ts';
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates, RateCards } from '../../../src/money/pricing/rate-cards.ts';
-import { watchRatesFile } from '../../../src/money/pricing/watch-rates-file.ts';
+import { watchRates } from '../../../src/money/pricing/watch-rates.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const database = useDatabase();
 const lines: string[] = [];
 let folder: string;
 let path: string;
-let watch: { stop(): void };
+let watch: { stop(): Promise<void> };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-rates-'));
@@ -25,14 +26,14 @@ beforeEach(async () => {
   lines.length = 0;
   await writeFile(path, JSON.stringify(BUILT_IN_RATES));
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  watch = watchRatesFile({ db: database.pool, log }, path, { everySeconds: 0.02 });
+  watch = repeat(0.02, watchRates({ db: database.pool, log }, path), (error) => log.error({ err: error }));
 });
 afterEach(() => watch.stop());
 
 const current = () => new RateCards().current(database.pool);
 const withFee = (fee: string): RateCardFile => ({ ...BUILT_IN_RATES, platform_fee_per_gib: fee });
 
-describe('watchRatesFile', () => {
+describe('watchRates', () => {
   it('loads the card of a file that changed', async () => {
     await writeFile(path, JSON.stringify(withFee('0.123')));
     await expect.poll(current).toMatchObject({ platformFeePerGib: 123_000n });

@@ -1,0 +1,209 @@
+/** SQL of admitting a user: `participants` and `admissions` in one statement. Time is the database's. */
+import type { PublishRight } from '../../access/rights/publish-rights.ts';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Role } from '../../money/pricing/role.ts';
+import { PARTICIPANT, PRESENT } from '../rooms/participants.sql.ts';
+
+export interface NewAdmission {
+  readonly tenant: TenantId;
+  readonly roomUid: string;
+  readonly username: string;
+  readonly skeleton: string;
+  /** Thumbprint of the device's key. */
+  readonly device: string;
+  /** What the device's token is to grant. */
+  readonly role: Role;
+  readonly rank: number;
+  readonly capabilities: readonly string[];
+  /**
+   * Whether a user is lowered by it who is present with a higher rank, on a device whose token is valid. So
+   * it is where a back end says who that is, and not where somebody has typed the name at a device.
+   */
+  readonly mayLower: boolean;
+  /** The API key or device credential that asked for it. */
+  readonly keyId: string;
+  readonly lifetimeSeconds: number;
+}
+
+export interface Admission {
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  /** The signing key that is active at this very moment. */
+  readonly kid: string | null;
+  readonly epoch: number;
+  readonly muted: readonly PublishRight[];
+  readonly publishRevoked: readonly PublishRight[];
+  /** Whether an event told of it: somebody came in, or is somebody else now. */
+  readonly eventful: boolean;
+}
+
+/**
+ * Whether some device of `participants p` has a valid token of a rank higher than this one. The time stands
+ * outside of the `where`, as in `DEVICES`.
+ */
+const outranks = (rank: string) => `(select coalesce(bool_or(o.expires_at > now()), false) from admissions o
+  where o.tenant_id = p.tenant_id and o.room_uid = p.room_uid and o.username = p.username and o.rank > ${rank})`;
+/** Whether an admission leaves the standing of `participants p` as it is. */
+const STAYS = `not $11 and ${PRESENT} and p.rank > excluded.rank and ${outranks('excluded.rank')}`;
+
+/**
+ * Admit a user on a device, or renew that; `undefined` when the room is not live any more.
+ *
+ * One statement does it all. It appends `participant_entered`, or `participant_updated` where role, rank or
+ * capabilities change. The row of the room is locked against its end. If the user's last token expired and no
+ * sweep has emitted `participant_left` yet, it is emitted here, before `participant_entered`.
+ */
+export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
+  const { rows } = await db.query<Admission>({
+    name: 'upsert-admission',
+    text: `with locked as (
+             select name, uid, state from rooms where tenant_id = $1 and uid = $2 for share
+           ), r as (
+             select name, uid from locked where state = 'LIVE'
+           ), before as (
+             -- Locked, so that it is what the row says when this statement changes it.
+             select * from participants
+              where tenant_id = $1 and room_uid = $2 and username = $3 and exists (select from r)
+                for no key update
+           ), p as (
+             -- The join makes sure that it is read before it is changed.
+             insert into participants as p
+               (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
+             select $1, r.uid, $3, $4, $6, $7, $8, date_trunc('second', now()) + make_interval(secs => $10)
+               from r left join before on true
+             on conflict (tenant_id, room_uid, username) do update
+               set skeleton = excluded.skeleton,
+                   role = case when ${STAYS} then p.role else excluded.role end,
+                   rank = case when ${STAYS} then p.rank else excluded.rank end,
+                   capabilities = case when ${STAYS} then p.capabilities else excluded.capabilities end,
+                   entered_at = case when ${PRESENT} then p.entered_at else excluded.entered_at end,
+                   expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
+                                     else excluded.expires_at end,
+                   left_at = null, leave_reason = null
+             returning p.*
+           ), a as (
+             insert into admissions as a
+               (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+             select $1, room_uid, $3, $5, $6, $7, $8, $9, date_trunc('second', now()) + make_interval(secs => $10)
+               from p
+             on conflict (tenant_id, room_uid, username, device) do update
+               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+                   expires_at = greatest(a.expires_at, excluded.expires_at)
+             returning a.device as thumbprint, a.key_id as "keyId", a.expires_at as "expiresAt"
+           ), news as (
+             select case when p.entered_at = now() then 'participant_entered' else 'participant_updated' end as type
+               from p left join before on true
+              where p.entered_at = now()
+                 or (p.role, p.rank, p.capabilities)
+                    is distinct from (before.role, before.rank, before.capabilities)
+           ), told as (
+             insert into unnumbered_events (tenant_id, type, room_uid, subject)
+             select $1, 'participant_left', $2, to_jsonb(v)
+               from (select ${PARTICIPANT}, '[]'::jsonb as devices
+                       from before p, r where p.left_at is null and p.expires_at <= now()) v
+             union all
+             select $1, type, $2, to_jsonb(v)
+               from news, (select ${PARTICIPANT}, (select jsonb_agg(a) from a) as devices from p, r) v
+           )
+           select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+                  (select kid from signing_keys where state = 'active') as kid,
+                  p.epoch, p.muted, p.publish_revoked as "publishRevoked",
+                  exists (select from news) as eventful
+             from p`,
+    values: [
+      admission.tenant,
+      admission.roomUid,
+      admission.username,
+      admission.skeleton,
+      admission.device,
+      admission.role,
+      admission.rank,
+      admission.capabilities,
+      admission.keyId,
+      admission.lifetimeSeconds,
+      admission.mayLower,
+    ],
+  });
+  return rows[0];
+}
+
+/**
+ * Renew an admission of a user who is present and stays the same in every way, or put one more device
+ * beside it; `undefined` where that is not so, and `upsertAdmission()` has more to do.
+ *
+ * Nobody has to be told of it, and the room's row needs no lock: its end changes the participant's.
+ */
+export async function renewAdmission(
+  db: Db,
+  admission: Omit<NewAdmission, 'skeleton'>,
+): Promise<Admission | undefined> {
+  const { rows } = await db.query<Admission>({
+    name: 'renew-admission',
+    text: `with p as (
+             update participants p
+                set expires_at = greatest(expires_at, date_trunc('second', now()) + make_interval(secs => $8))
+              where tenant_id = $1 and room_uid = $2 and username = $3
+                and (left_at is null and expires_at > now()
+                     and ((role, rank, capabilities) = ($5, $6, $7)
+                          or not $10 and rank > $6 and ${outranks('$6')})) is true
+             returning epoch, muted, publish_revoked
+           ), a as (
+             insert into admissions as a
+               (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+             select $1, $2, $3, $4, $5, $6, $7, $9, date_trunc('second', now()) + make_interval(secs => $8) from p
+             on conflict (tenant_id, room_uid, username, device) do update
+               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+                   expires_at = greatest(a.expires_at, excluded.expires_at)
+           )
+           select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+                  (select kid from signing_keys where state = 'active') as kid,
+                  epoch, muted, publish_revoked as "publishRevoked", false as eventful
+             from p`,
+    values: [
+      admission.tenant,
+      admission.roomUid,
+      admission.username,
+      admission.device,
+      admission.role,
+      admission.rank,
+      admission.capabilities,
+      admission.lifetimeSeconds,
+      admission.keyId,
+      admission.mayLower,
+    ],
+  });
+  return rows[0];
+}
+
+/** Whether somebody of another name, which looks like this one, is in the room. */
+export async function hasLookalike(
+  db: Db,
+  { tenant, roomUid, username, skeleton }: NewAdmission,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select 1 from participants
+      where tenant_id = $1 and room_uid = $2 and skeleton = $3 and username <> $4
+        and left_at is null and expires_at > now() limit 1`,
+    [tenant, roomUid, skeleton, username],
+  );
+  return rows.length > 0;
+}
+
+/** How many others than this user are present, counted up to `max`. */
+export async function countOthers(
+  db: Db,
+  { tenant, roomUid, username }: NewAdmission,
+  max: number,
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count
+       from (select from participants
+              where tenant_id = $1 and room_uid = $2 and username <> $3
+                and left_at is null and expires_at > now() limit $4) others`,
+    [tenant, roomUid, username, max],
+  );
+  return rows[0]!.count;
+}

@@ -1,0 +1,60 @@
+/** SQL of what decides whether a user may enter a room. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { bansOf } from '../moderation/bans.sql.ts';
+import type { RoomPolicy, RoomState } from '../rooms/room.ts';
+
+/** One row suffices: a ban of the user, the device or the address, in this room or in all. */
+const IS_BANNED = bansOf({ tenant: 't.id', roomUid: 'r.uid', username: '$3', device: '$4', address: '$5' });
+
+/** Everything that lets somebody in or keeps him out, as it is at one instant. */
+export interface EntryState {
+  readonly status: TenantStatus;
+  readonly exempt: boolean;
+  readonly balance: bigint;
+  /** The live room of that name, or else the one that ended last, or else none. */
+  readonly roomUid: string | null;
+  readonly roomState: RoomState | null;
+  readonly policy: RoomPolicy | null;
+  /** Whether the user is in the room already. */
+  readonly isPresent: boolean;
+  /** Whether this device is: its token, for this user, has not lapsed. */
+  readonly isAdmitted: boolean;
+  readonly isBanned: boolean;
+}
+
+/** Who wants to come in. */
+export interface Entrant {
+  readonly tenant: TenantId;
+  readonly room: string;
+  readonly username: string;
+  readonly device: string;
+  /** The device's address, where it is known. */
+  readonly address: string | undefined;
+}
+
+/**
+ * The plan of this statement is kept, and may be from when the tables were empty: only what leads to
+ * one row by a primary key stands in a `where`, lest another index looked as good then.
+ */
+export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
+  const { rows } = await db.query<EntryState>({
+    name: 'find-entry-state',
+    text: `select t.status, t.exempt, a.balance, r.uid as "roomUid", r.state as "roomState", r.policy,
+                  coalesce((select p.left_at is null and p.expires_at > now() from participants p
+                             where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
+                    as "isPresent",
+                  coalesce((select bool_or(d.device = $4 and d.expires_at > now()) from admissions d
+                             where d.tenant_id = t.id and d.room_uid = r.uid and d.username = $3), false)
+                    as "isAdmitted",
+                  ${IS_BANNED} as "isBanned"
+             from tenants t
+             join accounts a on a.tenant_id = t.id
+             left join lateral (select uid, state, policy from rooms
+                                 where tenant_id = t.id and name = $2
+                                 order by incarnation desc limit 1) r on true
+            where t.id = $1`,
+    values: [entrant.tenant, entrant.room, entrant.username, entrant.device, entrant.address],
+  });
+  return rows[0]!;
+}

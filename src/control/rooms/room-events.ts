@@ -1,0 +1,36 @@
+/** The events that rooms and participants append. */
+import type { NewEvent } from '../../events/event.ts';
+import type { Participant } from './participant.ts';
+import type { Room } from './room.ts';
+
+export function roomCreated(room: Room): NewEvent {
+  return { type: 'room_created', roomUid: room.uid, subject: room };
+}
+
+export function roomUpdated(room: Room): NewEvent {
+  return { type: 'room_updated', roomUid: room.uid, subject: room };
+}
+
+/** Relays refuse every token for the room from now on. */
+export function roomEnded(room: Room): NewEvent {
+  return { type: 'room_ended', roomUid: room.uid, subject: room, revokes: true };
+}
+
+export function participantUpdated(participant: Participant): NewEvent {
+  return { type: 'participant_updated', roomUid: participant.roomUid, subject: participant };
+}
+
+/** The last token expired, or the room ended, which is an event of its own. */
+export function participantLeft(participant: Participant): NewEvent {
+  return { type: 'participant_left', roomUid: participant.roomUid, subject: participant };
+}
+
+/** The same of a participant whose tokens are void although they have not expired. */
+export function participantExpelled(participant: Participant): NewEvent {
+  return { ...participantLeft(participant), revokes: true };
+}
+
+/** The same of rights to publish that a valid token still grants. */
+export function participantRestricted(participant: Participant): NewEvent {
+  return { ...participantUpdated(participant), revokes: true };
+}

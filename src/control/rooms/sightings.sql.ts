@@ -1,0 +1,41 @@
+/** SQL of what usage records say about participants. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Tier } from '../../money/pricing/role.ts';
+
+/** Tenants with somebody in their rooms. */
+export async function findTenantsWithPresent(db: Db): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>(
+    `select distinct tenant_id as tenant from participants where left_at is null and expires_at > now()`,
+  );
+  return rows.map((row) => row.tenant);
+}
+
+/** A participant of the live room of that name, as a usage record tells of one. */
+export interface Sighting {
+  readonly tenant: TenantId;
+  readonly room: string;
+  readonly username: string;
+  readonly tier: Tier;
+}
+
+/** Each participant once. Who is not in a live room is passed over, and so is one who is locked just now. */
+export async function markSeen(db: Db, sightings: readonly Sighting[]): Promise<void> {
+  await db.query(
+    `with seen as (
+       select p.tenant_id, p.room_uid, p.username, s.tier
+         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as s (tenant_id, room, username, tier)
+         join rooms r on r.tenant_id = s.tenant_id and r.name = s.room and r.state = 'LIVE'
+         join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.username = s.username
+        where p.left_at is null for update of p skip locked
+     )
+     update participants p set last_seen_at = now(), tier = seen.tier from seen
+      where p.tenant_id = seen.tenant_id and p.room_uid = seen.room_uid and p.username = seen.username`,
+    [
+      sightings.map((each) => each.tenant),
+      sightings.map((each) => each.room),
+      sightings.map((each) => each.username),
+      sightings.map((each) => each.tier),
+    ],
+  );
+}

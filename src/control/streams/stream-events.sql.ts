@@ -1,0 +1,86 @@
+/** SQL of streams: the events of a tenant that a client asked for. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Place } from '../../events/event.ts';
+import type { Event, EventFilter, EventType, Happening } from './stream-event.ts';
+
+const PARTICIPANT_EVENTS: readonly EventType[] = [
+  'participant_entered',
+  'participant_updated',
+  'participant_left',
+];
+
+/** How many events one reading looks at, however few of them are wanted. */
+const EVENTS_LOOKED_AT_MAX = 10_000;
+
+export interface EventPage {
+  /** In order. */
+  readonly events: readonly Event[];
+  /** Up to here there is nothing else that is wanted. */
+  readonly reached: Place;
+  readonly lastSeq: bigint;
+  /**
+   * Whether every event after `after` is still there; they go from the oldest on. Not so for a place that
+   * a restored database has not come to, or where it has another event.
+   */
+  readonly isKept: boolean;
+}
+
+/** Events after `after`, `limit` of them at most; where there are more, or may be, `reached` is before `lastSeq`. */
+export async function listStreamEvents(
+  db: Db,
+  tenant: TenantId,
+  { after, room, only, limit }: EventFilter & { readonly after: Place; readonly limit: number },
+): Promise<EventPage> {
+  type Row = Event & Pick<EventPage, 'lastSeq' | 'isKept'> & { seq: bigint | null; endAt: Date | null };
+  // What a place holds has been in a JavaScript date, which has milliseconds.
+  const { rows } = await db.query<Row>(
+    `select s.last_seq as "lastSeq", e.*,
+            (s.last_seq = $2
+             or s.last_seq > $2 and exists (select from events where tenant_id = $1 and seq = $2 + 1))
+            and not exists (select from events where tenant_id = $1 and seq = $2
+                               and ($7::timestamptz is null
+                                    or at not between $7 - interval '2 ms' and $7 + interval '2 ms')) as "isKept",
+            (select at from events
+              where tenant_id = $1 and seq = (select least(last_seq, $2 + $6::bigint)
+                                                from event_streams where tenant_id = $1)) as "endAt"
+       from event_streams s
+       left join lateral (
+         select seq, at, type, room_uid as "roomUid", subject from events
+          where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $2 + $6::bigint)
+            and ($3::text is null
+                 or room_uid in (select uid from rooms where tenant_id = $1 and name = $3))
+            and ($4::text[] is null or type = any($4))
+          order by seq limit $5) e on true
+      where s.tenant_id = $1 order by e.seq`,
+    [tenant, after.seq, room, only && PARTICIPANT_EVENTS, limit, EVENTS_LOOKED_AT_MAX, after.at],
+  );
+  const { lastSeq = 0n, isKept = after.seq === 0n, endAt = null } = rows[0] ?? {};
+  const events = rows
+    .filter((row) => row.seq !== null)
+    .map(({ seq, at, type, roomUid, subject }) => ({
+      ...({ type, subject: reviveDates(subject) } as Happening),
+      seq,
+      at,
+      roomUid,
+    }));
+  const looked = after.seq + BigInt(EVENTS_LOOKED_AT_MAX);
+  const end = { seq: looked < lastSeq ? looked : lastSeq, at: endAt };
+  const last = events.at(-1) ?? after;
+  const reached = events.length < limit ? end : { seq: last.seq, at: last.at };
+  return { events, reached, lastSeq, isKept };
+}
+
+/** JSON has no dates; these are the names of fields that hold one. */
+const DATE = /^(at|deadline|.+At)$/;
+
+export function reviveDates(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reviveDates);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      DATE.test(name) && typeof inner === 'string' ? new Date(inner) : reviveDates(inner),
+    ]),
+  );
+}

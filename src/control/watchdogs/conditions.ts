@@ -1,0 +1,108 @@
+/**
+ * The conditions of watchdogs: one entry each.
+ *
+ * An entry says in SQL since when its condition holds, computed from the rows as they are, and which events
+ * may change that. In the SQL, `w` is the row of `watchdogs` and `r` the row of `rooms`.
+ */
+import { PRESENT } from '../rooms/participants.sql.ts';
+import type { WatchdogAction, WatchdogCondition } from './watchdog.ts';
+
+export interface Condition {
+  /**
+   * Since when the condition holds, or from when it will hold if nothing happens but that tokens expire; null
+   * while it does not hold.
+   */
+  readonly since: string;
+  /** Types of events after which the watchdog must look again. `room_ended` counts for all. */
+  readonly events: readonly string[];
+  /** Actions that make no sense with it. */
+  readonly forbidden: readonly WatchdogAction[];
+}
+
+/** Of `participants p`: those of the room. */
+export const OF_ROOM = 'p.tenant_id = w.tenant_id and p.room_uid = w.room_uid';
+/** Until when a participant is present, or was. */
+const PRESENT_UNTIL = 'coalesce(p.left_at, p.expires_at)';
+
+/** Whom `participant_max_duration` has not fired for. */
+export const NOT_FIRED_FOR = '(w.fired_for is null or p.entered_at > w.fired_for)';
+
+/**
+ * Of `participants p`: those who have not left the room, and as many of the others as left it last. A room
+ * that never ends has far more who left it earlier, and they change nothing.
+ */
+const latest = (count: number, which = 'true') => `(
+    select p.* from participants p where ${OF_ROOM} and p.left_at is null and ${which}
+     union all
+    (select p.* from participants p where ${OF_ROOM} and p.left_at is not null and ${which}
+      order by p.left_at desc limit ${count}))`;
+
+/** The host who left last need not be the one who was seen last, but one of these is. */
+const HOSTS_MAX = 100;
+
+const ENTRIES_AND_LEAVES = ['participant_entered', 'participant_left'];
+
+/** Events that change whether a tenant is admitted. */
+export const ADMISSION_EVENTS = ['credit_spent', 'credit_restored', 'tenant_status_changed'];
+
+export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
+  max_duration: {
+    since: 'r.created_at',
+    events: [],
+    forbidden: [],
+  },
+  unused_for: {
+    since: `(select r.created_at
+        where r.last_left_at is null and not exists (select from participants p where ${OF_ROOM}))`,
+    events: ['participant_entered'],
+    forbidden: ['kick', 'revoke_publish'],
+  },
+  empty_for: {
+    // The room's own row has the time of participants that were deleted since.
+    since: `greatest(r.last_left_at, (select max(${PRESENT_UNTIL}) from ${latest(1)} p))`,
+    events: ENTRIES_AND_LEAVES,
+    forbidden: ['kick', 'revoke_publish'],
+  },
+  host_absent_for: {
+    // A host is present until the newest sign of life. Usage records tell better than tokens, which outlive
+    // a connection by minutes.
+    since: `coalesce(greatest(r.last_host_at,
+      (select max(case when p.last_seen_at is null then ${PRESENT_UNTIL}
+                  else least(${PRESENT_UNTIL}, greatest(p.entered_at, p.last_seen_at,
+                         (select max(a.admitted_at) from admissions a
+                           where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid
+                             and a.username = p.username))) end)
+         from ${latest(HOSTS_MAX, `p.role = 'host'`)} p)), r.created_at)`,
+    events: [...ENTRIES_AND_LEAVES, 'participant_updated'],
+    forbidden: [],
+  },
+  alone_for: {
+    // The participant who stays longest is alone from when the next one goes.
+    since: `(select case when present then greatest(entered_at, next_until, r.last_left_at) end
+         from (select p.entered_at, ${PRESENT} as present,
+                      lead(${PRESENT_UNTIL}) over (order by ${PRESENT_UNTIL} desc, p.username) as next_until
+                 from ${latest(1)} p
+                order by ${PRESENT_UNTIL} desc, p.username limit 1) as longest)`,
+    events: ENTRIES_AND_LEAVES,
+    forbidden: [],
+  },
+  participant_max_duration: {
+    since: `(select min(p.entered_at) from participants p where ${OF_ROOM} and ${PRESENT} and ${NOT_FIRED_FOR})`,
+    events: ENTRIES_AND_LEAVES,
+    // One user who stays too long is no reason to end the room for all.
+    forbidden: ['end_room'],
+  },
+  unadmitted_for: {
+    // `held_since` is the time of the event, which the listener notes. Until then: from now on.
+    since: `(select coalesce(w.held_since, now())
+         from tenants t join accounts a on a.tenant_id = t.id
+        where t.id = w.tenant_id and not (t.status = 'active' and (t.exempt or a.balance > 0)))`,
+    events: ADMISSION_EVENTS,
+    forbidden: [],
+  },
+};
+
+/** Since when the condition of `watchdogs w` in `rooms r` holds. */
+export const SINCE = `case w.condition ${Object.entries(CONDITIONS)
+  .map(([condition, { since }]) => `when '${condition}' then ${since}`)
+  .join('\n    ')} end`;

@@ -1,0 +1,40 @@
+/** SQL of the timer: which watchdogs are due. Time is the database's. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+/** A watchdog whose time to look has come. */
+export interface DueWatchdog {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly roomUid: string;
+}
+
+/** Claim some of the watchdogs that are due. A claim ends after `leaseSeconds`, when another process may take it. */
+export async function claimDueWatchdogs(
+  db: Db,
+  { limit, leaseSeconds }: { readonly limit: number; readonly leaseSeconds: number },
+): Promise<DueWatchdog[]> {
+  const { rows } = await db.query<DueWatchdog>({
+    name: 'claim-due-watchdogs',
+    text: `with due as (
+             select tenant_id, id from watchdogs where check_at <= now()
+              order by check_at limit $1 for update skip locked
+           )
+           update watchdogs w
+              set check_at = now() + make_interval(secs => $2), looked_at = now()
+             from due d where w.tenant_id = d.tenant_id and w.id = d.id
+           returning w.tenant_id as tenant, w.id, w.room_uid as "roomUid"`,
+    values: [limit, leaseSeconds],
+  });
+  return rows;
+}
+
+/** Milliseconds until the next watchdog is to be looked at, negative when that is over; `null`: none is. */
+export async function findMsToNextCheck(db: Db): Promise<number | null> {
+  const { rows } = await db.query<{ ms: number | null }>({
+    name: 'find-ms-to-next-check',
+    text: `select extract(epoch from min(check_at) - clock_timestamp())::double precision * 1000 as ms
+             from watchdogs where check_at is not null`,
+  });
+  return rows[0]!.ms;
+}

@@ -1,0 +1,110 @@
+/** SQL of a look at a watchdog: it fires once, however many processes look. Time is the database's. */
+import type { Tx } from '../../base/db/pool.ts';
+import { eventsWaitFor } from '../../events/turns.sql.ts';
+import { PRESENT } from '../rooms/participants.sql.ts';
+import { ADMISSION_EVENTS, CONDITIONS, NOT_FIRED_FOR, OF_ROOM } from './conditions.ts';
+import type { DueWatchdog } from './due-watchdogs.sql.ts';
+import type { Watchdog, WatchdogState } from './watchdog.ts';
+import { LISTENER_NAME } from './watchdog-listener.ts';
+import { columnsWith, DEADLINE, DURATION, WAITS, WITH_ROOM } from './watchdogs.sql.ts';
+
+/** Lock the participants that a watchdog is about to act on. Every transaction locks participants before watchdogs. */
+export async function lockTargets(tx: Tx, { tenant, id, roomUid }: DueWatchdog): Promise<void> {
+  await tx.query({
+    name: 'lock-targets-of-watchdog',
+    text: `select from participants where tenant_id = $1 and room_uid = $3 and left_at is null
+              and exists (select from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2
+                             and w.action <> 'notify' and ${DEADLINE} <= now())
+            order by username for update`,
+    values: [tenant, id, roomUid],
+  });
+}
+
+const LONGEST_SINCE = CONDITIONS.participant_max_duration.since;
+
+/**
+ * When to look again at a watchdog that waits. No event tells that a host is seen for the first time, which
+ * brings the deadline of `host_absent_for` forward, though never to less than its duration after that.
+ */
+const NEXT_LOOK = `case when w.condition = 'host_absent_for'
+    then least(j.deadline - j.warn_before, now() + greatest(${DURATION} - j.warn_before, interval '1 second'))
+    else j.deadline - j.warn_before end`;
+
+/** The deadline after a look, which moves it only by firing for some: to plan all of `DEADLINE` twice takes too long. */
+const NEXT_DEADLINE = `case when ${WAITS}
+    then case when t.newest is null then j.deadline else ${LONGEST_SINCE} + ${DURATION} end end`;
+
+/** An event that has not reached the listener may say that the tenant was admitted meanwhile. */
+const IS_BEHIND = `condition = 'unadmitted_for'
+  and ${eventsWaitFor(LISTENER_NAME, 'tenant_id', ADMISSION_EVENTS)}`;
+
+/** What a look at a watchdog came to. */
+export interface Look {
+  /**
+   * `ended`: the room has ended. `over`: it can never fire any more. `idle`: its condition does not hold.
+   * `wait`: it holds, and not for long enough. `behind`: events that may change that have yet to be heard.
+   */
+  readonly verdict: 'ended' | 'over' | 'idle' | 'wait' | 'behind' | 'warn' | 'fire';
+  readonly stateBefore: WatchdogState;
+  /** As it is from now on. */
+  readonly watchdog: Watchdog;
+  /** Whom it has fired for; `null`: everybody in the room. */
+  readonly usernames: readonly string[] | null;
+  /** Of a watchdog that fires: how long ago it should have. */
+  readonly lateSeconds: number;
+}
+
+/**
+ * Look at a watchdog that waits, and note what that comes to and when to look again; `undefined` when
+ * it does not wait any more. The room and the row were locked by an earlier statement: a statement that
+ * waits for a lock sees all other rows as they were before the wait.
+ */
+export async function settleWatchdog(
+  tx: Tx,
+  { tenant, id }: Pick<DueWatchdog, 'tenant' | 'id'>,
+): Promise<Look | undefined> {
+  const { rows } = await tx.query<Watchdog & Omit<Look, 'watchdog'>>({
+    name: 'settle-watchdog',
+    text: `with seen as materialized (
+             select w.*, ${DEADLINE} as deadline, w.warn_before_ms * interval '1 millisecond' as warn_before,
+                    r.state as room_state
+               from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2 and w.state in ('armed', 'warned')
+           ), judged as (
+             select *, case when room_state = 'ENDED' then 'ended'
+                            when condition = 'unused_for' and deadline is null then 'over'
+                            when deadline is null then 'idle'
+                            when deadline <= now() then case when ${IS_BEHIND} then 'behind' else 'fire' end
+                            when deadline - warn_before <= now() then 'warn'
+                            else 'wait' end as verdict
+               from seen
+           ), targets as (
+             select array_agg(p.username order by p.username) as usernames, max(p.entered_at) as newest
+               from judged w join participants p on ${OF_ROOM}
+              where w.verdict = 'fire' and w.condition = 'participant_max_duration'
+                and ${PRESENT} and ${NOT_FIRED_FOR} and p.entered_at + ${DURATION} <= now()
+           )
+           update watchdogs w
+              set state = case when j.verdict = 'behind' then w.state
+                               when j.verdict in ('over', 'ended') then 'disarmed'
+                               when j.verdict = 'warn' then 'warned'
+                               when j.verdict = 'fire' and t.newest is null then 'fired'
+                               else 'armed' end,
+                  check_at = case when j.verdict = 'behind' then now() + interval '100 milliseconds'
+                                  when j.verdict = 'wait' then ${NEXT_LOOK}
+                                  when j.verdict = 'warn' then j.deadline
+                                  when j.verdict = 'fire' and t.newest is not null then now() end,
+                  held_since = case when w.condition = 'unadmitted_for' and j.deadline is not null
+                                    then coalesce(w.held_since, now()) end,
+                  fired_for = coalesce(t.newest, w.fired_for),
+                  fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
+             from judged j, targets t, rooms r
+            where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
+           returning ${columnsWith(NEXT_DEADLINE)}, j.verdict, j.state as "stateBefore", t.usernames,
+                     extract(epoch from clock_timestamp() - j.deadline)::double precision as "lateSeconds"`,
+    values: [tenant, id],
+  });
+  const row = rows[0];
+  if (!row) return undefined;
+  const { verdict, stateBefore, usernames, lateSeconds, ...watchdog } = row;
+  return { verdict, stateBefore, usernames, lateSeconds, watchdog };
+}

@@ -1,0 +1,63 @@
+/** SQL that brings the next look at watchdogs forward. Only the listener runs it. Time is the database's. */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { WatchdogCondition } from './watchdog.ts';
+
+/**
+ * When to look at a watchdog after an event. While many participants come in, it is looked at every 100 ms
+ * and not for each of them: a look locks the room.
+ */
+const WAKE_AT = `greatest(now(), looked_at + interval '100 milliseconds')`;
+
+/** Watchdogs of one room, with these conditions. */
+export interface Woken {
+  readonly roomUid: string;
+  readonly condition: WatchdogCondition;
+}
+
+/** In one order, so that no two transactions that lock several watchdogs wait for each other. */
+export async function wakeWatchdogs(tx: Tx, tenant: TenantId, woken: readonly Woken[]): Promise<void> {
+  await tx.query({
+    name: 'wake-watchdogs',
+    text: `with asleep as (
+             select id from watchdogs
+              where tenant_id = $1 and state in ('armed', 'warned')
+                and (room_uid, condition) in (select * from unnest($2::text[], $3::text[]))
+                and (check_at is null or check_at > ${WAKE_AT})
+              order by id for no key update
+           )
+           update watchdogs set check_at = ${WAKE_AT} where tenant_id = $1 and id in (select id from asleep)`,
+    values: [tenant, woken.map(({ roomUid }) => roomUid), woken.map(({ condition }) => condition)],
+  });
+}
+
+/** Since when a tenant is not admitted, as far as some of its events tell. */
+export interface Unadmitted {
+  /** `null`: it is admitted. */
+  readonly since: Date | null;
+  /** Whether the tenant was admitted just before, so that nothing that was noted earlier counts. */
+  readonly isNew: boolean;
+}
+
+/** Note since when the tenant is not admitted, but not from before a watchdog was created. */
+export async function wakeUnadmittedWatchdogs(
+  tx: Tx,
+  tenant: TenantId,
+  unadmitted: Unadmitted,
+): Promise<void> {
+  await tx.query({
+    name: 'wake-unadmitted-watchdogs',
+    text: `with waiting as (
+             select id from watchdogs
+              where tenant_id = $1 and condition = 'unadmitted_for' and state in ('armed', 'warned')
+              order by id for no key update
+           )
+           update watchdogs
+              set check_at = now(),
+                  held_since = case when $2::timestamptz is null then null
+                                    when $3 then greatest(created_at, $2)
+                                    else greatest(created_at, least(held_since, $2)) end
+            where tenant_id = $1 and id in (select id from waiting)`,
+    values: [tenant, unadmitted.since, unadmitted.isNew],
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * Appending to the log.
+ *
+ * `appendEvents()` inserts rows without a number and waits for nobody. Each gets its number before anything
+ * that happens later and before any reader sees it (`number-events.ts`).
+ */
+import type { Db, Tx } from '../base/db/pool.ts';
+import type { TenantId } from '../base/tenants/tenant.ts';
+import type { NewEvent } from './event.ts';
+
+/** Append events to the tenant's log as part of the caller's transaction. */
+export async function appendEvents(db: Db, tenant: TenantId, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await db.query({
+    name: 'append-events',
+    text: `insert into unnumbered_events (tenant_id, type, room_uid, subject, revokes)
+           select $1, type, room_uid, subject::jsonb, revokes
+             from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
+                  with ordinality as e (type, room_uid, subject, revokes, place)
+            order by place`,
+    values: [tenant, ...columnsOf(events)],
+  });
+}
+
+/**
+ * Number the events that wait for a number, then `events`; returns the number of the first of `events`, the
+ * others follow it.
+ *
+ * From here to the end of the transaction no other one gets a number of this tenant: do this last, and only
+ * where the number itself is needed.
+ */
+export async function appendNumberedEvents(
+  tx: Tx,
+  tenant: TenantId,
+  events: readonly NewEvent[],
+): Promise<bigint> {
+  await lockStream(tx, tenant);
+  const { rows } = await tx.query<{ last: bigint }>({
+    name: 'append-numbered-events',
+    text: `with waiting as (
+             delete from unnumbered_events where tenant_id = $1
+             returning id, at, type, room_uid, subject, revokes
+           ), appended as (
+             select row_number() over (order by is_new, id) as place, at, type, room_uid, subject, revokes
+               from (select false as is_new, * from waiting
+                     union all
+                     select true, place, clock_timestamp(), type, room_uid, subject::jsonb, revokes
+                       from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
+                            with ordinality as e (type, room_uid, subject, revokes, place)) both_kinds
+           ), numbered as (
+             insert into events (tenant_id, seq, at, type, room_uid, subject)
+             select $1, last_seq + place, at, type, room_uid, subject
+               from event_streams, appended where tenant_id = $1
+           ), turns as (
+             insert into event_turns (listener, tenant_id, seq, after_seq)
+             select l.name, $1, s.last_seq + max(a.place), s.last_seq
+               from event_streams s, event_listeners l join appended a on a.type = any(l.types)
+              where s.tenant_id = $1 group by l.name, s.last_seq
+           )
+           update event_streams
+              set last_seq = last_seq + (select count(*) from appended),
+                  last_revocation = coalesce(last_seq + (select max(place) from appended where revokes),
+                                             last_revocation)
+            where tenant_id = $1
+           returning last_seq as last`,
+    values: [tenant, ...columnsOf(events)],
+  });
+  return rows[0]!.last - BigInt(events.length) + 1n;
+}
+
+function columnsOf(events: readonly NewEvent[]) {
+  return [
+    events.map(({ type }) => type),
+    events.map(({ roomUid }) => roomUid),
+    events.map(({ subject }) => JSON.stringify(subject)),
+    events.map(({ revokes }) => revokes ?? false),
+  ] as const;
+}
+
+async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
+  const lock = () => tx.query('select from event_streams where tenant_id = $1 for update', [tenant]);
+  if ((await lock()).rowCount === 1) return;
+  await tx.query('insert into event_streams (tenant_id) values ($1) on conflict do nothing', [tenant]);
+  await lock();
+}

@@ -1,0 +1,75 @@
+/**
+ * Gives listeners their turns: one tenant's next events, in one transaction with the cursor.
+ *
+ * Any number of processes do this at once; `for update skip locked` gives each turn to one of them. Each
+ * listener has a loop of its own, so that one that is slow holds up no other.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inTransaction } from '../base/db/transaction.ts';
+import type { BaseDeps } from '../base/deps.ts';
+import { renderTenantId, type TenantId } from '../base/tenants/tenant.ts';
+import { type Listener, retryAfterSeconds } from './listener.ts';
+import { findTurns, finishTurn, listLags, listNextEvents, lockCursor, noteFailure } from './turns.sql.ts';
+
+const EVENTS_AT_ONCE = 500;
+const TURNS_AT_ONCE = 200;
+/** Transactions of one listener at once. */
+const LANES = 2;
+
+/** Events that come in quick succession are handled together. */
+const PAUSE_MS = 50;
+
+/** Take the turns that wait for this listener now, and rest for a moment. */
+export async function listen(deps: BaseDeps, listener: Listener): Promise<void> {
+  await takeTurns(deps, listener);
+  await sleep(PAUSE_MS);
+}
+
+/** Take the turns that wait for this listener now. */
+export async function takeTurns(deps: BaseDeps, listener: Listener): Promise<void> {
+  for (;;) {
+    const tenants = await findTurns(deps.db, listener.name, TURNS_AT_ONCE);
+    const waiting = tenants.values();
+    let taken = 0;
+    const lane = async () => {
+      for (const tenant of waiting) if (await takeTurn(deps, listener, tenant)) taken += 1;
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    // What is left is in the hands of another process, or was put off.
+    if (taken === 0) return;
+  }
+}
+
+/** Returns whether the cursor has moved. */
+async function takeTurn(deps: BaseDeps, listener: Listener, tenant: TenantId): Promise<boolean> {
+  const { name } = listener;
+  try {
+    return await inTransaction(deps.db, async (tx) => {
+      const after = await lockCursor(tx, name, tenant);
+      if (after === undefined) return false;
+      const { events, reached } = await listNextEvents(tx, listener, tenant, {
+        after,
+        limit: EVENTS_AT_ONCE,
+      });
+      if (events.length > 0) await listener.handle(tx, tenant, events);
+      await finishTurn(tx, name, tenant, reached);
+      return reached > after;
+    });
+  } catch (error) {
+    const failures = await noteFailure(deps.db, name, tenant, retryAfterSeconds);
+    deps.log.error(
+      { err: error, listener: name, tenant: renderTenantId(tenant), failures },
+      'a listener failed; it gets the same events again',
+    );
+    return false;
+  }
+}
+
+/** Show how far each listener is behind. */
+export async function measureLags({ db, metrics }: BaseDeps): Promise<void> {
+  for (const { listener, events, seconds } of await listLags(db)) {
+    metrics.listenerLagEvents.set({ listener }, events);
+    metrics.listenerLagSeconds.set({ listener }, seconds);
+  }
+}

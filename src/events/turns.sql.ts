@@ -1,0 +1,157 @@
+/** SQL of `event_listeners`, `event_turns` and `event_cursors`: which events wait for which listener. */
+import type { Db, Tx } from '../base/db/pool.ts';
+import type { TenantId } from '../base/tenants/tenant.ts';
+import type { LoggedEvent } from './event.ts';
+import type { Listener } from './listener.ts';
+
+/** A turn whose rows another transaction keeps locked fails after so long: the other tenants wait for it. */
+const LOCK_MS_MAX = 500;
+
+type Wants = Pick<Listener, 'name' | 'types'>;
+
+/** From the commit on, events of these types wait for the listener. */
+export async function upsertListener(db: Db, { name, types }: Wants): Promise<void> {
+  await db.query(
+    `insert into event_listeners (name, types) values ($1, $2)
+     on conflict (name) do update set types = excluded.types where event_listeners.types <> excluded.types`,
+    [name, types],
+  );
+}
+
+/**
+ * Tenants whose events wait for the listener, those that have waited longest first; without those that a
+ * failed turn has put off. A tenant gets its cursor here, before its first turn.
+ */
+export async function findTurns(db: Db, name: string, limit: number): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId; isNew: boolean; after: bigint }>({
+    name: 'find-turns',
+    text: `select t.tenant_id as tenant, c.tenant_id is null as "isNew", min(t.after_seq) as after
+             from event_turns t
+             left join event_cursors c on c.listener = t.listener and c.tenant_id = t.tenant_id
+            where t.listener = $1 and (c.retry_at is null or c.retry_at <= now())
+            group by t.tenant_id, c.tenant_id order by min(t.at) limit $2`,
+    values: [name, limit],
+  });
+  const fresh = rows.filter(({ isNew }) => isNew);
+  if (fresh.length > 0) {
+    await db.query(
+      `insert into event_cursors (listener, tenant_id, seq)
+       select $1, tenant, after from unnest($2::bigint[], $3::bigint[]) as t (tenant, after)
+       on conflict do nothing`,
+      [name, fresh.map(({ tenant }) => tenant), fresh.map(({ after }) => after)],
+    );
+  }
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** Until the transaction ends, no other process takes this turn; `undefined` where another one has it. */
+export async function lockCursor(tx: Tx, name: string, tenant: TenantId): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ seq: bigint }>({
+    name: 'lock-cursor',
+    text: `select seq, set_config('lock_timeout', $3, true)
+             from event_cursors where listener = $1 and tenant_id = $2 for update skip locked`,
+    values: [name, tenant, String(LOCK_MS_MAX)],
+  });
+  return rows[0]?.seq;
+}
+
+export interface TurnEvents {
+  readonly events: readonly LoggedEvent[];
+  /** Up to here there is nothing else that the listener wants. */
+  readonly reached: bigint;
+}
+
+/** The next events that the listener wants, after `after`. */
+export async function listNextEvents(
+  tx: Tx,
+  { types }: Wants,
+  tenant: TenantId,
+  { after, limit }: { readonly after: bigint; readonly limit: number },
+): Promise<TurnEvents> {
+  const { rows } = await tx.query<LoggedEvent & { lastSeq: bigint; seq: bigint | null }>({
+    name: 'list-next-events',
+    text: `select s.last_seq as "lastSeq", e.seq, e.at, e.type, e.room_uid as "roomUid", e.subject
+             from event_streams s
+             left join lateral (select * from events
+                                 where tenant_id = $1 and seq > $2 and seq <= s.last_seq and type = any($3)
+                                 order by seq limit $4) e on true
+            where s.tenant_id = $1 order by e.seq`,
+    values: [tenant, after, types, limit],
+  });
+  const events = rows
+    .filter(({ seq }) => seq !== null)
+    .map(({ seq, at, type, roomUid, subject }) => ({ seq, at, type, roomUid, subject }));
+  const reached = events.length < limit ? rows[0]?.lastSeq : events.at(-1)?.seq;
+  return { events, reached: reached ?? after };
+}
+
+/** The listener has handled everything up to `reached`. */
+export async function finishTurn(tx: Tx, name: string, tenant: TenantId, reached: bigint): Promise<void> {
+  await tx.query({
+    name: 'finish-turn',
+    text: `with done as (
+             delete from event_turns where listener = $1 and tenant_id = $2 and seq <= $3
+           )
+           update event_cursors set seq = $3, failures = 0, retry_at = null
+            where listener = $1 and tenant_id = $2`,
+    values: [name, tenant, reached],
+  });
+}
+
+/** Put the tenant off after a failed turn; returns how many have failed in a row. */
+export async function noteFailure(
+  db: Db,
+  name: string,
+  tenant: TenantId,
+  secondsAfter: (failures: number) => number,
+): Promise<number> {
+  const { rows } = await db.query<{ failures: number }>(
+    `update event_cursors set failures = failures + 1 where listener = $1 and tenant_id = $2 returning failures`,
+    [name, tenant],
+  );
+  const failures = rows[0]?.failures ?? 1;
+  await db.query(
+    `update event_cursors set retry_at = now() + make_interval(secs => $3) where listener = $1 and tenant_id = $2`,
+    [name, tenant, secondsAfter(failures)],
+  );
+  return failures;
+}
+
+/**
+ * SQL that says whether events of these types still wait for a listener. `tenant` is the column with the
+ * tenant's id.
+ */
+export function eventsWaitFor(listener: string, tenant: string, types: readonly string[]): string {
+  const isWanted = `type in (${types.map((type) => `'${type}'`).join(', ')})`;
+  return `(exists (select from unnumbered_events u where u.tenant_id = ${tenant} and u.${isWanted})
+       or exists (select from events e
+                   where e.tenant_id = ${tenant} and e.${isWanted}
+                     and e.seq > coalesce((select c.seq from event_cursors c
+                                            where c.listener = '${listener}' and c.tenant_id = ${tenant}), 0)))`;
+}
+
+/** How far a listener is behind. */
+export interface Lag {
+  readonly listener: string;
+  readonly events: number;
+  /** How long the event that has waited longest has waited. */
+  readonly seconds: number;
+}
+
+/** Of every listener, those that are furthest behind in time first. */
+export async function listLags(db: Db): Promise<Lag[]> {
+  const { rows } = await db.query<Lag>({
+    name: 'list-lags',
+    text: `select l.name as listener, coalesce(sum(w.events), 0)::double precision as events,
+                  coalesce(max(w.seconds), 0)::double precision as seconds
+             from event_listeners l
+             left join (
+               select t.listener, max(t.seq) - coalesce(max(c.seq), min(t.after_seq)) as events,
+                      extract(epoch from clock_timestamp() - min(t.at)) as seconds
+                 from event_turns t
+                 left join event_cursors c on c.listener = t.listener and c.tenant_id = t.tenant_id
+                group by t.listener, t.tenant_id) w on w.listener = l.name
+            group by l.name order by seconds desc, l.name`,
+  });
+  return rows;
+}

@@ -1,0 +1,24 @@
+/** The events that tell that credit is spent, or there again. Source: specification 3.4. */
+import { admits, type Tenant } from '../../base/tenants/tenant.ts';
+import type { NewEvent } from '../../events/event.ts';
+
+/** The subject of `credit_spent` and `credit_restored`. */
+export interface CreditChange {
+  /** Micros, as a decimal string: the balance after the change. */
+  readonly balance: string;
+  /** Whether new sessions and tokens are admitted from now on. */
+  readonly admitted: boolean;
+}
+
+type Standing = Pick<Tenant, 'status' | 'exempt'> & {
+  /** Micros. */
+  readonly balance: bigint;
+};
+
+/** The event of a balance that has reached zero, or risen above it; `undefined`: neither. */
+export function creditTurned(before: Standing, after: Standing): NewEvent | undefined {
+  if (before.balance > 0n === after.balance > 0n) return undefined;
+  const type = after.balance > 0n ? 'credit_restored' : 'credit_spent';
+  const subject: CreditChange = { balance: `${after.balance}`, admitted: admits(after, after.balance) };
+  return { type, roomUid: null, subject };
+}

@@ -1,0 +1,44 @@
+/** The events of payments. Amounts are decimal strings of micros. */
+import type { NewEvent } from '../../events/event.ts';
+
+/** The subject of `top_up_succeeded` and `top_up_failed`. */
+export interface TopUp {
+  /** Whether the saved card was charged; else the customer paid a checkout. */
+  readonly automatic: boolean;
+  readonly amount: string;
+  /** The provider's id; `null`: no payment came of it. */
+  readonly paymentId: string | null;
+  /** Why it failed, as `last_top_up_error` says it; `null`: it succeeded. */
+  readonly error: string | null;
+}
+
+/** The subject of `payment_reversed`. */
+export interface PaymentReversal {
+  readonly paymentId: string;
+  readonly kind: 'refund' | 'dispute';
+  /** The provider's id of the refund or dispute. */
+  readonly reference: string;
+  /** Negative where credit was taken back, positive where it was given back. */
+  readonly amount: string;
+}
+
+export function topUpSucceeded(topUp: { automatic: boolean; amount: bigint; paymentId: string }): NewEvent {
+  const subject: TopUp = { ...topUp, amount: `${topUp.amount}`, error: null };
+  return { type: 'top_up_succeeded', roomUid: null, subject };
+}
+
+export function topUpFailed(topUp: {
+  automatic: boolean;
+  amount: bigint;
+  paymentId?: string | undefined;
+  error: string;
+}): NewEvent {
+  const { automatic, amount, paymentId = null, error } = topUp;
+  const subject: TopUp = { automatic, amount: `${amount}`, paymentId, error };
+  return { type: 'top_up_failed', roomUid: null, subject };
+}
+
+export function paymentReversed(reversal: Omit<PaymentReversal, 'amount'> & { amount: bigint }): NewEvent {
+  const subject: PaymentReversal = { ...reversal, amount: `${reversal.amount}` };
+  return { type: 'payment_reversed', roomUid: null, subject };
+}

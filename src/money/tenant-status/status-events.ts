@@ -1,0 +1,16 @@
+/** The event of a tenant whose status, or whose exemption from charging, has changed. */
+import type { TenantStatus } from '../../base/tenants/tenant.ts';
+import type { NewEvent } from '../../events/event.ts';
+
+/** The subject of `tenant_status_changed`. */
+export interface StatusChange {
+  readonly from: TenantStatus;
+  readonly to: TenantStatus;
+  readonly exempt: boolean;
+  /** Whether new sessions and tokens are admitted from now on. */
+  readonly admitted: boolean;
+}
+
+export function tenantStatusChanged(change: StatusChange): NewEvent {
+  return { type: 'tenant_status_changed', roomUid: null, subject: change };
+}

@@ -1,0 +1,105 @@
+/**
+ * The table of everything that this process does again and again.
+ *
+ * What is to be done is always a row in the database, so any number of processes run the same table, and one
+ * that dies loses nothing.
+ */
+import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
+import { type Repeating, repeat } from '../base/lib/repeat.ts';
+import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
+import { sweepParticipants } from '../control/rooms/sweep-participants.ts';
+import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
+import { watchdogListener } from '../control/watchdogs/watchdog-listener.ts';
+import type { Deps } from '../doors/deps.ts';
+import type { Listener } from '../events/listener.ts';
+import { numberLeftEvents } from '../events/number-events.ts';
+import { listen, measureLags } from '../events/run-listeners.ts';
+import { upsertListener } from '../events/turns.sql.ts';
+import { watchLedger } from '../money/audit/watch-ledger.ts';
+import { runDueTopUps } from '../money/payments/run-top-up.ts';
+import { sweepEvents } from '../money/payments/sweep-events.ts';
+import { watchRates } from '../money/pricing/watch-rates.ts';
+import { sweep } from './sweep.ts';
+
+/** Whatever reacts to events. */
+const LISTENERS: readonly Listener[] = [watchdogListener];
+
+/** Each lane takes turns by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a second. */
+const TOP_UP_LANES = 4;
+
+interface Job {
+  /** In logs: "... failed". */
+  readonly name: string;
+  readonly everySeconds: number;
+  /** May ask for an earlier next turn: it returns after how many milliseconds. */
+  readonly turn: () => Promise<number | undefined | void>;
+  /** How many loops do it at once. */
+  readonly lanes?: number;
+  /** What else than time makes it begin. */
+  readonly wokenBy?: 'events' | 'top-ups';
+}
+
+function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
+  const { db, provider } = deps;
+  return [
+    { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
+    { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
+    { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
+    { name: 'numbering events', everySeconds: 1, turn: () => numberLeftEvents(deps) },
+    ...LISTENERS.map((listener) => ({
+      name: `the listener ${listener.name}`,
+      everySeconds: 1,
+      turn: () => listen(deps, listener),
+      wokenBy: 'events' as const,
+    })),
+    { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
+    { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: () => watch(deps) },
+    { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
+    { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
+    { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
+    { name: 'finding occupied tenants', everySeconds: 5, turn: () => deps.sightings.askForTenants() },
+    ...(ratesFile
+      ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
+      : []),
+    ...(provider
+      ? [
+          {
+            name: 'automatic top-ups',
+            everySeconds: 1,
+            turn: () => runDueTopUps(deps, provider),
+            lanes: TOP_UP_LANES,
+            wokenBy: 'top-ups' as const,
+          },
+          { name: 'sweeping notifications', everySeconds: 120, turn: () => sweepEvents(deps, provider) },
+        ]
+      : []),
+  ];
+}
+
+export interface Background {
+  /** Tells this process that an automatic top-up may be due. Losing it delays the top-up by a second. */
+  wakeTopUps(): void;
+  /** No further turns; resolves once those under way are over. */
+  stop(): Promise<void>;
+}
+
+export async function startBackground(deps: Deps, ratesFile: string | undefined): Promise<Background> {
+  // Events that are appended from now on must not miss a listener.
+  for (const listener of LISTENERS) await upsertListener(deps.db, listener);
+  const running = jobsOf(deps, ratesFile).flatMap(({ name, everySeconds, turn, lanes = 1, wokenBy }) =>
+    Array.from({ length: lanes }, () => ({
+      wokenBy,
+      loop: repeat(everySeconds, turn, (error) => deps.log.error({ err: error }, `${name} failed`)),
+    })),
+  );
+  const wake = (by: Job['wokenBy']) => {
+    for (const { wokenBy, loop } of running) if (wokenBy === by) loop.wake();
+  };
+  deps.events.onNumbered(() => wake('events'));
+  return {
+    wakeTopUps: () => wake('top-ups'),
+    stop: async () => {
+      await Promise.all(running.map(({ loop }: { loop: Repeating }) => loop.stop()));
+    },
+  };
+}
