@@ -119,7 +119,7 @@ export async function noteFailure(
 
 /**
  * SQL that says whether events of these types still wait for a listener. `tenant` is the column with the
- * tenant's id.
+ * tenant's id, with the name of its table.
  */
 export function eventsWaitFor(listener: string, tenant: string, types: readonly string[]): string {
   const isWanted = `type in (${types.map((type) => `'${type}'`).join(', ')})`;

@@ -36,7 +36,7 @@ const NEXT_DEADLINE = `case when ${WAITS}
 
 /** An event that has not reached the listener may say that the tenant was admitted meanwhile. */
 const IS_BEHIND = `condition = 'unadmitted_for'
-  and ${eventsWaitFor(LISTENER_NAME, 'tenant_id', ADMISSION_EVENTS)}`;
+  and ${eventsWaitFor(LISTENER_NAME, 'seen.tenant_id', ADMISSION_EVENTS)}`;
 
 /** What a look at a watchdog came to. */
 export interface Look {
