@@ -3,7 +3,8 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { readPlainUsage } from '../src/doors/rest/usage-body.ts';
-import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../src/money/pricing/rate-card.ts';
+import { CURRENT_RULE, type Terms } from '../src/money/pricing/pricing-rule.ts';
+import { BUILT_IN_RATES, parseRateCard } from '../src/money/pricing/rate-card.ts';
 import { INITIAL_CARRY } from '../src/money/pricing/usage-price.ts';
 import { settleRecords } from '../src/money/usage/bill.ts';
 import { Buffers, copyRows } from '../src/money/usage/copy-rows.ts';
@@ -19,7 +20,11 @@ import { makeRows, usageRequest } from './usage-records.ts';
 const BATCH = 5_000;
 const BATCHES = 60;
 const WARM_UP = 20;
-const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };
+const TERMS: Terms = {
+  rates: { version: 1, ...parseRateCard(BUILT_IN_RATES) },
+  rule: CURRENT_RULE,
+  rounding: 'carry',
+};
 
 export const budget: Benchmark = {
   name: 'budget',
@@ -100,7 +105,7 @@ function timeStages(bench: Bench, bodies: readonly Buffer[]): void {
     const records = stage('read', () => readPlainUsage(body, ''))!;
     stage('order', () => records.sortById());
     const lines = records.rows();
-    const settled = stage('price', () => settleRecords(records, lines, RATES, INITIAL_CARRY, 'carry'));
+    const settled = stage('price', () => settleRecords(records, lines, TERMS, INITIAL_CARRY));
     stage('write', () => drain(records, lines, settled));
   }
   for (const [name, values] of Object.entries(times)) {

@@ -10,14 +10,15 @@ export interface TestDatabase {
   readonly pool: Pool;
 }
 
-/** Give the calling test file (or `describe`) a fresh database; it is dropped afterwards. */
-export function useDatabase(): TestDatabase {
+/** Give the calling test file (or `describe`) a fresh database; it is dropped afterwards. `empty`: not migrated. */
+export function useDatabase({ empty = false } = {}): TestDatabase {
   const name = `boxoffice_test_${randomBytes(8).toString('hex')}`;
   let pool: Pool | undefined;
 
   beforeAll(async () => {
     // Copying files takes 15 ms where writing the copy to the log takes 80.
-    await runAsAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+    const copied = empty ? '' : ` template ${inject('template')} strategy file_copy`;
+    await runAsAdmin(`create database ${name}${copied}`);
     pool = openPool(databaseUrl(inject('adminUrl'), name));
   });
   afterAll(async () => {

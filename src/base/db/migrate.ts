@@ -6,7 +6,8 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import type { Pool, Tx } from './pool.ts';
+import pg from 'pg';
+import type { Pool } from './pool.ts';
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number will do, as long as nothing else locks it. */
@@ -21,17 +22,18 @@ interface Migration {
 /** Bring the database up to date. Returns how many migrations were run. */
 export async function migrate(pool: Pool): Promise<number> {
   const migrations = await readMigrations();
-  const tx = await pool.connect();
-  let broken: Error | undefined;
+  // A connection outside the pool: waiting for another starter, or changing a large table, takes longer
+  // than the pool allows a statement.
+  const client = new pg.Client({ ...pool.options, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 });
+  client.on('error', () => {});
+  await client.connect();
   try {
-    // Waiting for another starter may take longer than a statement usually may.
-    await tx.query('set statement_timeout = 0; set lock_timeout = 0');
-    await tx.query('select pg_advisory_lock($1)', [LOCK]);
-    return await runMissing(tx, migrations);
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    return await runMissing(client, migrations);
   } finally {
-    // Ending the session gives the lock and the settings back, whatever happened in it.
-    broken = new Error('migration session ended');
-    tx.release(broken);
+    // Ending the session releases the lock, whatever happened in it.
+    await client.end();
   }
 }
 
@@ -45,10 +47,10 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-async function runMissing(tx: Tx, migrations: readonly Migration[]): Promise<number> {
-  await tx.query(`create table if not exists migrations (
+async function runMissing(client: pg.Client, migrations: readonly Migration[]): Promise<number> {
+  await client.query(`create table if not exists migrations (
     name text primary key, checksum text not null, run_at timestamptz not null default now())`);
-  const { rows } = await tx.query<{ name: string; checksum: string }>(
+  const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from migrations',
   );
   const done = new Map(rows.map((row) => [row.name, row.checksum]));
@@ -58,21 +60,21 @@ async function runMissing(tx: Tx, migrations: readonly Migration[]): Promise<num
     const checksum = done.get(migration.name);
     if (checksum === migration.checksum) continue;
     if (checksum !== undefined) throw new Error(`migration ${migration.name} was changed after it ran`);
-    await runOne(tx, migration);
+    await runOne(client, migration);
     run += 1;
   }
   return run;
 }
 
-async function runOne(tx: Tx, { name, sql, checksum }: Migration): Promise<void> {
+async function runOne(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   try {
-    await tx.query('begin');
-    await tx.query(sql);
-    await tx.query('insert into migrations (name, checksum) values ($1, $2)', [name, checksum]);
-    await tx.query('commit');
+    await client.query('begin');
+    await client.query(sql);
+    await client.query('insert into migrations (name, checksum) values ($1, $2)', [name, checksum]);
+    await client.query('commit');
   } catch (error) {
     // Where the connection is lost, so is the rollback; what matters is why.
-    await tx.query('rollback').catch(() => {});
+    await client.query('rollback').catch(() => {});
     throw new Error(`migration ${name} failed: ${(error as Error).message}`, { cause: error });
   }
 }

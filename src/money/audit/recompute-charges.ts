@@ -1,44 +1,41 @@
 /**
- * Every charge computed again, from what was reported and the rate card of the time.
- *
- * The arithmetic is written a second time on purpose, and otherwise: over a denominator that nobody
- * has shortened, and each charge as the step of a running total. Charging and this file would have
- * to be wrong in the same way for a wrong charge to pass.
+ * Every charge computed again from what was reported, by the rate card, the pricing rule and the
+ * rounding that its posting names. `audit-rules.ts` has the arithmetic.
  */
 import type { Db } from '../../base/db/pool.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
-import type { Role, Tier } from '../pricing/role.ts';
+import type { Rounding } from '../pricing/usage-price.ts';
+import { AUDIT_RULES, type AuditRule, type AuditRules, HALF, PARTS, SHORTENED_BY } from './audit-rules.ts';
 import type { ChargedRecord, Difference } from './verify.sql.ts';
-
-const BYTES_PER_GIB = 1n << 30n;
-const SECONDS_PER_1000_MINUTES = 60_000n;
-/** Exact prices are integers over this many parts of a micro. */
-const PARTS = BYTES_PER_GIB * SECONDS_PER_1000_MINUTES;
-/** Carries are stored over a denominator shortened by this. */
-const SHORTENED_BY = 32n;
-const HALF = PARTS / 2n;
-
-/** The carry that an account begins with, as it is stored. */
-export const FIRST_CARRY = HALF / SHORTENED_BY;
 
 const NEWEST_IDS_MAX = 50;
 
-const ROLES: Readonly<Record<string, Role>> = { h: 'host', a: 'audience', b: 'broadcast_audience' };
-const TIERS: Readonly<Record<string, Tier>> = { a: 'audio', h: 'hd', f: 'full_hd', '2': '2k', k: '2k_plus' };
+/** By the letter in the posting. Where it is unknown, a posting passes if either rounding explains it. */
+const ROUNDINGS: Readonly<Record<string, readonly Rounding[]>> = {
+  c: ['carry'],
+  r: ['per_record'],
+  u: ['carry', 'per_record'],
+};
 
-/** One posting under way. A deployment may change its rounding, so each posting is tried with both. */
+/** A posting computed with one rounding. */
+interface Attempt {
+  readonly rounding: Rounding;
+  /** In parts, where the running total is now. */
+  total: bigint;
+  /** The first record of another amount. */
+  wrong: Difference | undefined;
+}
+
+/** One posting under way. */
 interface Posting {
   readonly first: ChargedRecord;
   readonly rates: RateCard | undefined;
-  /** In parts, where the posting began and where it is now. */
-  readonly start: bigint;
-  total: bigint;
+  readonly rule: AuditRule | undefined;
+  /** One for each rounding it may have been charged with. */
+  readonly attempts: readonly Attempt[];
   lines: number;
   newestIds: string[];
-  /** The first record that is wrong with a carry, and the first that is wrong rounded by itself. */
-  wrongCarried: Difference | undefined;
-  wrongRounded: Difference | undefined;
   /** The first thing wrong whatever the rounding. */
   wrong: Difference | undefined;
   namedIds: readonly string[] | null;
@@ -47,13 +44,15 @@ interface Posting {
 /** Takes records in the order of charging, and yields what is wrong with each posting, at most one thing. */
 export class Recomputation {
   readonly #db: Db;
+  readonly #rules: AuditRules;
   readonly #rates = new Map<number, RateCard | undefined>();
   #posting: Posting | undefined;
   /** What the tenant's newest charge so far has left, in parts. */
   #carry = HALF;
 
-  constructor(db: Db) {
+  constructor(db: Db, rules = AUDIT_RULES) {
     this.#db = db;
+    this.#rules = rules;
   }
 
   async add(record: ChargedRecord): Promise<Difference | undefined> {
@@ -64,18 +63,7 @@ export class Recomputation {
     }
     const difference = this.finish();
     if (last?.tenant !== record.tenant) this.#carry = HALF;
-    this.#posting = {
-      first: record,
-      rates: record.rateVersion === null ? undefined : await this.#findRates(record.rateVersion),
-      start: record.kind === 'unbilled' ? HALF : this.#carry,
-      total: 0n,
-      lines: 0,
-      newestIds: [],
-      wrongCarried: undefined,
-      wrongRounded: undefined,
-      wrong: undefined,
-      namedIds: null,
-    };
+    this.#posting = await this.#begin(record);
     addRecord(this.#posting, record);
     return difference;
   }
@@ -89,6 +77,25 @@ export class Recomputation {
     // The next posting is judged by where this one says it ended, so that one fault is told once.
     if (kind === 'usage' && carry !== null) this.#carry = carry * SHORTENED_BY;
     return judge(posting);
+  }
+
+  async #begin(first: ChargedRecord): Promise<Posting> {
+    const { kind, rateVersion, ruleVersion, rounding } = first;
+    const start = kind === 'unbilled' ? HALF : this.#carry;
+    return {
+      first,
+      rates: rateVersion === null ? undefined : await this.#findRates(rateVersion),
+      rule: ruleVersion === null ? undefined : this.#rules[ruleVersion],
+      attempts: (ROUNDINGS[rounding ?? ''] ?? []).map((each) => ({
+        rounding: each,
+        total: start,
+        wrong: undefined,
+      })),
+      lines: 0,
+      newestIds: [],
+      wrong: undefined,
+      namedIds: null,
+    };
   }
 
   async #findRates(version: number): Promise<RateCard | undefined> {
@@ -108,45 +115,40 @@ function addRecord(posting: Posting, record: ChargedRecord): void {
   posting.newestIds.push(record.id);
   if (posting.newestIds.length > NEWEST_IDS_MAX) posting.newestIds.shift();
   posting.namedIds = record.newestIds;
-  if (!posting.rates) return;
+  if (!posting.rates || !posting.rule) return;
 
-  const { parts, capped } = price(record, posting.rates);
-  const before = posting.start + posting.total;
-  posting.total += parts;
-  const carried = (before + parts) / PARTS - before / PARTS;
-  const rounded = (parts + HALF) / PARTS;
+  const { parts, capped } = posting.rule.price(record, posting.rates);
   const what = `record ${record.id} of posting ${record.seq}`;
-  if (record.amount !== carried) posting.wrongCarried ??= differ(record, what, carried, record.amount);
-  if (record.amount !== rounded) posting.wrongRounded ??= differ(record, what, rounded, record.amount);
+  for (const attempt of posting.attempts) {
+    const { amount, after } = posting.rule.charge(attempt.total, parts, attempt.rounding);
+    attempt.total = after;
+    if (record.amount !== amount) attempt.wrong ??= differ(record, what, amount, record.amount);
+  }
   if (record.capped !== capped) posting.wrong ??= differ(record, `capped of ${what}`, capped, record.capped);
 }
 
-function price(record: ChargedRecord, rates: RateCard): { parts: bigint; capped: boolean } {
-  const fee = record.egressBytes * rates.platformFeePerGib * SECONDS_PER_1000_MINUTES;
-  const ceiling =
-    BigInt(record.seconds) *
-    rates.ceilingPer1000Minutes[ROLES[record.role]!][TIERS[record.tier]!] *
-    BYTES_PER_GIB;
-  return ceiling < fee ? { parts: ceiling, capped: true } : { parts: fee, capped: false };
-}
-
 function judge(posting: Posting): Difference | undefined {
-  const { first, rates, start, total } = posting;
+  const { first, rates, rule, attempts } = posting;
   const name = `posting ${first.seq}`;
   // A record without a posting is found where records are counted.
   if (first.kind === null) return undefined;
   if (!rates) return differ(first, `rate card of ${name}`, `version ${first.rateVersion}`, 'none');
+  if (!rule) return differ(first, `pricing rule of ${name}`, `version ${first.ruleVersion}`, 'none');
+  const [likeliest] = attempts;
+  if (!likeliest) return differ(first, `rounding of ${name}`, 'c, r or u', first.rounding);
   if (posting.wrong) return posting.wrong;
 
-  const isRounded = !posting.wrongRounded && first.carry === start / SHORTENED_BY;
-  if (!isRounded) {
-    if (posting.wrongCarried) return posting.wrongCarried;
-    const carry = ((start + total) % PARTS) / SHORTENED_BY;
-    if (first.carry !== carry) return differ(first, `carry of ${name}`, carry, first.carry);
+  if (!attempts.some((attempt) => !attempt.wrong && carryOf(attempt) === first.carry)) {
+    return likeliest.wrong ?? differ(first, `carry of ${name}`, carryOf(likeliest), first.carry);
   }
   const newestIds = posting.newestIds.toReversed().join(' ');
   const namedIds = posting.namedIds?.join(' ') ?? 'none';
   return newestIds === namedIds ? undefined : differ(first, `newest ids of ${name}`, newestIds, namedIds);
+}
+
+/** As it is stored. */
+function carryOf({ total }: Attempt): bigint {
+  return (total % PARTS) / SHORTENED_BY;
 }
 
 function differ({ tenant }: ChargedRecord, what: string, expected: unknown, found: unknown): Difference {

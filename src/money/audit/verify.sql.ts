@@ -176,6 +176,9 @@ export interface ChargedRecord {
   readonly seq: bigint;
   readonly kind: 'usage' | 'unbilled' | null;
   readonly rateVersion: number | null;
+  readonly ruleVersion: number | null;
+  /** One letter, as stored: c, r, or u for unknown. */
+  readonly rounding: string | null;
   readonly carry: bigint | null;
   readonly line: number;
   readonly id: string;
@@ -196,8 +199,9 @@ const PAGE = 2_000;
 export async function* readCharges(db: Db): AsyncGenerator<readonly ChargedRecord[]> {
   await db.query(
     `declare charges no scroll cursor for
-     select r.tenant_id as tenant, r.posting_seq as seq, p.kind, p.rate_version as "rateVersion", p.carry, r.line,
-            r.id, r.role, r.tier, r.seconds, r.egress_bytes as "egressBytes", r.amount, r.capped,
+     select r.tenant_id as tenant, r.posting_seq as seq, p.kind, p.rate_version as "rateVersion",
+            p.rule_version as "ruleVersion", p.rounding, p.carry, r.line, r.id, r.role, r.tier, r.seconds,
+            r.egress_bytes as "egressBytes", r.amount, r.capped,
             case when r.line = p.records - 1 then p.newest_ids end as "newestIds"
        from usage_records r left join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
       order by r.tenant_id, r.posting_seq, r.line, r.id`,

@@ -4,6 +4,8 @@ import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { creditTurned } from './credit-events.ts';
+import type { Terms } from '../pricing/pricing-rule.ts';
+import type { Rounding } from '../pricing/usage-price.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 
 export interface Account {
@@ -99,13 +101,15 @@ export interface NewPosting {
   readonly paymentId?: string;
   /** Of a batch of usage records. */
   readonly batch?: {
-    readonly rateVersion: number;
+    readonly terms: Terms;
     /** What the batch leaves for the next charge. */
     readonly carry: bigint;
     readonly records: number;
     readonly newestIds: readonly string[];
   };
 }
+
+const ROUNDING_CODES: Readonly<Record<Rounding, string>> = { carry: 'c', per_record: 'r' };
 
 /** Append one posting to a locked account and move its balance. Returns the account as it is then. */
 export async function appendPosting(tx: Tx, account: Account, posting: NewPosting): Promise<Account> {
@@ -137,7 +141,9 @@ export async function appendPostings(
     amount: posting.amount,
     balance: after[index]!.balance,
     account_carry: after[index]!.carry,
-    rate_version: posting.batch?.rateVersion,
+    rate_version: posting.batch?.terms.rates.version,
+    rule_version: posting.batch?.terms.rule.version,
+    rounding: posting.batch && ROUNDING_CODES[posting.batch.terms.rounding],
     carry: posting.batch?.carry,
     records: posting.batch?.records,
     newest_ids: posting.batch?.newestIds,
@@ -150,15 +156,17 @@ export async function appendPostings(
     text: `with posting as (
              select * from json_to_recordset($1) as p
                (tenant_id bigint, seq bigint, kind text, balance_before bigint, amount bigint, balance bigint,
-                account_carry bigint, rate_version integer, carry bigint, records integer, newest_ids text[],
-                reference text, detail text, payment_id text)),
+                account_carry bigint, rate_version integer, rule_version smallint, rounding "char", carry bigint,
+                records integer, newest_ids text[], reference text, detail text, payment_id text)),
            appended as (
              insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at,
-                                   rate_version, carry, records, newest_ids, reference, detail, payment_id)
+                                   rate_version, rule_version, rounding, carry, records, newest_ids,
+                                   reference, detail, payment_id)
              select tenant_id, seq, kind, balance_before, amount, balance,
                     greatest(clock_timestamp(),
                              (select at from postings b where b.tenant_id = p.tenant_id and b.seq = p.seq - 1)),
-                    rate_version, carry, records, newest_ids, reference, detail, payment_id
+                    rate_version, rule_version, rounding, carry, records, newest_ids,
+                    reference, detail, payment_id
                from posting p)
            update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
              from posting p where a.tenant_id = p.tenant_id`,

@@ -1,5 +1,5 @@
 /**
- * The exact price of usage, and its settlement in whole micros.
+ * The exact price of usage, and its settlement in whole micros: version 1 of the pricing rule.
  *
  * Source: specification 4.12, charging rule 1. Prices are fractions of a micro; a carry turns them
  * into whole micros, so that short intervals lose nothing: the charges of a tenant add up to its

@@ -6,8 +6,8 @@
 
 import { admits, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Account } from '../ledger/ledger.sql.ts';
-import type { RateCard } from '../pricing/rate-card.ts';
-import { INITIAL_CARRY, priceUsage, type Rounding, settlePrice } from '../pricing/usage-price.ts';
+import type { Terms } from '../pricing/pricing-rule.ts';
+import { INITIAL_CARRY } from '../pricing/usage-price.ts';
 import type { ChargedRecords } from './copy-rows.ts';
 import { repeats, type StoredRecord, stored } from './usage.sql.ts';
 import type { UsageRecord } from './usage-record.ts';
@@ -43,7 +43,7 @@ export interface Bill {
   /** Micros: the sum of the amounts. Of an exempt account, what it would have been charged. */
   readonly total: bigint;
   readonly carry: bigint;
-  readonly rateVersion: number;
+  readonly terms: Terms;
   readonly conflicts: readonly UsageRecord[];
   readonly outcomes: Outcomes;
 }
@@ -56,13 +56,7 @@ export type Known = ReadonlyMap<string, StoredRecord> | undefined;
  *
  * The records of an exempt account are priced for a shadow bill that moves neither balance nor carry.
  */
-export function billBatches(
-  account: Account,
-  batches: readonly Batch[],
-  known: Known,
-  rates: RateCard,
-  rounding: Rounding,
-): Bill {
+export function billBatches(account: Account, batches: readonly Batch[], known: Known, terms: Terms): Bill {
   const accepted = new Map(known);
   const outcomes = new Map<Batch, ChargeOutcome>();
   const charged: ChargedRecords[] = [];
@@ -74,7 +68,7 @@ export function billBatches(
   for (const batch of batches) {
     const { records } = batch;
     const sorted = known ? sortRecords(records, accepted) : allNew(records);
-    const settled = settleRecords(records, sorted.lines, rates, carry, rounding);
+    const settled = settleRecords(records, sorted.lines, terms, carry);
     carry = settled.carry;
     total += settled.total;
     count += sorted.count;
@@ -89,7 +83,7 @@ export function billBatches(
       conflicts: sorted.conflicts.length,
     });
   }
-  return { account, charged, count, total, carry, rateVersion: rates.version, conflicts, outcomes };
+  return { account, charged, count, total, carry, terms, conflicts, outcomes };
 }
 
 interface Sorted {
@@ -133,9 +127,8 @@ export interface Settled {
 export function settleRecords(
   records: UsageRecords,
   lines: readonly number[],
-  rates: RateCard,
+  { rates, rule, rounding }: Terms,
   startCarry: bigint,
-  rounding: Rounding,
 ): Settled {
   const amounts = Array<bigint>(records.length).fill(0n);
   const capped = Array<boolean>(records.length).fill(false);
@@ -143,8 +136,8 @@ export function settleRecords(
   let total = 0n;
   for (let row = 0; row < records.length; row += 1) {
     if (lines[row] === -1) continue;
-    const price = priceUsage(records.usage(row), rates);
-    const settled = settlePrice(price.numerator, carry, rounding);
+    const price = rule.price(records.usage(row), rates);
+    const settled = rule.settle(price.numerator, carry, rounding);
     carry = settled.carry;
     total += settled.amount;
     amounts[row] = settled.amount;

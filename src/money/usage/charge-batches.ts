@@ -13,6 +13,7 @@ import type { Deps } from '../../doors/deps.ts';
 import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
+import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import { type Batch, type Bill, billBatches, type Known, type Outcomes } from './bill.ts';
 import {
   anyKnown,
@@ -26,12 +27,17 @@ import {
 /** Charge batches, leaving those without an outcome whose accounts somebody else has locked. */
 export function chargeFreeBatches(deps: Deps, batches: readonly Batch[]): Promise<Outcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
-  return charge(deps, batches, (tx) => lockFreeAccounts(tx, tenants));
+  return charge(deps, batches, CURRENT_RULE, (tx) => lockFreeAccounts(tx, tenants));
 }
 
 /** Charge batches of one tenant, after whoever has its account locked. */
-export function chargeTenant(deps: Deps, tenant: TenantId, batches: readonly Batch[]): Promise<Outcomes> {
-  return charge(deps, batches, async (tx) => [await lockAccount(tx, tenant)]);
+export function chargeTenant(
+  deps: Deps,
+  tenant: TenantId,
+  batches: readonly Batch[],
+  rule = CURRENT_RULE,
+): Promise<Outcomes> {
+  return charge(deps, batches, rule, async (tx) => [await lockAccount(tx, tenant)]);
 }
 
 /**
@@ -42,6 +48,7 @@ export function chargeTenant(deps: Deps, tenant: TenantId, batches: readonly Bat
 async function charge(
   deps: Deps,
   batches: readonly Batch[],
+  rule: PricingRule,
   lock: (tx: Tx) => Promise<Account[]>,
 ): Promise<Outcomes> {
   const attempt = async (
@@ -55,7 +62,7 @@ async function charge(
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
       const locked = batches.filter(({ tenant }) => tenants.has(tenant));
       const known = (await mustLookUp(tx, locked)) ? await findKnown(tx, idsOf(locked)) : undefined;
-      const bills = await makeBills(deps, tx, accounts, locked, known);
+      const bills = await makeBills(deps, tx, accounts, locked, known, rule);
       return { bills, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
@@ -91,14 +98,16 @@ async function makeBills(
   accounts: readonly Account[],
   batches: readonly Batch[],
   known: ReadonlyMap<TenantId, Known> | undefined,
+  rule: PricingRule,
 ): Promise<Bill[]> {
   const byTenant = Map.groupBy(batches, (batch) => batch.tenant);
+  const rounding = deps.config.billingRounding;
   const bills: Bill[] = [];
   for (const account of accounts) {
     const rates = await deps.rates.version(tx, account.rateVersion);
     const own = byTenant.get(account.tenant) ?? [];
     const ownKnown = known && (known.get(account.tenant) ?? new Map());
-    bills.push(billBatches(account, own, ownKnown, rates, deps.config.billingRounding));
+    bills.push(billBatches(account, own, ownKnown, { rates, rule, rounding }));
   }
   return bills;
 }
@@ -135,13 +144,13 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
 }
 
 function postingOf(bill: Bill) {
-  const { account, total, carry, rateVersion } = bill;
+  const { account, total, carry, terms } = bill;
   return {
     account,
     posting: {
       kind: account.exempt ? 'unbilled' : 'usage',
       amount: account.exempt ? 0n : -total,
-      batch: { rateVersion, carry, records: bill.count, newestIds: newestIds(bill) },
+      batch: { terms, carry, records: bill.count, newestIds: newestIds(bill) },
     },
   } as const;
 }

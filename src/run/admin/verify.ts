@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type Stripe from 'stripe';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
+import { FIRST_CARRY } from '../../money/audit/audit-rules.ts';
 import { compareWithProvider } from '../../money/audit/compare-provider.ts';
-import { FIRST_CARRY, Recomputation } from '../../money/audit/recompute-charges.ts';
+import { Recomputation } from '../../money/audit/recompute-charges.ts';
 import {
   compareBalances,
   compareCarries,

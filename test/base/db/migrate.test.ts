@@ -51,6 +51,12 @@ describe('migrate', () => {
     expect(await listRun()).toEqual(files);
   });
 
+  it('takes longer than the pool allows a statement', async () => {
+    const impatient = openPool(databaseUrl(inject('adminUrl'), name));
+    Object.assign(impatient.options, { query_timeout: 1, statement_timeout: 1, lock_timeout: 1 });
+    expect(await migrate(impatient).finally(() => impatient.end())).toBe(files.length);
+  });
+
   it('refuses a file that was changed after it ran', async () => {
     await migrate(pool);
     await pool.query(`update migrations set checksum = 'of another text' where name = $1`, [files[0]]);

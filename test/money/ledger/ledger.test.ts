@@ -189,8 +189,9 @@ describe('the database refuses', () => {
     await adjust(-4n);
     await database.pool.query(
       `with posting as (
-         insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, carry, records, newest_ids)
-         values ($1, 3, 'usage', 6, 0, 6, 1, 1006632960000, 1, '{a}')),
+         insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, rule_version, rounding,
+                               carry, records, newest_ids)
+         values ($1, 3, 'usage', 6, 0, 6, 1, 1, 'c', 1006632960000, 1, '{a}')),
        record as (
          insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role,
                                     tier, capped, id)
@@ -201,6 +202,7 @@ describe('the database refuses', () => {
   });
 
   const POSTING = 'insert into postings (tenant_id, seq, kind, balance_before, amount, balance';
+  const CHARGED_BY = ', rate_version, carry, records, newest_ids, rule_version, rounding';
   it.each([
     ['another amount of a posting', 'update postings set amount = 0 where tenant_id = $1', 'append-only'],
     ['a change of nothing', 'update postings set amount = 0 where tenant_id = $1 and false', 'append-only'],
@@ -237,10 +239,30 @@ describe('the database refuses', () => {
     ['a second posting at one place', `${POSTING}) values ($1, 3, 'adjustment', 6, 1, 7)`, 'postings_pkey'],
     [
       'a charge that adds credit',
-      `${POSTING}, rate_version, carry, records, newest_ids) values ($1, 4, 'usage', 6, 1, 7, 1, 0, 1, '{b}')`,
+      `${POSTING}${CHARGED_BY}) values ($1, 4, 'usage', 6, 1, 7, 1, 0, 1, '{b}', 1, 'c')`,
       'postings_check',
     ],
     ['a charge without a rate card', `${POSTING}) values ($1, 4, 'usage', 6, -1, 5)`, 'postings_check'],
+    [
+      'a charge without a pricing rule',
+      `${POSTING}${CHARGED_BY}) values ($1, 4, 'usage', 6, -1, 5, 1, 0, 1, '{b}', null, 'c')`,
+      'postings_rule',
+    ],
+    [
+      'shadow usage without a rounding',
+      `${POSTING}${CHARGED_BY}) values ($1, 4, 'unbilled', 6, 0, 6, 1, 0, 1, '{b}', 1, null)`,
+      'postings_rule',
+    ],
+    [
+      'an adjustment by a pricing rule',
+      `${POSTING}, rule_version) values ($1, 4, 'adjustment', 6, 1, 7, 1)`,
+      'postings_rule',
+    ],
+    [
+      'a rounding of its own',
+      `${POSTING}${CHARGED_BY}) values ($1, 4, 'usage', 6, -1, 5, 1, 0, 1, '{b}', 1, 'x')`,
+      'postings_rounding_check',
+    ],
     ['a top-up without a payment', `${POSTING}) values ($1, 4, 'top_up', 6, 1, 7)`, 'postings_check'],
     [
       'a top-up of less than nothing',
@@ -249,7 +271,7 @@ describe('the database refuses', () => {
     ],
     [
       'shadow usage that moves the balance',
-      `${POSTING}, rate_version, carry, records, newest_ids) values ($1, 4, 'unbilled', 6, -1, 5, 1, 0, 1, '{b}')`,
+      `${POSTING}${CHARGED_BY}) values ($1, 4, 'unbilled', 6, -1, 5, 1, 0, 1, '{b}', 1, 'c')`,
       'postings_check',
     ],
     ['a kind of its own', `${POSTING}) values ($1, 4, 'gift', 6, 1, 7)`, 'postings_kind_check'],

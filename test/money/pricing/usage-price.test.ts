@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CURRENT_RULE } from '../../../src/money/pricing/pricing-rule.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import {
@@ -24,7 +25,12 @@ function usage(fields: Partial<Usage> = {}): Usage {
 
 function settle(records: readonly UsageRecord[], startCarry: bigint) {
   const columns = UsageRecords.from(records);
-  return settleRecords(columns, columns.rows(), RATES, startCarry, 'carry');
+  return settleRecords(
+    columns,
+    columns.rows(),
+    { rates: RATES, rule: CURRENT_RULE, rounding: 'carry' },
+    startCarry,
+  );
 }
 
 function record(fields: Partial<UsageRecord> = {}): UsageRecord {

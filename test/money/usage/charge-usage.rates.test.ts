@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { CURRENT_RULE } from '../../../src/money/pricing/pricing-rule.ts';
 import { BUILT_IN_RATES } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
@@ -25,8 +26,13 @@ describe('a rate card that changes between batches', () => {
     await loadRates(db, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.07' });
     expect((await charge(app, tenant, [first])).total.micros).toBe(70_000);
     expect(await charge(app, tenant, [first])).toMatchObject({ duplicates: 1, total: { micros: 0 } });
-    const { rows } = await db.query(`select rate_version from postings where kind = 'usage' order by seq`);
-    expect(rows.map((row) => row.rate_version)).toEqual([1, 2]);
+    const { rows } = await db.query(
+      `select rate_version, rule_version, rounding from postings where kind = 'usage' order by seq`,
+    );
+    expect(rows).toEqual([
+      { rate_version: 1, rule_version: CURRENT_RULE.version, rounding: 'c' },
+      { rate_version: 2, rule_version: CURRENT_RULE.version, rounding: 'c' },
+    ]);
   });
 
   it('loses no fraction of a micro and makes up none, while batches come', async () => {
@@ -66,6 +72,10 @@ describe('rounding per record', () => {
     expect((await charge(app, tenant, less)).total.micros).toBe(0);
     const { rows } = await app.service.deps.db.query('select distinct carry from accounts');
     expect(rows).toEqual([{ carry: 1_006_632_960_000n }]);
+    const postings = await app.service.deps.db.query(
+      `select distinct rounding from postings where kind = 'usage'`,
+    );
+    expect(postings.rows).toEqual([{ rounding: 'r' }]);
     expect(await checkLedger(app.service.deps.db, 'per_record')).toEqual([]);
   });
 });

@@ -87,6 +87,14 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: 'update postings set rate_version = 9 where tenant_id = $1 and seq = 2',
     differences: [{ what: 'rate card of posting 2', expected: 'version 9', found: 'none' }],
   },
+  'a posting charged by a pricing rule that is not there': {
+    sql: 'update postings set rule_version = 9 where tenant_id = $1 and seq = 2',
+    differences: [{ what: 'pricing rule of posting 2', expected: 'version 9', found: 'none' }],
+  },
+  'a posting that names no rounding': {
+    sql: `update postings set rounding = 'x' where tenant_id = $1 and seq = 2`,
+    differences: [{ what: 'rounding of posting 2', expected: 'c, r or u', found: 'x' }],
+  },
   'a posting that left another carry': {
     sql: 'update postings set carry = carry + 1 where tenant_id = $1 and seq = 2',
     differences: [{ what: 'carry of posting 2' }, { what: 'carry of posting 3' }],

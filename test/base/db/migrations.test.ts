@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../src/base/db/migrate.ts';
+import { BUILT_IN_RATES, parseRateCard } from '../../../src/money/pricing/rate-card.ts';
+import {
+  INITIAL_CARRY,
+  priceUsage,
+  type Rounding,
+  settlePrice,
+} from '../../../src/money/pricing/usage-price.ts';
+import { useDatabase } from '../../support/database.ts';
+import { recomputeCharges } from '../../support/recompute.ts';
+
+const FOLDER = new URL('../../../migrations/', import.meta.url);
+
+function read(name: string): Promise<string> {
+  return readFile(new URL(name, FOLDER), 'utf8');
+}
+
+function checksum(sql: string): string {
+  return createHash('sha256').update(sql).digest('hex');
+}
+
+/** Databases have run these files, and a changed file stops their service at its next start. */
+const FROZEN: Readonly<Record<string, string>> = {
+  '0001_init.sql': '75376e2b416222baca1acbc17c96b997693fe1ed0265ac7921abee113ab5cdc2',
+  '0002_join.sql': '19a5f7f1c6ffe245812a592c9b45635a99360b020d2c813d1a348d77c6cc1eaf',
+  '0003_control.sql': 'b63a157f8c1e161b28c2264c82ebb0874367be9936229a81cc2ab690ffe98940',
+};
+
+describe('migrations', () => {
+  it.each(Object.entries(FROZEN))('%s never changes: add a new migration instead', async (name, frozen) => {
+    expect(checksum(await read(name))).toBe(frozen);
+  });
+
+  it('have numbers of their own', async () => {
+    const numbers = (await readdir(FOLDER)).map((name) => name.slice(0, 4));
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+});
+
+describe('0005_pricing_rule.sql on a database with postings of every kind', () => {
+  const database = useDatabase({ empty: true });
+  const TENANT = 7n;
+  let filenodeBefore: unknown;
+
+  /** Run every migration before this one, and remember them as `migrate` does. */
+  async function migrateBefore(name: string): Promise<void> {
+    await database.pool.query(`create table migrations (
+      name text primary key, checksum text not null, run_at timestamptz not null default now())`);
+    for (const earlier of (await readdir(FOLDER)).sort().filter((each) => each < name)) {
+      const sql = await read(earlier);
+      await database.pool.query(sql);
+      await database.pool.query('insert into migrations (name, checksum) values ($1, $2)', [
+        earlier,
+        checksum(sql),
+      ]);
+    }
+  }
+
+  /** Six records of half a micro: with a carry they cost 3 together, rounded by themselves 6. */
+  async function insertUsage(seq: number, before: bigint, kind: 'usage' | 'unbilled', rounding: Rounding) {
+    const usage = { role: 'audience', tier: 'audio', seconds: 10, egressBytes: 26_844n } as const;
+    const { numerator } = priceUsage(usage, { version: 1, ...parseRateCard(BUILT_IN_RATES) });
+    const amounts: bigint[] = [];
+    let carry = INITIAL_CARRY;
+    for (let line = 0; line < 6; line += 1) {
+      const settled = settlePrice(numerator, carry, rounding);
+      amounts.push(settled.amount);
+      carry = settled.carry;
+    }
+    const ids = amounts.map((_, line) => `${seq}-${line}`);
+    const total = amounts.reduce((sum, amount) => sum + amount);
+    const amount = kind === 'usage' ? -total : 0n;
+    await database.pool.query(
+      `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, carry, records,
+                             newest_ids)
+       values ($1, $2, $3, $4, $5, $6, 1, $7, 6, $8)`,
+      [TENANT, seq, kind, before, amount, before + amount, carry, ids.toReversed()],
+    );
+    await database.pool.query(
+      `insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role,
+                                  tier, capped, id)
+       select $1, $2, $3, 0, each.amount, $4, each.place - 1, 'a', 'a', false, each.id
+         from unnest($5::bigint[], $6::text[]) with ordinality as each (amount, id, place)`,
+      [TENANT, seq, usage.egressBytes, usage.seconds, amounts, ids],
+    );
+    return { total, carry };
+  }
+
+  async function filenode(): Promise<unknown> {
+    const { rows } = await database.pool.query(`select pg_relation_filenode('postings') as filenode`);
+    return rows[0].filenode;
+  }
+
+  beforeAll(async () => {
+    const { pool } = database;
+    await migrateBefore('0005_pricing_rule.sql');
+    await pool.query('insert into rate_cards (version, card) values (1, $1)', [BUILT_IN_RATES]);
+    await pool.query(`insert into tenants (id, name, email) values ($1, 'Ada', 'ada@example.com')`, [TENANT]);
+    await pool.query('insert into accounts (tenant_id) values ($1)', [TENANT]);
+    await pool.query(
+      `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, payment_id, reference) values
+         ($1, 1, 'top_up', 0, 100, 100, 'pi_1', 'pi_1'),
+         ($1, 2, 'auto_top_up', 100, 100, 200, 'pi_2', 'pi_2'),
+         ($1, 3, 'refund', 200, -10, 190, 'pi_1', 're_1'),
+         ($1, 4, 'dispute', 190, -10, 180, 'pi_2', 'dp_1'),
+         ($1, 5, 'adjustment', 180, 20, 200, null, 'thanks')`,
+      [TENANT],
+    );
+    const unbilled = await insertUsage(6, 200n, 'unbilled', 'carry');
+    const rounded = await insertUsage(7, 200n, 'usage', 'per_record');
+    const carried = await insertUsage(8, 200n - rounded.total, 'usage', 'carry');
+    expect([unbilled.total, rounded.total, carried.total]).toEqual([3n, 6n, 3n]);
+    await pool.query('update accounts set last_seq = 8, balance = 191, carry = $2 where tenant_id = $1', [
+      TENANT,
+      carried.carry,
+    ]);
+    filenodeBefore = await filenode();
+    expect(await migrate(pool)).toBeGreaterThan(0);
+  });
+
+  it('says rule 1 and an unknown rounding of usage, and nothing of the others', async () => {
+    const { rows } = await database.pool.query(
+      'select kind, rule_version, rounding from postings order by seq',
+    );
+    const none = { rule_version: null, rounding: null };
+    const first = { rule_version: 1, rounding: 'u' };
+    expect(rows).toEqual([
+      { kind: 'top_up', ...none },
+      { kind: 'auto_top_up', ...none },
+      { kind: 'refund', ...none },
+      { kind: 'dispute', ...none },
+      { kind: 'adjustment', ...none },
+      { kind: 'unbilled', ...first },
+      { kind: 'usage', ...first },
+      { kind: 'usage', ...first },
+    ]);
+  });
+
+  it('leaves charges that verify computes again', async () => {
+    expect(await recomputeCharges(database.pool)).toEqual([]);
+  });
+
+  it('does not rewrite the table', async () => {
+    expect(await filenode()).toBe(filenodeBefore);
+  });
+
+  it('leaves postings append-only, and asks new usage for its rule', async () => {
+    const { pool } = database;
+    await expect(pool.query('update postings set rule_version = 2')).rejects.toThrow('append-only');
+    const insert = `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, carry,
+                                          records, newest_ids) values ($1, 9, 'usage', 191, 0, 191, 1, 0, 1, '{x}')`;
+    await expect(pool.query(insert, [TENANT])).rejects.toThrow('postings_rule');
+  });
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AUDIT_RULES, FIRST_CARRY, HALF, PARTS, SHORTENED_BY } from '../../../src/money/audit/audit-rules.ts';
+import { CURRENT_RULE, PRICING_RULES } from '../../../src/money/pricing/pricing-rule.ts';
+import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
+import { INITIAL_CARRY, PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
+import { ROLE_CODES, TIER_CODES } from '../../../src/money/usage/copy-rows.ts';
+
+const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };
+
+const anyRecord = fc.record({
+  role: fc.constantFrom(...ROLES),
+  tier: fc.constantFrom(...TIERS),
+  seconds: fc.integer({ min: 0, max: 86_400 }),
+  egressBytes: fc.oneof(fc.bigInt(0n, 200_000n), fc.bigInt(0n, 2n ** 36n)),
+});
+
+it('numbers the versions from 1 without a gap, and charges by the newest', () => {
+  expect(PRICING_RULES.map(({ version }) => version)).toEqual(PRICING_RULES.map((_, index) => index + 1));
+  expect(CURRENT_RULE).toBe(PRICING_RULES.at(-1));
+});
+
+it('has each version a second time, for verify', () => {
+  expect(Object.keys(AUDIT_RULES).map(Number)).toEqual(PRICING_RULES.map(({ version }) => version));
+});
+
+describe.each(PRICING_RULES)('version $version', ({ version, price, settle }) => {
+  it.each(['carry', 'per_record'] as const)('charges what verify computes, with %s', (rounding) => {
+    expect(PRICE_DENOMINATOR * SHORTENED_BY).toBe(PARTS);
+    expect(INITIAL_CARRY).toBe(FIRST_CARRY);
+    const audit = AUDIT_RULES[version]!;
+    fc.assert(
+      fc.property(fc.array(anyRecord, { maxLength: 40 }), (records) => {
+        let carry = INITIAL_CARRY;
+        let total = HALF;
+        for (const record of records) {
+          const priced = price(record, RATES);
+          const settled = settle(priced.numerator, carry, rounding);
+          const stored = { ...record, role: ROLE_CODES[record.role], tier: TIER_CODES[record.tier] };
+          const { parts, capped } = audit.price(stored, RATES);
+          const { amount, after } = audit.charge(total, parts, rounding);
+          expect(settled.amount).toBe(amount);
+          expect(priced.capped).toBe(capped);
+          expect(settled.carry).toBe((after % PARTS) / SHORTENED_BY);
+          carry = settled.carry;
+          total = after;
+        }
+      }),
+    );
+  });
+});
