@@ -1,9 +1,9 @@
 /** Back ends that mint tokens over gRPC. */
+import { MintClientTokenRequestSchema } from '@boxoffice/contract/token_service';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import { openFirstRoom } from '../src/control/admission/open-first-room.sql.ts';
-import { MintClientTokenRequestSchema } from '../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { makeTenant, openProcess, openStand, type Stand } from './stand.ts';

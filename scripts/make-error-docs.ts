@@ -6,12 +6,12 @@
  *                                           sdk/typescript/src/backend/error-reasons.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import type { DescMethod } from '@bufbuild/protobuf';
-import { ModerationService } from '../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { ParticipantService } from '../src/gen/boxoffice/control/v1/participant_service_pb.ts';
-import { RoomService } from '../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../src/gen/boxoffice/control/v1/token_service_pb.ts';
-import { WatchdogService } from '../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
 
 const TABLE_URL = new URL('../proto/boxoffice/control/v1/errors.json', import.meta.url);
 const DOCS_URL = new URL('../docs/control-plane-errors.md', import.meta.url);

@@ -1,7 +1,7 @@
 /** Streams of events as a client sees them. */
+import { type Event, Event_Type } from '@boxoffice/contract/event';
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { expect, vi } from 'vitest';
-import { type Event, Event_Type } from '../../src/gen/boxoffice/control/v1/event_pb.ts';
 import { CallError } from '../support/grpc.ts';
 
 export interface StreamedEvent {

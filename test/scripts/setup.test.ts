@@ -51,7 +51,8 @@ afterAll(() => registry.close());
 beforeEach(() => {
   root = fs.mkdtempSync(join(scratch, 'clone-'));
   const dependencies = Object.fromEntries(Object.keys(PACKAGES).map((name) => [name, '1.0.0']));
-  const project = { name: 'clone', version: '1.0.0', dependencies };
+  const project = { name: 'clone', version: '1.0.0', workspaces: ['shared'], dependencies };
+  const shared = { name: 'shared-part', version: '1.0.0' };
   const locked = Object.keys(PACKAGES).map((name) => [
     `node_modules/${name}`,
     { version: '1.0.0', integrity: integrityOf(registry.tarballs.get(name)!), engines: { node: '<1' } },
@@ -59,8 +60,15 @@ beforeEach(() => {
   writeJson('package.json', project);
   writeJson('package-lock.json', {
     ...{ name: 'clone', version: '1.0.0', lockfileVersion: 3, requires: true },
-    packages: { '': project, ...Object.fromEntries(locked) },
+    packages: {
+      '': project,
+      ...Object.fromEntries(locked),
+      'node_modules/shared-part': { resolved: 'shared', link: true },
+      shared,
+    },
   });
+  fs.mkdirSync(join(root, 'shared'));
+  writeJson('shared/package.json', shared);
   fs.mkdirSync(join(root, 'scripts'));
   fs.copyFileSync(SETUP, join(root, 'scripts', 'setup.mjs'));
 });
@@ -159,8 +167,9 @@ describe('setup', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(read('node_modules/first-part/index.js')).toBe('// first');
     expect(read(LIBRARY)).toBe('a library');
+    expect(read('node_modules/shared-part/package.json')).toBe(read('shared/package.json'));
     expect([read('package.json'), read('package-lock.json')]).toEqual(before);
-    expect(listing()).toEqual(['node_modules', 'package-lock.json', 'package.json', 'scripts']);
+    expect(listing()).toEqual(['node_modules', 'package-lock.json', 'package.json', 'scripts', 'shared']);
   });
 
   it('does and says nothing when all is there, without asking the registry', async () => {
@@ -175,6 +184,7 @@ describe('setup', () => {
     ['a package is gone', 'node_modules/second-part'],
     ['an installation was cut short', 'node_modules/.package-lock.json'],
     ['a link is gone', LIBRARY],
+    ['the link to a workspace is gone', 'node_modules/shared-part'],
   ])('puts it right when %s', async (_, path) => {
     await setup();
     fs.rmSync(join(root, path), { recursive: true });

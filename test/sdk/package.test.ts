@@ -1,39 +1,113 @@
-/** The package as it is installed: what `npm pack` takes, and that plain JavaScript can import it. */
+/** The SDK and its contract as strangers install them: what `npm pack` takes, and that plain JavaScript can import it. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SDK = join(ROOT, 'sdk/typescript');
+const CONTRACT = join(ROOT, 'proto');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
 let folder: string;
+/** A project outside this repository, with the two packages and what they say that they depend on. */
+let project: string;
 
-/** The package in a folder of its own, built, with nothing of the sources. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-sdk-'));
-  for (const file of ['package.json', 'README.md', 'LICENSE']) {
-    await copyFile(join(SDK, file), join(folder, file));
+  project = join(folder, 'project');
+  const modules = join(project, 'node_modules');
+  const manifests = [await install(CONTRACT, modules), await install(await buildSdk(), modules)];
+
+  const declared = manifests.flatMap(({ dependencies }) => Object.keys(dependencies));
+  for (const name of new Set(declared)) {
+    if (name.startsWith('@boxoffice/')) continue;
+    await mkdir(dirname(join(modules, name)), { recursive: true });
+    await symlink(join(ROOT, 'node_modules', name), join(modules, name));
   }
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, '-p', SDK, '--outDir', join(folder, 'dist')]);
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('holds the build, a README and the licence, and neither sources nor tests', async () => {
-  const { stdout } = await run('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], { cwd: folder });
-  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-  const paths = files.map(({ path }) => path);
+/** The SDK in a folder of its own, built, with nothing of the sources. */
+async function buildSdk(): Promise<string> {
+  const built = join(folder, 'sdk');
+  await mkdir(built);
+  for (const file of ['package.json', 'README.md', 'LICENSE']) {
+    await copyFile(join(SDK, file), join(built, file));
+  }
+  await run(process.execPath, [TSC, '-p', SDK, '--outDir', join(built, 'dist')]);
+  return built;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const readManifest = async (path: string): Promise<Manifest> =>
+  JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
+
+/** Packs the package of a folder and unpacks it among the modules. */
+async function install(source: string, modules: string): Promise<Manifest> {
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', pack, { cwd: source });
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  const manifest = await readManifest(source);
+  const target = join(modules, manifest.name);
+  await mkdir(target, { recursive: true });
+  await run('tar', ['-xzf', join(folder, filename), '-C', target, '--strip-components=1']);
+  return manifest;
+}
+
+/** Runs a program of the project, and gives back what it printed. */
+async function runProgram(program: string): Promise<string> {
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: project });
+  return stdout;
+}
+
+async function packedFiles(name: string): Promise<string[]> {
+  const target = join(project, 'node_modules', name);
+  const entries = await readdir(target, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(target.length + 1))
+    .sort();
+}
+
+test('the SDK holds the build, a README and the licence, and neither sources nor tests', async () => {
+  const paths = await packedFiles('@boxoffice/sdk');
   expect(
-    paths.filter((path) => !/^dist\/(backend|device|gen|relay)\/[\w/-]+(\.d\.ts|\.js)$/.test(path)),
+    paths.filter((path) => !/^dist\/(backend|device|relay)\/[\w/-]+(\.d\.ts|\.js)$/.test(path)),
   ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
-  expect(await readFile(join(SDK, 'LICENSE'), 'utf8')).toBe(await readFile(join(ROOT, 'LICENSE'), 'utf8'));
+});
+
+test('the contract holds its .proto files, each compiled, the table of errors, a README and the licence', async () => {
+  const paths = await packedFiles('@boxoffice/contract');
+  const protos = paths.filter((path) => path.endsWith('.proto'));
+  expect(protos).toContain('boxoffice/control/v1/room_service.proto');
+  const compiled = protos.flatMap((path) =>
+    ['.d.ts', '.js'].map((end) => `gen/${path.replace(/\.proto$/, `_pb${end}`)}`),
+  );
+  const others = ['LICENSE', 'README.md', 'boxoffice/control/v1/errors.json', 'package.json'];
+  expect(paths).toStrictEqual([...protos, ...compiled, ...others].sort());
+});
+
+test('both have the licence of the project, one version, and the same protobuf', async () => {
+  const [root, sdk, contract] = await Promise.all([ROOT, SDK, CONTRACT].map(readManifest));
+  expect([sdk!.version, sdk!.dependencies['@boxoffice/contract']]).toStrictEqual([
+    contract!.version,
+    contract!.version,
+  ]);
+  const versions = [root, sdk, contract].map((manifest) => manifest!.dependencies['@bufbuild/protobuf']);
+  expect(new Set(versions).size).toBe(1);
+  const licence = await readFile(join(ROOT, 'LICENSE'), 'utf8');
+  for (const path of [SDK, CONTRACT]) expect(await readFile(join(path, 'LICENSE'), 'utf8')).toBe(licence);
 });
 
 test('can be imported by plain JavaScript, by its three names alone', async () => {
@@ -53,12 +127,47 @@ test('can be imported by plain JavaScript, by its three names alone', async () =
     const isThere = [openUsageReporter, Session].every((each) => typeof each === 'function');
     const kind = unreached instanceof BoxofficeError && unreached.kind;
     console.log(JSON.stringify([kind, refused instanceof AdmissionRefused, refused.code, hidden, isThere]));`;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder });
-  expect(JSON.parse(stdout)).toStrictEqual([
+  expect(JSON.parse(await runProgram(program))).toStrictEqual([
     'Unavailable',
     true,
     'TOKEN_MALFORMED',
     'ERR_PACKAGE_PATH_NOT_EXPORTED',
     true,
   ]);
+});
+
+test("the contract's README tells how to import it", async () => {
+  const [, example] = /```js\n(.*?)```/s.exec(await readFile(join(CONTRACT, 'README.md'), 'utf8')) ?? [];
+  const program = `
+    const tenant = 't_0123456789abcdef';
+    const send = (method, bytes) => console.log(method.name, bytes.length, ErrorInfoSchema.typeName);
+    ${example}`;
+  expect(await runProgram(program)).toBe('CreateRoom 31 google.rpc.ErrorInfo\n');
+});
+
+test('devices and relays load neither the contract nor gRPC', async () => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const names = new Set();
+    registerHooks({ resolve: (name, context, next) => (names.add(name), next(name, context)) });
+    await import('@boxoffice/sdk/device');
+    await import('@boxoffice/sdk/relay');
+    console.log(JSON.stringify([...names].filter((name) => !/^(\\.|node:|@boxoffice\\/sdk\\/)/.test(name))));`;
+  expect(JSON.parse(await runProgram(program))).toStrictEqual(['jose']);
+});
+
+test('gives TypeScript the types of the contract', async () => {
+  const program = `
+    import { Boxoffice } from '@boxoffice/sdk';
+    const { rooms } = new Boxoffice({ url: '', controlUrl: '', apiKey: '' });
+    for await (const { state } of rooms.list()) {
+      state satisfies 'live' | 'ended' | 'unknown';
+      // @ts-expect-error: a state is none of the other words
+      state satisfies 'live' | 'ended';
+    }\n`;
+  await writeFile(join(project, 'program.mts'), program);
+  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', ''];
+  await run(process.execPath, [TSC, ...options, 'program.mts'], { cwd: project }).catch(({ stdout }) =>
+    expect.fail(stdout),
+  );
 });

@@ -1,9 +1,9 @@
 /** Both halves of the SDK with a real service between them. */
+import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import { createDevice, JoinError } from '../../sdk/typescript/src/device/index.ts';
 import { createTokenVerifier } from '../../sdk/typescript/src/relay/index.ts';
 import { ROLE_CAPABILITIES } from '../../src/access/rights/capabilities.ts';
-import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { mint } from '../doors/grpc/mint.ts';
 import { createCredential, endRoom, newDevice, spendAll } from '../doors/join/support.ts';
 import { useControl } from '../support/grpc.ts';

@@ -1,4 +1,16 @@
 /** A client of the control plane for tests: bare grpc-js, and errors with their details read. */
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+  RetryInfoSchema,
+  StatusSchema,
+} from '@boxoffice/contract/google/rpc/error_details';
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { create, fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
@@ -13,18 +25,6 @@ import {
 } from '@grpc/grpc-js';
 import { afterAll } from 'vitest';
 import { definitionOf } from '../../src/doors/grpc/methods.ts';
-import { ModerationService } from '../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { ParticipantService } from '../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
-import { RoomService } from '../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../src/gen/boxoffice/control/v1/token_service_pb.ts';
-import { WatchdogService } from '../../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  PreconditionFailureSchema,
-  RetryInfoSchema,
-  StatusSchema,
-} from '../../src/gen/google/rpc/error_details_pb.ts';
 import type { TestService, TestTenant } from './service.ts';
 
 export const SERVICES = [

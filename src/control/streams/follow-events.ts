@@ -8,16 +8,15 @@
 
 import type { Caller } from '../../access/keys/api-key.ts';
 import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
+import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import type { KeyLookups } from '../../access/keys/key-lookups.ts';
-import type { BaseDeps } from '../../base/deps.ts';
-import type { EventWaker } from '../../events/event-waker.ts';
-import type { StreamLimit } from './stream-limit.ts';
 import { inSnapshot } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
+import type { EventWaker } from '../../events/event-waker.ts';
 import { findNewestPlace } from '../../events/events.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
@@ -29,6 +28,7 @@ import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { listWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import type { EventFilter, StreamItem } from './stream-event.ts';
 import { listStreamEvents } from './stream-events.sql.ts';
+import type { StreamLimit } from './stream-limit.ts';
 
 /** A stream that says nothing for 15 s is dead. */
 const BOOKMARK_MS = 10_000;

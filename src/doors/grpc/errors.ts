@@ -4,18 +4,18 @@
  * Source: specification 7.3. `ErrorInfo` is always there; its reasons are listed for each method in
  * `proto/boxoffice/control/v1/errors.json`.
  */
-import { create, toBinary } from '@bufbuild/protobuf';
-import { anyPack, durationFromMs } from '@bufbuild/protobuf/wkt';
-import { Metadata, status } from '@grpc/grpc-js';
-import { type Outage, outageOf } from '../../base/db/outage.ts';
-import { Failure, type FailureKind } from '../../base/failure.ts';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   PreconditionFailureSchema,
   RetryInfoSchema,
   StatusSchema,
-} from '../../gen/google/rpc/error_details_pb.ts';
+} from '@boxoffice/contract/google/rpc/error_details';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { anyPack, durationFromMs } from '@bufbuild/protobuf/wkt';
+import { Metadata, status } from '@grpc/grpc-js';
+import { type Outage, outageOf } from '../../base/db/outage.ts';
+import { Failure, type FailureKind } from '../../base/failure.ts';
 
 export const ERROR_DOMAIN = 'boxoffice';
 

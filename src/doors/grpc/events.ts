@@ -1,10 +1,10 @@
 /** Events and streams of them: our types to the wire, and the places where they are resumed. */
+import { type EventSchema, Event_Type as Type } from '@boxoffice/contract/event';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { invalidField } from '../../base/failure.ts';
 import type { Event, EventType, Happening, StreamItem } from '../../control/streams/stream-event.ts';
 import type { Place } from '../../events/event.ts';
-import { type EventSchema, Event_Type as Type } from '../../gen/boxoffice/control/v1/event_pb.ts';
 import { parseToken, renderToken } from './fields.ts';
 import { renderModerationEvent, renderParticipant, renderRoom, renderWatchdog } from './render.ts';
 

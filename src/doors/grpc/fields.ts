@@ -1,4 +1,6 @@
 /** Fields of requests: wire to our types. Each `parse...()` fails with `invalid_request` and names its field. */
+import type { Actor as WireActor } from '@boxoffice/contract/actor';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import type { Duration, FieldMask, Timestamp } from '@bufbuild/protobuf/wkt';
 import { durationMs, timestampDate } from '@bufbuild/protobuf/wkt';
 import { type Capability, isCapability } from '../../access/rights/capabilities.ts';
@@ -9,8 +11,6 @@ import { prepareUsername } from '../../access/usernames/username.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
 import type { ActorName } from '../../control/rooms/actor.ts';
-import type { Actor as WireActor } from '../../gen/boxoffice/control/v1/actor_pb.ts';
-import { TrackKind } from '../../gen/boxoffice/control/v1/track_kind_pb.ts';
 import { ROLES, type Role } from '../../money/pricing/role.ts';
 
 const ROOM_NAME = new RegExp(ROOM_NAME_PATTERN);

@@ -1,4 +1,11 @@
 /** `ModerationService`. */
+import type { BanSchema } from '@boxoffice/contract/moderation';
+import {
+  type BanSubjectRequest,
+  type ForceMuteRequest,
+  type KickParticipantRequest,
+  ModerationService,
+} from '@boxoffice/contract/moderation_service';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Tx } from '../../base/db/pool.ts';
@@ -17,13 +24,6 @@ import {
   restrictTracks,
 } from '../../control/moderation/restrict-tracks.ts';
 import { unbanSubject } from '../../control/moderation/unban-subject.ts';
-import type { BanSchema } from '../../gen/boxoffice/control/v1/moderation_pb.ts';
-import {
-  type BanSubjectRequest,
-  type ForceMuteRequest,
-  type KickParticipantRequest,
-  ModerationService,
-} from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
 import {
   parseActor,
   parseDurationMs,

@@ -1,12 +1,9 @@
 /** `ParticipantService`. */
+import { type ListParticipantsRequest, ParticipantService } from '@boxoffice/contract/participant_service';
 import { invalidField } from '../../base/failure.ts';
 import { getParticipant } from '../../control/rooms/get-participant.ts';
 import { listParticipants } from '../../control/rooms/list-participants.ts';
 import { watchParticipants } from '../../control/streams/watch-participants.ts';
-import {
-  type ListParticipantsRequest,
-  ParticipantService,
-} from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
 import { parseResumeToken, renderItem } from './events.ts';
 import {
   parseActor,

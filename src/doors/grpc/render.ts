@@ -1,4 +1,10 @@
 /** Our types to the wire. */
+import type { DeviceCredentialSchema } from '@boxoffice/contract/device_credential';
+import { ModerationEvent_Action, type ModerationEventSchema } from '@boxoffice/contract/moderation';
+import { Participant_State, type ParticipantSchema } from '@boxoffice/contract/participant';
+import { Room_State, RoomPolicy_Mode, type RoomSchema } from '@boxoffice/contract/room';
+import { TrackKind } from '@boxoffice/contract/track_kind';
+import { Watchdog_Action, Watchdog_State, type WatchdogSchema } from '@boxoffice/contract/watchdog';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { durationFromMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
@@ -16,19 +22,6 @@ import type {
   WatchdogCondition,
   WatchdogState,
 } from '../../control/watchdogs/watchdog.ts';
-import type { DeviceCredentialSchema } from '../../gen/boxoffice/control/v1/device_credential_pb.ts';
-import {
-  ModerationEvent_Action,
-  type ModerationEventSchema,
-} from '../../gen/boxoffice/control/v1/moderation_pb.ts';
-import { Participant_State, type ParticipantSchema } from '../../gen/boxoffice/control/v1/participant_pb.ts';
-import { Room_State, RoomPolicy_Mode, type RoomSchema } from '../../gen/boxoffice/control/v1/room_pb.ts';
-import { TrackKind } from '../../gen/boxoffice/control/v1/track_kind_pb.ts';
-import {
-  Watchdog_Action,
-  Watchdog_State,
-  type WatchdogSchema,
-} from '../../gen/boxoffice/control/v1/watchdog_pb.ts';
 
 const TRACKS: Readonly<Record<PublishRight, TrackKind>> = {
   audio: TrackKind.AUDIO,

@@ -1,5 +1,6 @@
 /** `RoomService`. */
-
+import { Room_State, RoomPolicy_Mode, type RoomPolicy as WirePolicy } from '@boxoffice/contract/room';
+import { RoomService, type UpdateRoomPolicyRequest } from '@boxoffice/contract/room_service';
 import { invalidField } from '../../base/failure.ts';
 import { createRoom } from '../../control/rooms/create-room.ts';
 import { endRoomByName } from '../../control/rooms/end-room.ts';
@@ -15,12 +16,6 @@ import {
 import { type PolicyChange, updateRoomPolicy } from '../../control/rooms/update-room-policy.ts';
 import { followEvents } from '../../control/streams/follow-events.ts';
 import { listEvents } from '../../control/streams/list-events.ts';
-import {
-  Room_State,
-  RoomPolicy_Mode,
-  type RoomPolicy as WirePolicy,
-} from '../../gen/boxoffice/control/v1/room_pb.ts';
-import { RoomService, type UpdateRoomPolicyRequest } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
 import { parseResumeToken, RESET, renderEvent, renderItem, renderResumeToken, type Scope } from './events.ts';
 import {
   parseActor,

@@ -4,17 +4,17 @@
  * Standard tools find their way by reflection, and health probes by `grpc.health.v1.Health`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { file_google_rpc_error_details } from '@boxoffice/contract/google/rpc/error_details';
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { logVerbosity, Server, type ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { parseRange } from '../../base/lib/address.ts';
-import { ModerationService } from '../../gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { ParticipantService } from '../../gen/boxoffice/control/v1/participant_service_pb.ts';
-import { RoomService } from '../../gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../gen/boxoffice/control/v1/token_service_pb.ts';
-import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
-import { file_google_rpc_error_details } from '../../gen/google/rpc/error_details_pb.ts';
 import type { Deps } from '../deps.ts';
 import { describeHealth, HEALTH_NAME, serveHealth } from './health.ts';
 import { MESSAGE_BYTES_MAX, makeInterceptors } from './interceptors.ts';

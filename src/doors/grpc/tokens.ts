@@ -1,4 +1,9 @@
 /** `TokenService`. */
+import {
+  type CreateDeviceCredentialRequest,
+  type MintClientTokenRequest,
+  TokenService,
+} from '@boxoffice/contract/token_service';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createCredential } from '../../access/devices/create-credential.ts';
 import { type DeviceGrant, ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
@@ -10,11 +15,6 @@ import { RANK_MAX } from '../../access/rights/key-ceiling.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { invalidField } from '../../base/failure.ts';
 import { type MintRequest, mintClientToken } from '../../control/admission/mint-client-token.ts';
-import {
-  type CreateDeviceCredentialRequest,
-  type MintClientTokenRequest,
-  TokenService,
-} from '../../gen/boxoffice/control/v1/token_service_pb.ts';
 import {
   parseCapabilities,
   parseClientAddress,

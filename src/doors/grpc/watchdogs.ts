@@ -1,4 +1,6 @@
 /** `WatchdogService`. */
+import type { Watchdog as WireWatchdog } from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import type { Duration, FieldMask } from '@bufbuild/protobuf/wkt';
 import { invalidField } from '../../base/failure.ts';
 import { createWatchdog } from '../../control/watchdogs/create-watchdog.ts';
@@ -17,8 +19,6 @@ import {
   type WatchdogPosition,
   type WatchdogRule,
 } from '../../control/watchdogs/watchdog.ts';
-import type { Watchdog as WireWatchdog } from '../../gen/boxoffice/control/v1/watchdog_pb.ts';
-import { WatchdogService } from '../../gen/boxoffice/control/v1/watchdog_service_pb.ts';
 import {
   parseActor,
   parseDurationMs,

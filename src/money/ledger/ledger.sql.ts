@@ -3,9 +3,9 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { creditTurned } from './credit-events.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
 import type { Rounding } from '../pricing/usage-price.ts';
+import { creditTurned } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 
 export interface Account {

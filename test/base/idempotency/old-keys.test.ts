@@ -1,9 +1,9 @@
+import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { Pool, Tx } from '../../../src/base/db/pool.ts';
 import { deleteOldKeys } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
 import { once } from '../../../src/base/idempotency/once.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';

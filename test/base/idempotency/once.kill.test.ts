@@ -1,7 +1,7 @@
 /** A process that is killed between its commit and its answer. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { useChildService } from '../../support/child-service.ts';
 import { useDatabase } from '../../support/database.ts';
 import { control, type TestControl } from '../../support/grpc.ts';

@@ -1,13 +1,13 @@
 /** Mutations that are sent more than once, by way of the control plane. */
-import { toBinary } from '@bufbuild/protobuf';
-import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import {
   type CreateRoomRequest,
   CreateRoomResponseSchema,
   RoomService,
-} from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+} from '@boxoffice/contract/room_service';
+import { toBinary } from '@bufbuild/protobuf';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';

@@ -1,4 +1,7 @@
 /** Who comes in, or renews, while something else happens to the room. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import type { Tx } from '../../../src/base/db/pool.ts';
@@ -8,9 +11,6 @@ import { type NewAdmission, upsertAdmission } from '../../../src/control/admissi
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { lapse, toldOf } from '../../doors/grpc/mint.ts';
 import {
   createCredential,

@@ -1,8 +1,8 @@
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 

@@ -1,12 +1,12 @@
 /** Moderators who act at once, and people who come in meanwhile. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, lastSeq, mint, newStage, read, toldSince } from './support.ts';

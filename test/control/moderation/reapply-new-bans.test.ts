@@ -1,4 +1,6 @@
 /** People who come in while a ban is being set: they were held against the bans from before it. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -7,8 +9,6 @@ import { upsertAdmission } from '../../../src/control/admission/admissions.sql.t
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, mint, newStage, type Stage, toldSince } from './support.ts';

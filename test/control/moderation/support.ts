@@ -1,10 +1,10 @@
 /** A room, and people in it who come and go. */
 import { createHash } from 'node:crypto';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import { expect } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { verify } from '../../doors/join/support.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
 import type { TestService, TestTenant } from '../../support/service.ts';

@@ -1,6 +1,6 @@
+import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { mint, newStage, type Stage } from '../moderation/support.ts';

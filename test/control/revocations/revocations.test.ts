@@ -1,10 +1,10 @@
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import { describe, expect, test } from 'vitest';
 import { newTenantId, parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';

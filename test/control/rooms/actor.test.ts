@@ -1,9 +1,9 @@
 /** Participants on whose behalf a call is made: whose rights count, where a name is on several devices. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { Participant_State } from '@boxoffice/contract/participant';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { beforeEach, expect, test } from 'vitest';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { Participant_State } from '../../../src/gen/boxoffice/control/v1/participant_pb.ts';
-import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
 import { lapse, newThumbprint } from '../../doors/grpc/mint.ts';
 import { createCredential, deviceKey, expectJoined, join, thumbprint } from '../../doors/join/support.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';

@@ -1,10 +1,10 @@
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { Watchdog_Action } from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { lookAtDue } from '../../../src/control/watchdogs/watch.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { Watchdog_Action } from '../../../src/gen/boxoffice/control/v1/watchdog_pb.ts';
-import { WatchdogService } from '../../../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 

@@ -1,8 +1,8 @@
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { Sightings } from '../../../src/control/rooms/sightings.ts';
-import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { lapse, mint, toldOf } from '../../doors/grpc/mint.ts';

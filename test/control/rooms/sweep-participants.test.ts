@@ -1,8 +1,8 @@
+import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { expel, markLapsed } from '../../../src/control/rooms/participants.sql.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { lapse, mint, newThumbprint, toldOf } from '../../doors/grpc/mint.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';

@@ -1,4 +1,5 @@
 /** Many writers, several processes, and readers that are cut off. */
+import { RoomService } from '@boxoffice/contract/room_service';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -8,7 +9,6 @@ import { type Follower, followEvents } from '../../../src/control/streams/follow
 import type { StreamItem } from '../../../src/control/streams/stream-event.ts';
 import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
 import type { Place } from '../../../src/events/event.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { isBookmark, read, seqsOf, upTo } from '../../events/support.ts';
 import { control, useControl } from '../../support/grpc.ts';

@@ -1,3 +1,6 @@
+import { DeviceCredentialSchema } from '@boxoffice/contract/device_credential';
+import { type CreateDeviceCredentialRequestSchema, TokenService } from '@boxoffice/contract/token_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import pino from 'pino';
@@ -6,12 +9,6 @@ import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { DeviceCredentialSchema } from '../../../src/gen/boxoffice/control/v1/device_credential_pb.ts';
-import {
-  type CreateDeviceCredentialRequestSchema,
-  TokenService,
-} from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
-import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';

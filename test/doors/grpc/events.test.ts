@@ -1,11 +1,11 @@
+import { Event_Type } from '@boxoffice/contract/event';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { renderToken } from '../../../src/doors/grpc/fields.ts';
-import { Event_Type } from '../../../src/gen/boxoffice/control/v1/event_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
-import { WatchdogService } from '../../../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
 import { startService } from '../../../src/run/service.ts';
 import { isBookmark, read, type StreamedEvent, seqsOf, typeOf, upTo } from '../../events/support.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';

@@ -1,5 +1,12 @@
 /** Calls as conditions ask for them, over a real connection, and their failures with everything in them. */
 import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+  RetryInfoSchema,
+  StatusSchema,
+} from '@boxoffice/contract/google/rpc/error_details';
+import {
   type AnyDesc,
   create,
   type DescMethod,
@@ -12,13 +19,6 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import { afterAll, beforeAll, expect } from 'vitest';
 import { nameOf } from '../../../scripts/make-error-docs.ts';
 import { Failure } from '../../../src/base/failure.ts';
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  PreconditionFailureSchema,
-  RetryInfoSchema,
-  StatusSchema,
-} from '../../../src/gen/google/rpc/error_details_pb.ts';
 import type { TestService } from '../../support/service.ts';
 import { type Fields, VALID, type Way, type WorldName, type Worlds } from './conditions.ts';
 import { makeWorld, type World, type WorldOptions } from './world.ts';

@@ -1,13 +1,13 @@
 /** Participants of the tests of the control plane: minted in a line. */
 import { randomBytes } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { numberEvents } from '../../../src/events/number-events.ts';
 import {
   type MintClientTokenRequestSchema,
   type MintClientTokenResponse,
   TokenService,
-} from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
+} from '@boxoffice/contract/token_service';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { numberEvents } from '../../../src/events/number-events.ts';
 import type { TestControl } from '../../support/grpc.ts';
 import type { TestService } from '../../support/service.ts';
 

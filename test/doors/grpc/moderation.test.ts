@@ -1,12 +1,12 @@
+import { ModerationEvent_Action } from '@boxoffice/contract/moderation';
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { Participant_State } from '@boxoffice/contract/participant';
+import { Room_State } from '@boxoffice/contract/room';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { ModerationEvent_Action } from '../../../src/gen/boxoffice/control/v1/moderation_pb.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { Participant_State } from '../../../src/gen/boxoffice/control/v1/participant_pb.ts';
-import { Room_State } from '../../../src/gen/boxoffice/control/v1/room_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import {
   actor,

@@ -1,13 +1,13 @@
+import { Event_Type } from '@boxoffice/contract/event';
+import { Participant_State } from '@boxoffice/contract/participant';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import type { MessageShape } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceError } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { Event_Type } from '../../../src/gen/boxoffice/control/v1/event_pb.ts';
-import { Participant_State } from '../../../src/gen/boxoffice/control/v1/participant_pb.ts';
-import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
 import { CallError, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { endRoom, spendAll } from '../join/support.ts';

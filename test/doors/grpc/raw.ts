@@ -6,10 +6,10 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import { connect } from 'node:net';
+import { ErrorInfoSchema, StatusSchema } from '@boxoffice/contract/google/rpc/error_details';
 import { fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { status } from '@grpc/grpc-js';
-import { ErrorInfoSchema, StatusSchema } from '../../../src/gen/google/rpc/error_details_pb.ts';
 
 export interface RawEnding {
   /** Of HTTP; `undefined` where the stream was reset before. */

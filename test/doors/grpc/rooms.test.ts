@@ -1,9 +1,9 @@
+import { type Room, Room_State } from '@boxoffice/contract/room';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { type Room, Room_State } from '../../../src/gen/boxoffice/control/v1/room_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StatusSchema } from '@boxoffice/contract/google/rpc/error_details';
 import { fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import {
@@ -28,7 +29,6 @@ import { nameOf, SERVICES } from '../../../scripts/make-error-docs.ts';
 import { parseRange } from '../../../src/base/lib/address.ts';
 import { makeLog } from '../../../src/base/telemetry/log.ts';
 import { clientAddress } from '../../../src/doors/grpc/client-address.ts';
-import { StatusSchema } from '../../../src/gen/google/rpc/error_details_pb.ts';
 import { type ServiceConfig, startService } from '../../../src/run/service.ts';
 import { openDatabaseProxy } from '../../base/db/proxy.ts';
 import { bareConfig } from '../../support/bare-config.ts';

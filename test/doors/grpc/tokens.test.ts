@@ -1,3 +1,5 @@
+import { RoomPolicySchema } from '@boxoffice/contract/room';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
@@ -5,8 +7,6 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { CAPABILITIES, ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
-import { RoomPolicySchema } from '../../../src/gen/boxoffice/control/v1/room_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { createCredential, endRoom, join, spendAll, verify } from '../join/support.ts';

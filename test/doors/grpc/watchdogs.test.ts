@@ -1,13 +1,13 @@
-import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import {
   Watchdog_Action as Action,
   Watchdog_State as State,
   type Watchdog,
-} from '../../../src/gen/boxoffice/control/v1/watchdog_pb.ts';
-import { WatchdogService } from '../../../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
+} from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { endRoom } from '../join/support.ts';

@@ -1,7 +1,7 @@
+import { ModerationService } from '@boxoffice/contract/moderation_service';
 import pino from 'pino';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
 import { startService } from '../../../src/run/service.ts';
 import { mint, newStage } from '../../control/moderation/support.ts';
 import { hashed, readSnapshot } from '../../control/revocations/support.ts';

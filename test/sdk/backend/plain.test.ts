@@ -1,3 +1,19 @@
+import { Event_Type, EventSchema } from '@boxoffice/contract/event';
+import {
+  type BanSubjectRequest,
+  BanSubjectRequestSchema,
+  ModerationService,
+} from '@boxoffice/contract/moderation_service';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
+import { RoomPolicySchema, RoomSchema } from '@boxoffice/contract/room';
+import {
+  CreateRoomRequestSchema,
+  ListRoomsRequestSchema,
+  RoomService,
+} from '@boxoffice/contract/room_service';
+import { MintClientTokenRequestSchema, TokenService } from '@boxoffice/contract/token_service';
+import { WatchdogSchema } from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { create, type DescEnum, type DescField, type DescMessage } from '@bufbuild/protobuf';
 import { durationFromMs, durationMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -9,28 +25,6 @@ import type {
   WatchedEvent,
 } from '../../../sdk/typescript/src/backend/index.ts';
 import { fromPlain, maskOf, type Request, toPlain } from '../../../sdk/typescript/src/backend/plain.ts';
-import { Event_Type, EventSchema } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/event_pb.ts';
-import {
-  type BanSubjectRequest,
-  BanSubjectRequestSchema,
-  ModerationService,
-} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { ParticipantService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/participant_service_pb.ts';
-import {
-  RoomPolicySchema,
-  RoomSchema,
-} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/room_pb.ts';
-import {
-  CreateRoomRequestSchema,
-  ListRoomsRequestSchema,
-  RoomService,
-} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/room_service_pb.ts';
-import {
-  MintClientTokenRequestSchema,
-  TokenService,
-} from '../../../sdk/typescript/src/gen/boxoffice/control/v1/token_service_pb.ts';
-import { WatchdogSchema } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/watchdog_pb.ts';
-import { WatchdogService } from '../../../sdk/typescript/src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
 
 const TIME = new Date('2026-01-02T03:04:05.678Z');
 

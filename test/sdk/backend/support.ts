@@ -1,4 +1,7 @@
 /** A control plane that does as it is told, and a client of it. */
+import { ErrorInfoSchema, RetryInfoSchema, StatusSchema } from '@boxoffice/contract/google/rpc/error_details';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import {
   create,
   type DescMessage,
@@ -22,13 +25,6 @@ import {
   type BoxofficeOptions,
 } from '../../../sdk/typescript/src/backend/index.ts';
 import { definitionOf } from '../../../src/doors/grpc/methods.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
-import {
-  ErrorInfoSchema,
-  RetryInfoSchema,
-  StatusSchema,
-} from '../../../src/gen/google/rpc/error_details_pb.ts';
 
 export const API_KEY = 'svc_0123456789abcdef_averysecretsecret';
 export const TENANT = 't_0123456789abcdef';

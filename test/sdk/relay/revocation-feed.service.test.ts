@@ -1,4 +1,7 @@
 /** From the answer to a kick until a relay, on another process, refuses the token that was kicked. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -9,9 +12,6 @@ import {
   type RevocationFeed,
   type Subject,
 } from '../../../sdk/typescript/src/relay/index.ts';
-import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderation_service_pb.ts';
-import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
-import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
 import { deviceOf, mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';

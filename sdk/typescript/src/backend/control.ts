@@ -1,5 +1,6 @@
 /** The control plane over gRPC: one connection, calls that are tried again, streams that resume. */
 import { randomUUID } from 'node:crypto';
+import type { Event } from '@boxoffice/contract/event';
 import {
   type DescMethod,
   type DescMethodServerStreaming,
@@ -9,7 +10,6 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { Client, type ClientReadableStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import type { Event } from '../gen/boxoffice/control/v1/event_pb.ts';
 import {
   attemptInTime,
   type CallOptions,

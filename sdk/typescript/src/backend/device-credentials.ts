@@ -1,12 +1,12 @@
 /** What devices without a back end join with. Over the control plane, where a call can be repeated safely. */
-import type { DeviceCredential as DeviceCredentialMessage } from '../gen/boxoffice/control/v1/device_credential_pb.ts';
+import type { DeviceCredential as DeviceCredentialMessage } from '@boxoffice/contract/device_credential';
 import {
   type CreateDeviceCredentialRequest,
   type ListDeviceCredentialsRequest,
   type RevokeDeviceCredentialRequest,
   type RotateDeviceCredentialRequest,
   TokenService,
-} from '../gen/boxoffice/control/v1/token_service_pb.ts';
+} from '@boxoffice/contract/token_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control } from './control.ts';
 import type { Listing } from './listing.ts';

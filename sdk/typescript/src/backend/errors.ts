@@ -1,13 +1,13 @@
 /** What calls of this client fail with. */
-import { fromBinary } from '@bufbuild/protobuf';
-import { anyUnpack, durationMs } from '@bufbuild/protobuf/wkt';
-import { type ServiceError, status } from '@grpc/grpc-js';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   RetryInfoSchema,
   StatusSchema,
-} from '../gen/google/rpc/error_details_pb.ts';
+} from '@boxoffice/contract/google/rpc/error_details';
+import { fromBinary } from '@bufbuild/protobuf';
+import { anyUnpack, durationMs } from '@bufbuild/protobuf/wkt';
+import { type ServiceError, status } from '@grpc/grpc-js';
 import { type ErrorKind as ControlErrorKind, KINDS, REASONS } from './error-reasons.ts';
 
 /**

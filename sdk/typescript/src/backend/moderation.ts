@@ -2,7 +2,7 @@
 import type {
   Ban as BanMessage,
   ModerationEvent as ModerationEventMessage,
-} from '../gen/boxoffice/control/v1/moderation_pb.ts';
+} from '@boxoffice/contract/moderation';
 import {
   type BanSubjectRequest,
   type CloseRoomRequest,
@@ -15,7 +15,7 @@ import {
   type RestorePublishRequest,
   type RevokePublishRequest,
   type UnbanSubjectRequest,
-} from '../gen/boxoffice/control/v1/moderation_service_pb.ts';
+} from '@boxoffice/contract/moderation_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control } from './control.ts';
 import type { Listing } from './listing.ts';

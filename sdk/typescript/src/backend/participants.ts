@@ -1,11 +1,11 @@
 /** Who is in a room. */
-import type { Participant as ParticipantMessage } from '../gen/boxoffice/control/v1/participant_pb.ts';
+import type { Participant as ParticipantMessage } from '@boxoffice/contract/participant';
 import {
   type GetParticipantRequest,
   type ListParticipantsRequest,
   ParticipantService,
   type WatchParticipantsRequest,
-} from '../gen/boxoffice/control/v1/participant_service_pb.ts';
+} from '@boxoffice/contract/participant_service';
 import type { CallOptions } from './calls.ts';
 import type { Control, WatchedEvent, WatchOptions } from './control.ts';
 import type { Listing } from './listing.ts';

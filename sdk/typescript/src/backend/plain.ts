@@ -5,6 +5,12 @@
  * an enum is a lower-case word; what a `oneof` holds stands beside the other fields. The types are made
  * from the generated ones, so the contract is written down once.
  */
+import type { Event_Type } from '@boxoffice/contract/event';
+import type { ModerationEvent_Action } from '@boxoffice/contract/moderation';
+import type { Participant_State } from '@boxoffice/contract/participant';
+import type { Room_State, RoomPolicy_Mode } from '@boxoffice/contract/room';
+import type { TrackKind } from '@boxoffice/contract/track_kind';
+import type { Watchdog_Action, Watchdog_State } from '@boxoffice/contract/watchdog';
 import {
   create,
   type DescEnum,
@@ -25,12 +31,6 @@ import {
   timestampDate,
   timestampFromDate,
 } from '@bufbuild/protobuf/wkt';
-import type { Event_Type } from '../gen/boxoffice/control/v1/event_pb.ts';
-import type { ModerationEvent_Action } from '../gen/boxoffice/control/v1/moderation_pb.ts';
-import type { Participant_State } from '../gen/boxoffice/control/v1/participant_pb.ts';
-import type { Room_State, RoomPolicy_Mode } from '../gen/boxoffice/control/v1/room_pb.ts';
-import type { TrackKind } from '../gen/boxoffice/control/v1/track_kind_pb.ts';
-import type { Watchdog_Action, Watchdog_State } from '../gen/boxoffice/control/v1/watchdog_pb.ts';
 
 type Enum = Readonly<Record<string, number>>;
 type Word<E extends Enum> = Lowercase<Exclude<keyof E, 'UNSPECIFIED'> & string>;

@@ -1,6 +1,6 @@
 /** Rooms, and what happens in them. */
-import type { Event } from '../gen/boxoffice/control/v1/event_pb.ts';
-import { type Room as RoomMessage, RoomPolicySchema } from '../gen/boxoffice/control/v1/room_pb.ts';
+import type { Event } from '@boxoffice/contract/event';
+import { type Room as RoomMessage, RoomPolicySchema } from '@boxoffice/contract/room';
 import {
   type CreateRoomRequest,
   type EndRoomRequest,
@@ -10,7 +10,7 @@ import {
   RoomService,
   type UpdateRoomPolicyRequest,
   type WatchEventsRequest,
-} from '../gen/boxoffice/control/v1/room_service_pb.ts';
+} from '@boxoffice/contract/room_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control, WatchedEvent, WatchOptions } from './control.ts';
 import type { Listing } from './listing.ts';

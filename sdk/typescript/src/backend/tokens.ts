@@ -3,7 +3,7 @@ import {
   type MintClientTokenRequest,
   type MintClientTokenResponse,
   TokenService,
-} from '../gen/boxoffice/control/v1/token_service_pb.ts';
+} from '@boxoffice/contract/token_service';
 import type { CallOptions } from './calls.ts';
 import type { Control } from './control.ts';
 import type { Plain, Request } from './plain.ts';

@@ -1,13 +1,12 @@
 /** Timers on the condition of rooms. */
-
-import type { Actor as ActorMessage } from '../gen/boxoffice/control/v1/actor_pb.ts';
-import { type Watchdog as WatchdogMessage, WatchdogSchema } from '../gen/boxoffice/control/v1/watchdog_pb.ts';
+import type { Actor as ActorMessage } from '@boxoffice/contract/actor';
+import { type Watchdog as WatchdogMessage, WatchdogSchema } from '@boxoffice/contract/watchdog';
 import {
   type DeleteWatchdogRequest,
   type GetWatchdogRequest,
   type ListWatchdogsRequest,
   WatchdogService,
-} from '../gen/boxoffice/control/v1/watchdog_service_pb.ts';
+} from '@boxoffice/contract/watchdog_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control } from './control.ts';
 import type { Listing } from './listing.ts';
