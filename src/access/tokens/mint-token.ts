@@ -1,10 +1,15 @@
 /** Mint a participant token: claims, signed by the active key. */
 
 import { assert } from '../../base/lib/assert.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { TOKEN_SECONDS_MAX } from '../rights/token-lifetime.ts';
 import { signJws } from './jws.ts';
 import { claimsOf, type Grant, TOKEN_TYPE } from './participant-token.ts';
+import type { Signer } from './signer.ts';
+
+export interface TokenDeps {
+  readonly signer: Signer;
+  readonly config: { readonly publicUrl: string };
+}
 
 export interface MintedToken {
   readonly token: string;
@@ -17,7 +22,7 @@ export interface MintedToken {
  * `kid` is the key that the database named active in the statement which admitted the participant,
  * so that no process signs with a key that it merely remembers.
  */
-export async function mintToken(deps: Deps, kid: string | null, grant: Grant): Promise<MintedToken> {
+export async function mintToken(deps: TokenDeps, kid: string | null, grant: Grant): Promise<MintedToken> {
   assert(kid !== null, 'a signing key is active');
   assert(grant.lifetimeSeconds <= TOKEN_SECONDS_MAX, 'lifetime of a token');
   const claims = claimsOf(grant, deps.config.publicUrl);

@@ -6,10 +6,10 @@
  */
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { type Repeating, repeat } from '../../base/lib/repeat.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { StartError } from '../../base/lib/start-error.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { newSigningKey } from './signing-key.ts';
 import {
   insertPendingKey,
@@ -23,6 +23,11 @@ import {
 } from './signing-keys.sql.ts';
 
 const EVERY_SECONDS = 60;
+
+export interface SigningKeyDeps extends BaseDeps {
+  /** Encrypts the private keys that the database keeps. */
+  readonly box: SecretBox;
+}
 
 /** Nothing an operator asked for was done; the message says why. */
 export class SigningKeyRefusal extends Error {
@@ -48,7 +53,7 @@ export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
   });
 }
 
-export function startSigningKeys(deps: Deps): Repeating {
+export function startSigningKeys(deps: SigningKeyDeps): Repeating {
   return repeat(
     EVERY_SECONDS,
     () => turnSigningKeys(deps.db, deps.box),

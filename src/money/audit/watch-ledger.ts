@@ -7,15 +7,15 @@
  * `npm run admin -- verify` reads them all.
  */
 
+import type { BaseDeps } from '../../base/deps.ts';
 import { type Repeating, repeat } from '../../base/lib/repeat.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { listAccountsAfter, type Sum, sumFurther } from './verify.sql.ts';
 
 const EVERY_SECONDS = 15;
 const TENANTS_AT_ONCE = 200;
 
-export function startLedgerWatch(deps: Deps): Repeating {
+export function startLedgerWatch(deps: BaseDeps): Repeating {
   const sums = new Map<TenantId, Sum>();
   const drifts = new Map<TenantId, bigint>();
   let after: TenantId | null = null;
@@ -35,7 +35,7 @@ export function startLedgerWatch(deps: Deps): Repeating {
   return repeat(EVERY_SECONDS, turn, (error) => deps.log.warn({ err: error }, 'the ledger was not checked'));
 }
 
-function noteDrift(deps: Deps, drifts: Map<TenantId, bigint>, tenant: TenantId, drift: bigint): void {
+function noteDrift(deps: BaseDeps, drifts: Map<TenantId, bigint>, tenant: TenantId, drift: bigint): void {
   if (drift === 0n) {
     drifts.delete(tenant);
     return;

@@ -5,8 +5,8 @@
  * processes may run it, and one that dies loses nothing.
  */
 
+import type { BaseDeps } from '../../base/deps.ts';
 import { type Repeating, repeat } from '../../base/lib/repeat.ts';
-import type { Deps } from '../../doors/deps.ts';
 import type { Provider } from './provider.ts';
 import { runDueTopUp } from './run-top-up.ts';
 import { sweepEvents } from './sweep-events.ts';
@@ -22,7 +22,7 @@ export interface PaymentsWorker {
   stop(): Promise<void>;
 }
 
-export function startPaymentsWorker(deps: Deps, provider: Provider): PaymentsWorker {
+export function startPaymentsWorker(deps: BaseDeps, provider: Provider): PaymentsWorker {
   const report = (what: string) => (error: unknown) => deps.log.error({ err: error }, what);
 
   // Each lane turns by itself, so that a call that hangs holds up no other tenant.
@@ -47,6 +47,6 @@ export function startPaymentsWorker(deps: Deps, provider: Provider): PaymentsWor
   };
 }
 
-async function runAllDue(deps: Deps, provider: Provider): Promise<void> {
+async function runAllDue(deps: BaseDeps, provider: Provider): Promise<void> {
   while (await runDueTopUp(deps, provider));
 }

@@ -1,13 +1,13 @@
 /** Load the rate card again whenever its file changes, without a restart. */
 import { unwatchFile, watchFile } from 'node:fs';
-import type { Deps } from '../../doors/deps.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { loadRates, readRatesFile } from './rate-cards.ts';
 
 const LOOK_EVERY_SECONDS = 5;
 
 /** A file that is wrong is reported and changes nothing: the card in effect stays in effect. */
 export function watchRatesFile(
-  deps: Pick<Deps, 'db' | 'log'>,
+  deps: Pick<BaseDeps, 'db' | 'log'>,
   path: string,
   { everySeconds = LOOK_EVERY_SECONDS } = {},
 ): { stop(): void } {

@@ -9,11 +9,11 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
 import { type Batch, type Bill, billBatches, type Known, type Outcomes } from './bill.ts';
+import type { ChargeDeps } from './charge-usage.ts';
 import {
   anyKnown,
   copyRecords,
@@ -24,13 +24,17 @@ import {
 } from './usage.sql.ts';
 
 /** Charge batches, leaving those without an outcome whose accounts somebody else has locked. */
-export function chargeFreeBatches(deps: Deps, batches: readonly Batch[]): Promise<Outcomes> {
+export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
   return charge(deps, batches, (tx) => lockFreeAccounts(tx, tenants));
 }
 
 /** Charge batches of one tenant, after whoever has its account locked. */
-export function chargeTenant(deps: Deps, tenant: TenantId, batches: readonly Batch[]): Promise<Outcomes> {
+export function chargeTenant(
+  deps: ChargeDeps,
+  tenant: TenantId,
+  batches: readonly Batch[],
+): Promise<Outcomes> {
   return charge(deps, batches, async (tx) => [await lockAccount(tx, tenant)]);
 }
 
@@ -40,7 +44,7 @@ export function chargeTenant(deps: Deps, tenant: TenantId, batches: readonly Bat
  * wrong, the unique key refuses them, and the whole transaction is done again with the look-up.
  */
 async function charge(
-  deps: Deps,
+  deps: ChargeDeps,
   batches: readonly Batch[],
   lock: (tx: Tx) => Promise<Account[]>,
 ): Promise<Outcomes> {
@@ -85,7 +89,7 @@ function probe(batches: readonly Batch[]): TenantIds {
 }
 
 async function makeBills(
-  deps: Deps,
+  deps: ChargeDeps,
   tx: Tx,
   accounts: readonly Account[],
   batches: readonly Batch[],
