@@ -1,17 +1,14 @@
 /** `/v1/billing` and what is below it. Source: specification 4.3 to 4.6. */
 import Type from 'typebox';
-import { inSnapshot } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
-import { admits, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { MICROS_PER_CENT, microsOfCents, renderAmount } from '../../money/amount.ts';
-import { findBalance, listRecentEntries } from '../../money/ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
+import { getBilledTenant, getBilling } from '../../money/payments/get-billing.ts';
 import { openCheckout } from '../../money/payments/open-checkout.ts';
 import { openPortal } from '../../money/payments/open-portal.ts';
-import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { setAutoTopUp } from '../../money/payments/set-auto-top-up.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
   AmountSchema,
@@ -22,14 +19,13 @@ import {
   renderTenant,
   TenantSchema,
 } from './schemas.ts';
-import type { Rest } from './server.ts';
 
 const CENTS_MIN = 1_000;
 const CENTS_MAX = 1_000_000;
 /** Beyond this, the amount in micros would be no safe integer to whoever reads it back. */
 const CENTS_SAFE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / Number(MICROS_PER_CENT));
 
-export function billingRoutes(app: Rest, deps: Deps): void {
+export function billingRoutes(app: Http, deps: Deps): void {
   showBilling(app, deps);
   checkout(app, deps);
   portal(app, deps);
@@ -38,7 +34,7 @@ export function billingRoutes(app: Rest, deps: Deps): void {
 
 const security = [{ backend_key: [] }];
 
-function showBilling(app: Rest, deps: Deps): void {
+function showBilling(app: Http, deps: Deps): void {
   app.get(
     '/v1/billing',
     {
@@ -64,23 +60,18 @@ function showBilling(app: Rest, deps: Deps): void {
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const { tenant, settings, balance, recent } = await inSnapshot(deps.db, async (tx) => ({
-        tenant: await findTenant(tx, caller.tenant),
-        settings: await findPaymentSettings(tx, caller.tenant),
-        balance: await findBalance(tx, caller.tenant),
-        recent: await listRecentEntries(tx, caller.tenant),
-      }));
+      const { tenant, settings, balance, admitted, recent } = await getBilling(deps.db, caller.tenant);
       return {
-        tenant: renderTenant(tenant!, settings),
+        tenant: renderTenant(tenant, settings),
         balance: renderAmount(balance),
-        admitted: admits(tenant!, balance),
+        admitted,
         recent: recent.map(renderLedgerEntry),
       };
     },
   );
 }
 
-function checkout(app: Rest, deps: Deps): void {
+function checkout(app: Http, deps: Deps): void {
   app.post(
     '/v1/billing/checkout',
     {
@@ -102,7 +93,7 @@ function checkout(app: Rest, deps: Deps): void {
   );
 }
 
-function portal(app: Rest, deps: Deps): void {
+function portal(app: Http, deps: Deps): void {
   app.post(
     '/v1/billing/portal',
     {
@@ -123,7 +114,7 @@ function portal(app: Rest, deps: Deps): void {
   );
 }
 
-function autoTopUp(app: Rest, deps: Deps): void {
+function autoTopUp(app: Http, deps: Deps): void {
   app.put(
     '/v1/billing/auto-top-up',
     {
@@ -146,7 +137,8 @@ function autoTopUp(app: Rest, deps: Deps): void {
       const wanted = readAutoTopUp(request.body);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       await setAutoTopUp(deps, caller.tenant, wanted);
-      return showTenant(deps, caller.tenant);
+      const { tenant, settings } = await getBilledTenant(deps.db, caller.tenant);
+      return renderTenant(tenant, settings);
     },
   );
 }
@@ -163,9 +155,4 @@ function readAutoTopUp(given: { enabled: boolean; below_cents?: number; amount_c
     below: below === undefined ? null : microsOfCents(below),
     amount: amount === undefined ? null : microsOfCents(amount),
   };
-}
-
-async function showTenant(deps: Deps, id: TenantId) {
-  const [tenant, settings] = await Promise.all([findTenant(deps.db, id), findPaymentSettings(deps.db, id)]);
-  return renderTenant(tenant!, settings);
 }

@@ -11,6 +11,7 @@ import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/roo
 import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
   answers,
@@ -22,19 +23,18 @@ import {
   renderDeviceCredential,
   words,
 } from './schemas.ts';
-import type { Rest } from './server.ts';
 
 const security = [{ backend_key: [] }];
 const tags = ['Device credentials'];
 
-export function deviceCredentialRoutes(app: Rest, deps: Deps): void {
+export function deviceCredentialRoutes(app: Http, deps: Deps): void {
   list(app, deps);
   create(app, deps);
   revoke(app, deps);
   rotate(app, deps);
 }
 
-function list(app: Rest, deps: Deps): void {
+function list(app: Http, deps: Deps): void {
   app.get(
     '/v1/device-credentials',
     {
@@ -59,7 +59,7 @@ function list(app: Rest, deps: Deps): void {
   );
 }
 
-function create(app: Rest, deps: Deps): void {
+function create(app: Http, deps: Deps): void {
   app.post(
     '/v1/device-credentials',
     {
@@ -121,7 +121,7 @@ function parseTime(text: string): Date {
   return time;
 }
 
-function revoke(app: Rest, deps: Deps): void {
+function revoke(app: Http, deps: Deps): void {
   app.delete(
     '/v1/device-credentials/:id',
     {
@@ -145,7 +145,7 @@ function revoke(app: Rest, deps: Deps): void {
   );
 }
 
-function rotate(app: Rest, deps: Deps): void {
+function rotate(app: Http, deps: Deps): void {
   app.post(
     '/v1/device-credentials/:id/rotate',
     {

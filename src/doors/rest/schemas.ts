@@ -17,7 +17,7 @@ import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
-import type { PaymentSettings } from '../../money/payments/payments.sql.ts';
+import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
 import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
 

@@ -16,9 +16,7 @@ import { signupRoute } from './signup.ts';
 import { usageRoute } from './usage.ts';
 import { webhookRoute } from './webhook.ts';
 
-export type Rest = Http;
-
-export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Rest> {
+export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Http> {
   const app = openHttp(deps, { ...options, sendError, renderClientError });
   app.decorateRequest('caller', undefined);
   const refuseMethods = collectMethods(app);

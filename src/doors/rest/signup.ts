@@ -3,10 +3,10 @@ import Type from 'typebox';
 import { signUp } from '../../access/signup/sign-up.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { answers, body } from './schemas.ts';
-import type { Rest } from './server.ts';
 
-export function signupRoute(app: Rest, deps: Deps): void {
+export function signupRoute(app: Http, deps: Deps): void {
   app.post(
     '/v1/signup',
     {

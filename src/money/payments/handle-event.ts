@@ -14,10 +14,10 @@ import { microsOfCents } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import type { CheckoutState } from './checkout.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import {
   advanceCheckout,
-  type CheckoutState,
   findPayment,
   forgetCard,
   forgetCustomer,

@@ -5,7 +5,6 @@ import type { Repeating } from '../../../src/base/lib/repeat.ts';
 import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import { newTenantId, renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
-import type { Deps } from '../../../src/doors/deps.ts';
 import { startLedgerWatch } from '../../../src/money/audit/watch-ledger.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -38,7 +37,7 @@ function start(): () => Promise<number> {
   lines = [];
   const metrics = new Metrics();
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  const started = startLedgerWatch({ db: database.pool, log, metrics } as unknown as Deps);
+  const started = startLedgerWatch({ db: database.pool, log, metrics });
   watch = started;
   return async () => {
     started.wake();
