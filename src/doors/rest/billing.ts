@@ -1,12 +1,18 @@
 /** `/v1/billing` and what is below it. Source: specification 4.3 to 4.6. */
 import Type from 'typebox';
-import { invalidRequest } from '../../base/failure.ts';
-import { MICROS_PER_CENT, microsOfCents, renderAmount } from '../../money/amount.ts';
+import { microsOfCents, renderAmount } from '../../money/amount.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
 import { getBilledTenant, getBilling } from '../../money/payments/get-billing.ts';
 import { openCheckout } from '../../money/payments/open-checkout.ts';
 import { openPortal } from '../../money/payments/open-portal.ts';
 import { setAutoTopUp } from '../../money/payments/set-auto-top-up.ts';
+import {
+  CENTS_SAFE_MAX,
+  parseAutoTopUp,
+  THRESHOLD_CENTS_MIN,
+  TOP_UP_CENTS_MAX,
+  TOP_UP_CENTS_MIN,
+} from '../../money/payments/top-up-amount.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
@@ -19,11 +25,6 @@ import {
   renderTenant,
   TenantSchema,
 } from './schemas.ts';
-
-const CENTS_MIN = 1_000;
-const CENTS_MAX = 1_000_000;
-/** Beyond this, the amount in micros would be no safe integer to whoever reads it back. */
-const CENTS_SAFE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / Number(MICROS_PER_CENT));
 
 export function billingRoutes(app: Http, deps: Deps): void {
   showBilling(app, deps);
@@ -80,7 +81,7 @@ function checkout(app: Http, deps: Deps): void {
         tags: ['Billing'],
         summary: 'Open a page on which credit is paid for',
         security,
-        body: body({ amount_cents: Type.Integer({ minimum: CENTS_MIN, maximum: CENTS_MAX }) }),
+        body: body({ amount_cents: Type.Integer({ minimum: TOP_UP_CENTS_MIN, maximum: TOP_UP_CENTS_MAX }) }),
         response: answers({ 200: Type.Object({ checkout_url: Type.String() }) }, 400, 401, 403, 502, 503),
       },
     },
@@ -126,7 +127,7 @@ function autoTopUp(app: Http, deps: Deps): void {
         security,
         body: body({
           enabled: Type.Boolean(),
-          below_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
+          below_cents: Type.Optional(Type.Integer({ minimum: THRESHOLD_CENTS_MIN, maximum: CENTS_SAFE_MAX })),
           amount_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
         }),
         response: answers({ 200: TenantSchema }, 400, 401, 403),
@@ -134,25 +135,11 @@ function autoTopUp(app: Http, deps: Deps): void {
     },
     async (request) => {
       const caller = callerOf(request);
-      const wanted = readAutoTopUp(request.body);
+      const wanted = parseAutoTopUp(request.body);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       await setAutoTopUp(deps, caller.tenant, wanted);
       const { tenant, settings } = await getBilledTenant(deps.db, caller.tenant);
       return renderTenant(tenant, settings);
     },
   );
-}
-
-/** The range of the amount holds only while it would be charged. */
-function readAutoTopUp(given: { enabled: boolean; below_cents?: number; amount_cents?: number }) {
-  const { enabled, below_cents: below, amount_cents: amount } = given;
-  if (enabled && below === undefined) throw invalidRequest('below_cents is required');
-  if (enabled && amount === undefined) throw invalidRequest('amount_cents is required');
-  if (enabled && amount! < CENTS_MIN) throw invalidRequest(`amount_cents must be >= ${CENTS_MIN}`);
-  if (enabled && amount! > CENTS_MAX) throw invalidRequest(`amount_cents must be <= ${CENTS_MAX}`);
-  return {
-    enabled,
-    below: below === undefined ? null : microsOfCents(below),
-    amount: amount === undefined ? null : microsOfCents(amount),
-  };
 }

@@ -14,8 +14,9 @@ import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { centsOfMicros } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { cancelAttempt, closeAsCanceled, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import { findCardHold, type Hold } from './card-backoff.ts';
 import type { DeclineReport } from './decline.ts';
-import { DECLINES_PER_CARD_MAX, declineAttempt } from './decline-attempt.ts';
+import { declineAttempt } from './decline-attempt.ts';
 import {
   findAutoTopUpTime,
   findPaymentSettings,
@@ -25,15 +26,7 @@ import {
 } from './payments.sql.ts';
 import { isCustomerGone, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
-import {
-  type Attempt,
-  claimDueAttempt,
-  countDeclines,
-  findAttempt,
-  findBlockedUntil,
-  markSent,
-  postpone,
-} from './top-up-attempts.sql.ts';
+import { type Attempt, claimDueAttempt, findAttempt, markSent, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
 
 const RETRY_SECONDS_MAX = 30;
@@ -76,7 +69,7 @@ async function prepare(deps: BaseDeps, claimed: Attempt): Promise<Attempt | unde
     }
     const hold =
       (await velocityHold(tx, claimed)) ??
-      (cardFingerprint ? await cardHold(tx, cardFingerprint) : undefined);
+      (cardFingerprint ? await findCardHold(tx, cardFingerprint) : undefined);
     if (hold) {
       await noteTopUpError(tx, claimed.tenant, hold.error, hold.until);
       return { canceled: await closeAsCanceled(tx, claimed, hold.error) };
@@ -91,12 +84,6 @@ async function prepare(deps: BaseDeps, claimed: Attempt): Promise<Attempt | unde
   return attempt;
 }
 
-/** Why a cap, or the card's own record, forbids the charge, and until when. */
-interface Hold {
-  readonly error: string;
-  readonly until: Date | 'infinity';
-}
-
 async function velocityHold(tx: Tx, attempt: Attempt): Promise<Hold | undefined> {
   for (const { count, seconds, name } of VELOCITY_CAPS) {
     const at = await findAutoTopUpTime(tx, attempt.tenant, count, seconds);
@@ -106,14 +93,6 @@ async function velocityHold(tx: Tx, attempt: Attempt): Promise<Hold | undefined>
     }
   }
   return undefined;
-}
-
-async function cardHold(tx: Tx, fingerprint: string): Promise<Hold | undefined> {
-  const blocked = await findBlockedUntil(tx, fingerprint);
-  const exhausted = (await countDeclines(tx, fingerprint)) >= DECLINES_PER_CARD_MAX;
-  if (!blocked && !exhausted) return undefined;
-  const error = 'The saved card was declined too often: pay a checkout with another card [card_suspended].';
-  return { error, until: exhausted || !blocked ? 'infinity' : blocked };
 }
 
 async function send(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {

@@ -4,15 +4,9 @@ import type { BaseDeps } from '../../base/deps.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
+import { clearBreaker } from './card-breakers.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
-import { clearBreaker } from './top-up-attempts.sql.ts';
-
-/** Amounts are in micros; `null` keeps the value that is set. */
-export interface AutoTopUp {
-  readonly enabled: boolean;
-  readonly below: bigint | null;
-  readonly amount: bigint | null;
-}
+import type { AutoTopUp } from './top-up-amount.ts';
 
 export async function setAutoTopUp(deps: BaseDeps, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
