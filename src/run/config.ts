@@ -12,7 +12,7 @@ import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
-import type { Rounding } from '../money/pricing/usage-price.ts';
+import type { Rounding } from '../money/pricing/carry.ts';
 
 /** The message names the variable and what it accepts. */
 export class ConfigError extends StartError {

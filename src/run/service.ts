@@ -33,8 +33,8 @@ import { openProvider, type Provider } from '../money/payments/provider.ts';
 import { type PaymentsWorker, startPaymentsWorker } from '../money/payments/worker.ts';
 import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
 import { watchRatesFile } from '../money/pricing/watch-rates-file.ts';
-import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-batches.ts';
 import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
+import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import type { Config } from './config.ts';
 import { startSweep } from './sweep.ts';
 

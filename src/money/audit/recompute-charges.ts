@@ -6,6 +6,7 @@
  * to be wrong in the same way for a wrong charge to pass.
  */
 import type { Db } from '../../base/db/pool.ts';
+import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
 import type { Role, Tier } from '../pricing/role.ts';
@@ -21,8 +22,6 @@ const HALF = PARTS / 2n;
 
 /** The carry that an account begins with, as it is stored. */
 export const FIRST_CARRY = HALF / SHORTENED_BY;
-
-const NEWEST_IDS_MAX = 50;
 
 const ROLES: Readonly<Record<string, Role>> = { h: 'host', a: 'audience', b: 'broadcast_audience' };
 const TIERS: Readonly<Record<string, Tier>> = { a: 'audio', h: 'hd', f: 'full_hd', '2': '2k', k: '2k_plus' };
@@ -106,7 +105,7 @@ function addRecord(posting: Posting, record: ChargedRecord): void {
   }
   posting.lines += 1;
   posting.newestIds.push(record.id);
-  if (posting.newestIds.length > NEWEST_IDS_MAX) posting.newestIds.shift();
+  if (posting.newestIds.length > RECENT_ENTRIES_MAX) posting.newestIds.shift();
   posting.namedIds = record.newestIds;
   if (!posting.rates) return;
 

@@ -6,8 +6,9 @@
 
 import { admits, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Account } from '../ledger/ledger.sql.ts';
+import { INITIAL_CARRY, type Rounding, settlePrice } from '../pricing/carry.ts';
 import type { RateCard } from '../pricing/rate-card.ts';
-import { INITIAL_CARRY, priceUsage, type Rounding, settlePrice } from '../pricing/usage-price.ts';
+import { priceUsage } from '../pricing/usage-price.ts';
 import type { ChargedRecords } from './copy-rows.ts';
 import { repeats, type StoredRecord, stored } from './usage.sql.ts';
 import type { UsageRecord } from './usage-record.ts';
