@@ -8,6 +8,7 @@ import { newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
+import { assertOverlap } from './rotation-overlap.ts';
 import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
@@ -21,6 +22,7 @@ export async function rotateKey(
   keyId: string,
   overlapSeconds: number,
 ): Promise<RotatedKey> {
+  assertOverlap(overlapSeconds);
   return inTransaction(deps.db, async (tx) => {
     // One change of a tenant's keys at a time.
     await lockTenant(tx, tenant);

@@ -5,7 +5,7 @@ import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
 import { listCredentials } from '../../access/devices/list-credentials.ts';
 import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { rotateCredential } from '../../access/devices/rotate-credential.ts';
-import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/api-key.ts';
+import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -18,6 +18,7 @@ import {
   body,
   DeviceCredentialSchema,
   IdSchema,
+  KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderDeviceCredential,
@@ -70,7 +71,7 @@ function create(app: Http, deps: Deps): void {
         description: 'A device without a back end joins rooms with it, at `POST /join`.',
         security,
         body: body({
-          name: Type.String({ minLength: 1, maxLength: 100 }),
+          name: KeyNameSchema,
           publish: Type.Array(words(PUBLISH_RIGHTS), {
             uniqueItems: true,
             description: 'What whoever joins with it may send. Empty: nobody can join with it',

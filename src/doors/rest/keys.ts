@@ -1,10 +1,11 @@
 /** `/v1/keys` and what is below it. Source: specification 4.7 to 4.10. */
 import Type from 'typebox';
-import { KEY_KINDS, OVERLAP_SECONDS_DEFAULT } from '../../access/keys/api-key.ts';
+import { KEY_KINDS } from '../../access/keys/api-key.ts';
 import { createKey } from '../../access/keys/create-key.ts';
 import { listKeys } from '../../access/keys/list-keys.ts';
 import { revokeKey } from '../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../access/keys/rotate-key.ts';
+import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
@@ -13,6 +14,7 @@ import {
   answers,
   body,
   IdSchema,
+  KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderApiKey,
@@ -59,7 +61,7 @@ function create(app: Http, deps: Deps): void {
         summary: 'Create a key',
         security,
         body: body({
-          name: Type.String({ minLength: 1, maxLength: 100 }),
+          name: KeyNameSchema,
           kind: Type.Optional(words(KEY_KINDS, { default: 'backend' })),
         }),
         response: answers(
