@@ -1,5 +1,3 @@
-/** What is kept of how a tenant pays. */
-
 /** What we know of a tenant at the provider, and its automatic top-up. Amounts are in micros. */
 export interface PaymentSettings {
   readonly customerId: string | null;
