@@ -7,9 +7,10 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { hashKey } from '../src/access/keys/api-key.ts';
 import { renderAmount } from '../src/money/amount.ts';
+import { INITIAL_CARRY, settlePrice } from '../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../src/money/pricing/rate-card.ts';
 import { ROLES, type Role, TIERS, type Tier } from '../src/money/pricing/role.ts';
-import { INITIAL_CARRY, priceUsage, settlePrice } from '../src/money/pricing/usage-price.ts';
+import { priceUsage } from '../src/money/pricing/usage-price.ts';
 import { announce } from './process.ts';
 
 interface UsageRecord {

@@ -11,7 +11,8 @@ import { parseRange } from '../base/lib/address.ts';
 import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
-import type { Rounding } from '../money/pricing/usage-price.ts';
+import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
+import type { Rounding } from '../money/pricing/carry.ts';
 
 /** The message names the variable and what it accepts. */
 export class ConfigError extends StartError {
@@ -93,7 +94,7 @@ export function readConfig(env: Env): Config {
     keyPrefix: readKeyPrefix(env),
     ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
     trustProxy: readTrustProxy(env),
-    signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, 1000, 1_000_000),
+    signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ['carry', 'per_record'], 'carry'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,

@@ -27,8 +27,8 @@ import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
 import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
-import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-batches.ts';
 import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
+import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 

@@ -5,8 +5,7 @@
  */
 
 import { Failure } from '../../base/failure.ts';
-import type { Deps } from '../../doors/deps.ts';
-import { authenticate } from '../keys/authenticate.ts';
+import { authenticate, type KeyDeps } from '../keys/authenticate.ts';
 import { parseAuthorization, verifySecret } from '../keys/verify-secret.ts';
 import { CREDENTIAL_PREFIX, type Device } from './device-credential.ts';
 import { findWorkingCredential } from './device-credentials.sql.ts';
@@ -19,7 +18,7 @@ import { findWorkingCredential } from './device-credentials.sql.ts';
  * may do elsewhere; with `too_many_failed_keys`.
  */
 export async function authenticateDevice(
-  deps: Deps,
+  deps: KeyDeps,
   authorization: string | undefined,
   address: string,
 ): Promise<Device> {

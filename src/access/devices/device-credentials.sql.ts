@@ -47,7 +47,7 @@ export async function insertCredential(
   return rows[0];
 }
 
-export async function selectCredentials(
+export async function findCredentials(
   db: Db,
   tenant: TenantId,
   { after, limit }: { readonly after?: string | undefined; readonly limit?: number },

@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { DeviceCredential } from './device-credential.ts';
-import { selectCredentials } from './device-credentials.sql.ts';
+import { findCredentials } from './device-credentials.sql.ts';
 
 /** Those after the credential `after`, up to `limit`; without them, all. */
 export function listCredentials(
@@ -10,5 +10,5 @@ export function listCredentials(
   tenant: TenantId,
   page: { readonly after?: string | undefined; readonly limit?: number } = {},
 ): Promise<DeviceCredential[]> {
-  return selectCredentials(db, tenant, page);
+  return findCredentials(db, tenant, page);
 }

@@ -2,6 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { assertOverlap } from '../keys/rotation-overlap.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { newCredential } from './device-credential.ts';
@@ -18,6 +19,7 @@ export async function rotateCredential(
   id: string,
   overlapSeconds: number,
 ): Promise<RotatedCredential> {
+  assertOverlap(overlapSeconds);
   const old = await lockCredential(tx, tenant, id);
   if (!old) throw notFound('device credential');
   if (old.revokedAt) throw new Failure('already_revoked');

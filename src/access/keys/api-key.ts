@@ -12,8 +12,8 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 export const KEY_KINDS = ['backend', 'relay'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-export const OVERLAP_SECONDS_DEFAULT = 86_400;
-export const OVERLAP_SECONDS_MAX = 604_800;
+/** Characters; of a device credential too. Source: specification 8. */
+export const KEY_NAME_LENGTH_MAX = 100;
 
 /** From its creation until it is revoked or replaced. A device credential has the same. */
 export interface KeyLife {

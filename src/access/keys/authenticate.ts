@@ -1,11 +1,19 @@
 /** Who is calling: the check of an API key. Source: specification 5. One message for every cause. */
 
+import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import type { Caller, KeyKind } from './api-key.ts';
+import type { FailedKeys } from './failed-keys.ts';
+import type { KeyLookups } from './key-lookups.ts';
 import { parseAuthorization, verifySecret } from './verify-secret.ts';
+
+export interface KeyDeps extends BaseDeps {
+  readonly keyLookups: KeyLookups;
+  readonly failedKeys: FailedKeys;
+  readonly config: { readonly keyPrefix: string };
+}
 
 export interface AuthenticatedCaller extends Caller {
   readonly tenantStatus: TenantStatus;
@@ -14,7 +22,7 @@ export interface AuthenticatedCaller extends Caller {
 
 /** As `authenticateKey`, and fails with `invalid_api_key` for a working key of the other kind too. */
 export async function authenticate(
-  deps: Deps,
+  deps: KeyDeps,
   authorization: string | undefined,
   kind: KeyKind,
   address: string,
@@ -31,7 +39,7 @@ export async function authenticate(
  * guesses.
  */
 export async function authenticateKey(
-  deps: Deps,
+  deps: KeyDeps,
   authorization: string | undefined,
   address: string,
 ): Promise<AuthenticatedCaller> {

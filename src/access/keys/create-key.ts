@@ -3,9 +3,8 @@
  *
  * It has the ceiling of the key that makes it: whoever holds a key cannot make one that may do more.
  */
-import type { Deps } from '../../doors/deps.ts';
 import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
-import type { AuthenticatedCaller } from './authenticate.ts';
+import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
 import { insertKey } from './keys.sql.ts';
 
 export interface CreatedKey {
@@ -15,7 +14,7 @@ export interface CreatedKey {
 }
 
 export async function createKey(
-  deps: Deps,
+  deps: KeyDeps,
   { tenant, ceiling }: AuthenticatedCaller,
   { name, kind }: { name: string; kind: KeyKind },
 ): Promise<CreatedKey> {

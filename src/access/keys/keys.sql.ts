@@ -54,7 +54,8 @@ export async function insertKey(
   return rows[0]!;
 }
 
-export async function listKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
+/** The oldest first. */
+export async function findKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
   const { rows } = await db.query<ApiKey>(
     `select ${COLUMNS} from api_keys where tenant_id = $1 order by created_at, id`,
     [tenant],

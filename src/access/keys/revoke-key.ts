@@ -1,8 +1,8 @@
 /** Revoke a key at once. Source: specification 4.9. */
 import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import type { Deps } from '../../doors/deps.ts';
 import type { Caller } from './api-key.ts';
 import { findKey, hasOtherKey } from './keys.sql.ts';
 import { markRevoked } from './working-key.sql.ts';
@@ -12,7 +12,7 @@ import { markRevoked } from './working-key.sql.ts';
  * to be confirmed. Two deletions of the last two keys at once take turns: one of them is refused.
  */
 export async function revokeKey(
-  deps: Deps,
+  deps: BaseDeps,
   caller: Caller,
   keyId: string,
   options: { stopServiceConfirmed: boolean },

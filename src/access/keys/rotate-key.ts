@@ -4,10 +4,11 @@ import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { newKey } from './api-key.ts';
+import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
+import { assertOverlap } from './rotation-overlap.ts';
 import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
@@ -16,11 +17,12 @@ export interface RotatedKey extends CreatedKey {
 
 /** A key has one successor: rotating it again is refused, whether it is still retiring or revoked. */
 export async function rotateKey(
-  deps: Deps,
+  deps: KeyDeps,
   tenant: TenantId,
   keyId: string,
   overlapSeconds: number,
 ): Promise<RotatedKey> {
+  assertOverlap(overlapSeconds);
   return inTransaction(deps.db, async (tx) => {
     // One change of a tenant's keys at a time.
     await lockTenant(tx, tenant);

@@ -2,11 +2,18 @@
 import { inTransaction } from '../../base/db/transaction.ts';
 import { newTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { insertTenant } from '../../base/tenants/tenants.sql.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { microsOfCents } from '../../money/amount.ts';
 import { openCheckout } from '../../money/payments/open-checkout.ts';
+import type { PaymentsDeps } from '../../money/payments/provider.ts';
 import { newKey } from '../keys/api-key.ts';
+import type { KeyDeps } from '../keys/authenticate.ts';
 import { insertKey } from '../keys/keys.sql.ts';
+import type { SignupLimit } from './signup-limit.ts';
+
+export interface SignupDeps extends PaymentsDeps {
+  readonly signupLimit: SignupLimit;
+  readonly config: PaymentsDeps['config'] & KeyDeps['config'] & { readonly signupCheckoutCents: number };
+}
 
 export interface SignedUp {
   readonly tenant: TenantId;
@@ -18,7 +25,7 @@ export interface SignedUp {
 }
 
 export async function signUp(
-  deps: Deps,
+  deps: SignupDeps,
   { email, name, address }: { email: string; name: string; address: string },
 ): Promise<SignedUp> {
   await deps.signupLimit.count(address);
@@ -33,7 +40,7 @@ export async function signUp(
 }
 
 /** The tenant exists whatever happens here, so a provider that fails costs the link and nothing else. */
-async function firstCheckout(deps: Deps, tenant: TenantId): Promise<string> {
+async function firstCheckout(deps: SignupDeps, tenant: TenantId): Promise<string> {
   if (!deps.provider) return '';
   try {
     return await openCheckout(deps, tenant, microsOfCents(deps.config.signupCheckoutCents));

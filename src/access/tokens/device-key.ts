@@ -31,6 +31,27 @@ export function parseThumbprint(text: string): string {
   return text;
 }
 
+/**
+ * The thumbprint of a device that shows its key, its thumbprint, or both, which must then agree.
+ *
+ * Devices send the key; the thumbprint alone is what older ones send. Fails with `invalid_request`.
+ */
+export async function findThumbprint(shown: {
+  readonly key?: DeviceKey;
+  readonly device?: string;
+}): Promise<string> {
+  const given = shown.device === undefined ? undefined : parseThumbprint(shown.device);
+  if (shown.key === undefined) {
+    if (given === undefined) throw invalidRequest('key is required');
+    return given;
+  }
+  const thumbprint = await thumbprintOf(shown.key);
+  if (given !== undefined && given !== thumbprint) {
+    throw invalidRequest('device must be the thumbprint of key');
+  }
+  return thumbprint;
+}
+
 /** One spelling for one value: its last character may not hold bits that belong to no byte. */
 function isCanonical(text: string): boolean {
   return text.length === 43 && Buffer.from(text, 'base64url').toString('base64url') === text;

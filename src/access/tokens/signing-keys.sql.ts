@@ -41,7 +41,7 @@ export async function listSigningKeys(db: Db): Promise<SigningKeyRow[]> {
   return rows;
 }
 
-export async function selectPublicKeys(db: Db): Promise<PublicJwk[]> {
+export async function findPublicKeys(db: Db): Promise<PublicJwk[]> {
   const { rows } = await db.query<{ key: PublicJwk }>(
     `select public_key as key from signing_keys where state <> 'removed' order by published_at desc, kid`,
   );

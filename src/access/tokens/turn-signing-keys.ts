@@ -20,6 +20,11 @@ import {
   type SigningKeyRow,
 } from './signing-keys.sql.ts';
 
+export interface SigningKeyDeps {
+  /** Encrypts the private keys that the database keeps. */
+  readonly box: SecretBox;
+}
+
 /** Nothing an operator asked for was done; the message says why. */
 export class SigningKeyRefusal extends Error {
   override readonly name = 'SigningKeyRefusal';

@@ -6,15 +6,21 @@
  * What failed is not kept: it had no effect.
  */
 import { createHash } from 'node:crypto';
-import type { Deps } from '../../doors/deps.ts';
-import type { Tx } from '../db/pool.ts';
+import type { Pool, Tx } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
 import { keepAnswer, takeKey } from './idempotency-keys.sql.ts';
 
 /** How long an answer can be had again. */
 export const KEPT_HOURS = 24;
+
+export interface OnceDeps {
+  readonly db: Pool;
+  /** Encrypts the answers that are kept. */
+  readonly box: SecretBox;
+}
 
 export interface Mutation {
   readonly tenant: TenantId;
@@ -27,7 +33,7 @@ export interface Mutation {
 
 /** Run `work` in a transaction, or return the bytes that it returned the first time. */
 export async function once(
-  deps: Deps,
+  deps: OnceDeps,
   { tenant, key, method, request }: Mutation,
   work: (tx: Tx) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {

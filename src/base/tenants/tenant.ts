@@ -12,6 +12,10 @@ export type TenantId = bigint & { readonly [tenantId]: true };
 export const TENANT_STATUSES = ['pending', 'active', 'suspended', 'archived', 'deleted'] as const;
 export type TenantStatus = (typeof TENANT_STATUSES)[number];
 
+/** Characters. Source: specification 8. */
+export const TENANT_NAME_LENGTH_MAX = 200;
+export const EMAIL_LENGTH_MAX = 254;
+
 export interface Tenant {
   readonly id: TenantId;
   readonly name: string;

@@ -10,7 +10,8 @@ import { type DeviceGrant, ROOM_PATTERNS_MAX } from '../../access/devices/device
 import { listCredentials } from '../../access/devices/list-credentials.ts';
 import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { rotateCredential } from '../../access/devices/rotate-credential.ts';
-import { isKeyId, OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/api-key.ts';
+import { isKeyId, KEY_NAME_LENGTH_MAX } from '../../access/keys/api-key.ts';
+import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
 import { RANK_MAX } from '../../access/rights/key-ceiling.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { invalidField } from '../../base/failure.ts';
@@ -130,15 +131,13 @@ function parseGrant(request: CreateDeviceCredentialRequest): DeviceGrant {
   if (rooms.length > ROOM_PATTERNS_MAX)
     throw invalidField('rooms', `must not be more than ${ROOM_PATTERNS_MAX}`);
   return {
-    name: parseText(request.name, 'name', NAME_LENGTH_MAX),
+    name: parseText(request.name, 'name', KEY_NAME_LENGTH_MAX),
     publish: parseTracks(request.publish, 'publish'),
     rooms: rooms.length === 0 ? null : rooms.map((room, at) => parseRoomPattern(room, `rooms[${at}]`)),
     defaultRoom: parseOptionalRoomName(request.defaultRoom, 'default_room') ?? null,
     expiresAt: parseTime(request.expireTime, 'expire_time') ?? null,
   };
 }
-
-const NAME_LENGTH_MAX = 100;
 
 function parseCredentialId(id: string): string {
   if (id === '') throw invalidField('id', 'is required');

@@ -51,7 +51,6 @@ declare module 'fastify' {
   }
 }
 
-const BODY_BYTES_MAX = 1024 * 1024;
 const HEAD_BYTES_MAX = 16 * 1024;
 /** How long a client may take to send a request, and how long it waits for an answer. */
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -59,6 +58,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /** How failures leave by a door. */
 export interface Door {
   readonly trustProxy: readonly string[];
+  readonly bodyBytesMax: number;
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
   /** The whole answer to what was no HTTP request, or not in time; `code` is Node's. */
   renderClientError(code: string | undefined, requestId: string): string;
@@ -68,7 +68,7 @@ export function openHttp(deps: Deps, door: Door): Http {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_BYTES_MAX,
+    bodyLimit: door.bodyBytesMax,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
     http: {

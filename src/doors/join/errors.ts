@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Outage, outageOf } from '../../base/db/outage.ts';
 import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
+import { BODY_MAX } from './limits.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -16,7 +17,7 @@ const RETRY_AFTER_OUTAGE = 2;
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.type(TEXT).header('x-content-type-options', 'nosniff');
-  const failure = asFailure(error, request, '4 KiB');
+  const failure = asFailure(error, request, BODY_MAX);
   if (failure) {
     request.outcome = failure.kind;
     if (failure.kind === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');

@@ -1,7 +1,7 @@
 /** `POST /join`. Source: specification 4.11. */
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { ROOM_NAME_PATTERN } from '../../access/rights/room-names.ts';
-import { parseThumbprint, thumbprintOf } from '../../access/tokens/device-key.ts';
+import { findThumbprint } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
@@ -10,8 +10,7 @@ import { joinRoom } from '../../control/admission/join-room.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 import { deviceOf, requireDevice } from './auth.ts';
-
-const BODY_BYTES_MAX = 4096;
+import { BODY_BYTES_MAX } from './limits.ts';
 
 const COORDINATE = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
 
@@ -92,18 +91,4 @@ export function joinRoute(app: Http, deps: Deps): void {
       };
     },
   );
-}
-
-/** The key is what a device sends today, its thumbprint what it used to send. */
-async function findThumbprint({ key, device }: Static<typeof BodySchema>): Promise<string> {
-  const given = device === undefined ? undefined : parseThumbprint(device);
-  if (key === undefined) {
-    if (given === undefined) throw invalidRequest('key is required');
-    return given;
-  }
-  const thumbprint = await thumbprintOf(key);
-  if (given !== undefined && given !== thumbprint) {
-    throw invalidRequest('device must be the thumbprint of key');
-  }
-  return thumbprint;
 }

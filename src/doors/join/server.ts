@@ -10,6 +10,7 @@ import { revocationsRoute } from '../http/revocations.ts';
 import { allowOrigins } from './cors.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { joinRoute } from './join.ts';
+import { BODY_BYTES_MAX } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,7 +27,12 @@ export interface JoinDoor {
 
 /** A door on an address of its own. */
 export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly string[] }): Promise<Http> {
-  const app = openHttp(door.deps, { trustProxy: door.trustProxy, sendError, renderClientError });
+  const app = openHttp(door.deps, {
+    trustProxy: door.trustProxy,
+    bodyBytesMax: BODY_BYTES_MAX,
+    sendError,
+    renderClientError,
+  });
   const refuseMethods = collectMethods(app);
   jwksRoute(app, door.deps);
   revocationsRoute(app, door.deps);

@@ -1,17 +1,20 @@
 /** `/v1/billing` and what is below it. Source: specification 4.3 to 4.6. */
 import Type from 'typebox';
-import { inSnapshot } from '../../base/db/transaction.ts';
-import { invalidRequest } from '../../base/failure.ts';
-import { admits, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
-import { MICROS_PER_CENT, microsOfCents, renderAmount } from '../../money/amount.ts';
-import { findBalance, listRecentEntries } from '../../money/ledger/ledger.sql.ts';
+import { microsOfCents, renderAmount } from '../../money/amount.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
+import { getBilledTenant, getBilling } from '../../money/payments/get-billing.ts';
 import { openCheckout } from '../../money/payments/open-checkout.ts';
 import { openPortal } from '../../money/payments/open-portal.ts';
-import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { setAutoTopUp } from '../../money/payments/set-auto-top-up.ts';
+import {
+  CENTS_SAFE_MAX,
+  parseAutoTopUp,
+  THRESHOLD_CENTS_MIN,
+  TOP_UP_CENTS_MAX,
+  TOP_UP_CENTS_MIN,
+} from '../../money/payments/top-up-amount.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
   AmountSchema,
@@ -22,14 +25,8 @@ import {
   renderTenant,
   TenantSchema,
 } from './schemas.ts';
-import type { Rest } from './server.ts';
 
-const CENTS_MIN = 1_000;
-const CENTS_MAX = 1_000_000;
-/** Beyond this, the amount in micros would be no safe integer to whoever reads it back. */
-const CENTS_SAFE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / Number(MICROS_PER_CENT));
-
-export function billingRoutes(app: Rest, deps: Deps): void {
+export function billingRoutes(app: Http, deps: Deps): void {
   showBilling(app, deps);
   checkout(app, deps);
   portal(app, deps);
@@ -38,7 +35,7 @@ export function billingRoutes(app: Rest, deps: Deps): void {
 
 const security = [{ backend_key: [] }];
 
-function showBilling(app: Rest, deps: Deps): void {
+function showBilling(app: Http, deps: Deps): void {
   app.get(
     '/v1/billing',
     {
@@ -64,23 +61,18 @@ function showBilling(app: Rest, deps: Deps): void {
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const { tenant, settings, balance, recent } = await inSnapshot(deps.db, async (tx) => ({
-        tenant: await findTenant(tx, caller.tenant),
-        settings: await findPaymentSettings(tx, caller.tenant),
-        balance: await findBalance(tx, caller.tenant),
-        recent: await listRecentEntries(tx, caller.tenant),
-      }));
+      const { tenant, settings, balance, admitted, recent } = await getBilling(deps.db, caller.tenant);
       return {
-        tenant: renderTenant(tenant!, settings),
+        tenant: renderTenant(tenant, settings),
         balance: renderAmount(balance),
-        admitted: admits(tenant!, balance),
+        admitted,
         recent: recent.map(renderLedgerEntry),
       };
     },
   );
 }
 
-function checkout(app: Rest, deps: Deps): void {
+function checkout(app: Http, deps: Deps): void {
   app.post(
     '/v1/billing/checkout',
     {
@@ -89,7 +81,7 @@ function checkout(app: Rest, deps: Deps): void {
         tags: ['Billing'],
         summary: 'Open a page on which credit is paid for',
         security,
-        body: body({ amount_cents: Type.Integer({ minimum: CENTS_MIN, maximum: CENTS_MAX }) }),
+        body: body({ amount_cents: Type.Integer({ minimum: TOP_UP_CENTS_MIN, maximum: TOP_UP_CENTS_MAX }) }),
         response: answers({ 200: Type.Object({ checkout_url: Type.String() }) }, 400, 401, 403, 502, 503),
       },
     },
@@ -102,7 +94,7 @@ function checkout(app: Rest, deps: Deps): void {
   );
 }
 
-function portal(app: Rest, deps: Deps): void {
+function portal(app: Http, deps: Deps): void {
   app.post(
     '/v1/billing/portal',
     {
@@ -123,7 +115,7 @@ function portal(app: Rest, deps: Deps): void {
   );
 }
 
-function autoTopUp(app: Rest, deps: Deps): void {
+function autoTopUp(app: Http, deps: Deps): void {
   app.put(
     '/v1/billing/auto-top-up',
     {
@@ -135,7 +127,7 @@ function autoTopUp(app: Rest, deps: Deps): void {
         security,
         body: body({
           enabled: Type.Boolean(),
-          below_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
+          below_cents: Type.Optional(Type.Integer({ minimum: THRESHOLD_CENTS_MIN, maximum: CENTS_SAFE_MAX })),
           amount_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
         }),
         response: answers({ 200: TenantSchema }, 400, 401, 403),
@@ -143,29 +135,11 @@ function autoTopUp(app: Rest, deps: Deps): void {
     },
     async (request) => {
       const caller = callerOf(request);
-      const wanted = readAutoTopUp(request.body);
+      const wanted = parseAutoTopUp(request.body);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       await setAutoTopUp(deps, caller.tenant, wanted);
-      return showTenant(deps, caller.tenant);
+      const { tenant, settings } = await getBilledTenant(deps.db, caller.tenant);
+      return renderTenant(tenant, settings);
     },
   );
-}
-
-/** The range of the amount holds only while it would be charged. */
-function readAutoTopUp(given: { enabled: boolean; below_cents?: number; amount_cents?: number }) {
-  const { enabled, below_cents: below, amount_cents: amount } = given;
-  if (enabled && below === undefined) throw invalidRequest('below_cents is required');
-  if (enabled && amount === undefined) throw invalidRequest('amount_cents is required');
-  if (enabled && amount! < CENTS_MIN) throw invalidRequest(`amount_cents must be >= ${CENTS_MIN}`);
-  if (enabled && amount! > CENTS_MAX) throw invalidRequest(`amount_cents must be <= ${CENTS_MAX}`);
-  return {
-    enabled,
-    below: below === undefined ? null : microsOfCents(below),
-    amount: amount === undefined ? null : microsOfCents(amount),
-  };
-}
-
-async function showTenant(deps: Deps, id: TenantId) {
-  const [tenant, settings] = await Promise.all([findTenant(deps.db, id), findPaymentSettings(deps.db, id)]);
-  return renderTenant(tenant!, settings);
 }

@@ -5,36 +5,37 @@ import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
 import { listCredentials } from '../../access/devices/list-credentials.ts';
 import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { rotateCredential } from '../../access/devices/rotate-credential.ts';
-import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/api-key.ts';
+import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
   answers,
   body,
   DeviceCredentialSchema,
   IdSchema,
+  KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderDeviceCredential,
   words,
 } from './schemas.ts';
-import type { Rest } from './server.ts';
 
 const security = [{ backend_key: [] }];
 const tags = ['Device credentials'];
 
-export function deviceCredentialRoutes(app: Rest, deps: Deps): void {
+export function deviceCredentialRoutes(app: Http, deps: Deps): void {
   list(app, deps);
   create(app, deps);
   revoke(app, deps);
   rotate(app, deps);
 }
 
-function list(app: Rest, deps: Deps): void {
+function list(app: Http, deps: Deps): void {
   app.get(
     '/v1/device-credentials',
     {
@@ -59,7 +60,7 @@ function list(app: Rest, deps: Deps): void {
   );
 }
 
-function create(app: Rest, deps: Deps): void {
+function create(app: Http, deps: Deps): void {
   app.post(
     '/v1/device-credentials',
     {
@@ -70,7 +71,7 @@ function create(app: Rest, deps: Deps): void {
         description: 'A device without a back end joins rooms with it, at `POST /join`.',
         security,
         body: body({
-          name: Type.String({ minLength: 1, maxLength: 100 }),
+          name: KeyNameSchema,
           publish: Type.Array(words(PUBLISH_RIGHTS), {
             uniqueItems: true,
             description: 'What whoever joins with it may send. Empty: nobody can join with it',
@@ -121,7 +122,7 @@ function parseTime(text: string): Date {
   return time;
 }
 
-function revoke(app: Rest, deps: Deps): void {
+function revoke(app: Http, deps: Deps): void {
   app.delete(
     '/v1/device-credentials/:id',
     {
@@ -145,7 +146,7 @@ function revoke(app: Rest, deps: Deps): void {
   );
 }
 
-function rotate(app: Rest, deps: Deps): void {
+function rotate(app: Http, deps: Deps): void {
   app.post(
     '/v1/device-credentials/:id/rotate',
     {

@@ -2,13 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
+import { BODY_MAX } from './limits.ts';
 
 /** There is no telling when payments will be configured; an hour keeps clients from asking all the time. */
 const RETRY_AFTER_NOT_CONFIGURED = 3600;
 
 /** Answer with what was thrown, whatever it is. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = asFailure(error, request, '1 MiB');
+  const failure = asFailure(error, request, BODY_MAX);
   if (!failure) {
     request.log.error({ err: error }, 'internal error');
     return reply.code(500).send({ error: 'internal error' });

@@ -1,35 +1,37 @@
 /** `/v1/keys` and what is below it. Source: specification 4.7 to 4.10. */
 import Type from 'typebox';
-import { KEY_KINDS, OVERLAP_SECONDS_DEFAULT } from '../../access/keys/api-key.ts';
+import { KEY_KINDS } from '../../access/keys/api-key.ts';
 import { createKey } from '../../access/keys/create-key.ts';
-import { listKeys } from '../../access/keys/keys.sql.ts';
+import { listKeys } from '../../access/keys/list-keys.ts';
 import { revokeKey } from '../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../access/keys/rotate-key.ts';
+import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
   ApiKeySchema,
   answers,
   body,
   IdSchema,
+  KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderApiKey,
   words,
 } from './schemas.ts';
-import type { Rest } from './server.ts';
 
 const security = [{ backend_key: [] }];
 const tags = ['Keys'];
 
-export function keyRoutes(app: Rest, deps: Deps): void {
+export function keyRoutes(app: Http, deps: Deps): void {
   list(app, deps);
   create(app, deps);
   revoke(app, deps);
   rotate(app, deps);
 }
 
-function list(app: Rest, deps: Deps): void {
+function list(app: Http, deps: Deps): void {
   app.get(
     '/v1/keys',
     {
@@ -49,7 +51,7 @@ function list(app: Rest, deps: Deps): void {
   );
 }
 
-function create(app: Rest, deps: Deps): void {
+function create(app: Http, deps: Deps): void {
   app.post(
     '/v1/keys',
     {
@@ -59,7 +61,7 @@ function create(app: Rest, deps: Deps): void {
         summary: 'Create a key',
         security,
         body: body({
-          name: Type.String({ minLength: 1, maxLength: 100 }),
+          name: KeyNameSchema,
           kind: Type.Optional(words(KEY_KINDS, { default: 'backend' })),
         }),
         response: answers(
@@ -80,7 +82,7 @@ function create(app: Rest, deps: Deps): void {
   );
 }
 
-function revoke(app: Rest, deps: Deps): void {
+function revoke(app: Http, deps: Deps): void {
   app.delete(
     '/v1/keys/:id',
     {
@@ -110,7 +112,7 @@ function revoke(app: Rest, deps: Deps): void {
   );
 }
 
-function rotate(app: Rest, deps: Deps): void {
+function rotate(app: Http, deps: Deps): void {
   app.post(
     '/v1/keys/:id/rotate',
     {

@@ -1,9 +1,9 @@
 /** `GET /v1/rates`. Source: specification 4.1. */
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { answers, RateCardSchema, renderRateCard } from './schemas.ts';
-import type { Rest } from './server.ts';
 
-export function ratesRoute(app: Rest, deps: Deps): void {
+export function ratesRoute(app: Http, deps: Deps): void {
   app.get(
     '/v1/rates',
     {

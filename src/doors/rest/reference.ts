@@ -12,8 +12,8 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify';
 import { Failure } from '../../base/failure.ts';
+import type { Http } from '../http/http.ts';
 import { openApi } from './openapi.ts';
-import type { Rest } from './server.ts';
 
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="140" height="28" viewBox="0 0 140 28" role="img" aria-label="Boxoffice">
 <text x="0" y="21" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#fff">Boxoffice</text></svg>`;
@@ -24,7 +24,7 @@ const CSP =
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Describes the routes that `app` is given after this call. */
-export function reference(app: Rest, publicUrl: string): void {
+export function reference(app: Http, publicUrl: string): void {
   const routes: RouteOptions[] = [];
   let opening: Promise<FastifyInstance> | undefined;
 

@@ -8,14 +8,15 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { displayCents } from '../../money/amount.ts';
-import { type Checkout, findCheckout } from '../../money/payments/payments.sql.ts';
+import type { Checkout } from '../../money/payments/checkout.ts';
+import { findCheckoutById } from '../../money/payments/find-checkout.ts';
 import type { Deps } from '../deps.ts';
-import type { Rest } from './server.ts';
+import type { Http } from '../http/http.ts';
 
 const CSP =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export function returnPages(app: Rest, deps: Deps): void {
+export function returnPages(app: Http, deps: Deps): void {
   app.get('/portal/closed', { schema: { hide: true } }, async (_request, reply) =>
     sendPage(reply, PORTAL_CLOSED),
   );
@@ -29,17 +30,11 @@ export function returnPages(app: Rest, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
-      const checkout = isCheckoutId(id) ? await findCheckout(deps.db, id) : undefined;
+      const checkout = await findCheckoutById(deps.db, request.params.id);
       const page = checkout ? describe(checkout, request.query.canceled !== undefined) : NOT_FOUND;
       return sendPage(reply.code(checkout ? 200 : 404), page);
     },
   );
-}
-
-/** Not every text can be asked about: PostgreSQL refuses one that holds NUL. */
-function isCheckoutId(text: string): boolean {
-  return /^co_[0-9a-f]{32}$/.test(text);
 }
 
 interface Page {

@@ -6,18 +6,13 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
-import {
-  type ApiKey,
-  KEY_KINDS,
-  type KeyLife,
-  OVERLAP_SECONDS_DEFAULT,
-  OVERLAP_SECONDS_MAX,
-} from '../../access/keys/api-key.ts';
+import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX, type KeyLife } from '../../access/keys/api-key.ts';
+import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
-import type { PaymentSettings } from '../../money/payments/payments.sql.ts';
+import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
 import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
 
@@ -192,6 +187,9 @@ const ErrorSchema = Type.Object({
 export function body<T extends Record<string, TSchema>>(fields: T) {
   return Type.Object(fields, { additionalProperties: false });
 }
+
+/** Of a key or a device credential that is to be created. */
+export const KeyNameSchema = Type.String({ minLength: 1, maxLength: KEY_NAME_LENGTH_MAX });
 
 /** The body that rotates a key or a device credential. */
 export const RotationSchema = body({

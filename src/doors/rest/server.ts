@@ -9,6 +9,7 @@ import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
+import { BODY_BYTES_MAX } from './limits.ts';
 import { ratesRoute } from './rates.ts';
 import { reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -16,10 +17,8 @@ import { signupRoute } from './signup.ts';
 import { usageRoute } from './usage.ts';
 import { webhookRoute } from './webhook.ts';
 
-export type Rest = Http;
-
-export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Rest> {
-  const app = openHttp(deps, { ...options, sendError, renderClientError });
+export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Http> {
+  const app = openHttp(deps, { ...options, bodyBytesMax: BODY_BYTES_MAX, sendError, renderClientError });
   app.decorateRequest('caller', undefined);
   const refuseMethods = collectMethods(app);
 

@@ -1,12 +1,12 @@
 /** `POST /v1/signup`. Source: specification 4.2. */
 import Type from 'typebox';
 import { signUp } from '../../access/signup/sign-up.ts';
-import { renderTenantId } from '../../base/tenants/tenant.ts';
+import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { answers, body } from './schemas.ts';
-import type { Rest } from './server.ts';
 
-export function signupRoute(app: Rest, deps: Deps): void {
+export function signupRoute(app: Http, deps: Deps): void {
   app.post(
     '/v1/signup',
     {
@@ -15,8 +15,8 @@ export function signupRoute(app: Rest, deps: Deps): void {
         summary: 'Create a tenant, its first backend key and a checkout',
         description: 'Five an hour for one client address.',
         body: body({
-          email: Type.String({ format: 'email', maxLength: 254 }),
-          name: Type.String({ minLength: 1, maxLength: 200 }),
+          email: Type.String({ format: 'email', maxLength: EMAIL_LENGTH_MAX }),
+          name: Type.String({ minLength: 1, maxLength: TENANT_NAME_LENGTH_MAX }),
         }),
         response: answers(
           {

@@ -8,9 +8,9 @@ import { chargeUsage } from '../../money/usage/charge-usage.ts';
 import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX, type UsageRecord } from '../../money/usage/usage-record.ts';
 import { UsageRecords } from '../../money/usage/usage-records.ts';
 import type { Deps } from '../deps.ts';
+import type { Http } from '../http/http.ts';
 import { callerOf, requireKey } from './auth.ts';
 import { AmountSchema, answers, body, words } from './schemas.ts';
-import type { Rest } from './server.ts';
 import { readPlainUsage } from './usage-body.ts';
 
 const RecordSchema = body({
@@ -36,7 +36,7 @@ declare module 'fastify' {
   }
 }
 
-export function usageRoute(app: Rest, deps: Deps): void {
+export function usageRoute(app: Http, deps: Deps): void {
   app.decorateRequest('records', undefined);
   app.post(
     '/v1/usage',

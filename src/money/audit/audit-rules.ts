@@ -5,9 +5,10 @@
  * computes each charge as the step of a running total. A wrong charge passes only if both are wrong in
  * the same way. A version stays for as long as the database holds postings that it charged.
  */
+
+import type { Rounding } from '../pricing/carry.ts';
 import type { RateCard } from '../pricing/rate-card.ts';
 import type { Role, Tier } from '../pricing/role.ts';
-import type { Rounding } from '../pricing/usage-price.ts';
 
 const BYTES_PER_GIB = 1n << 30n;
 const SECONDS_PER_1000_MINUTES = 60_000n;

@@ -3,13 +3,12 @@
  * rounding that its posting names. `audit-rules.ts` has the arithmetic.
  */
 import type { Db } from '../../base/db/pool.ts';
+import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
+import type { Rounding } from '../pricing/carry.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
-import type { Rounding } from '../pricing/usage-price.ts';
 import { AUDIT_RULES, type AuditRule, type AuditRules, HALF, PARTS, SHORTENED_BY } from './audit-rules.ts';
 import type { ChargedRecord, Difference } from './verify.sql.ts';
-
-const NEWEST_IDS_MAX = 50;
 
 /** By the letter in the posting. Where it is unknown, a posting passes if either rounding explains it. */
 const ROUNDINGS: Readonly<Record<string, readonly Rounding[]>> = {
@@ -113,7 +112,7 @@ function addRecord(posting: Posting, record: ChargedRecord): void {
   }
   posting.lines += 1;
   posting.newestIds.push(record.id);
-  if (posting.newestIds.length > NEWEST_IDS_MAX) posting.newestIds.shift();
+  if (posting.newestIds.length > RECENT_ENTRIES_MAX) posting.newestIds.shift();
   posting.namedIds = record.newestIds;
   if (!posting.rates || !posting.rule) return;
 

@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
-import type { Rounding } from '../pricing/usage-price.ts';
 import { creditTurned } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 

@@ -1,17 +1,12 @@
-/** Close an attempt whose charge was declined, and give the card a rest. */
+/** Close an attempt whose charge was declined, and back off the card. */
 import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
+import { backOffCard } from './card-backoff.ts';
 import { type DeclineReport, readDecline } from './decline.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { findPaymentSettings } from './payments.sql.ts';
-import { type Attempt, countDeclines, finishAttempt, tripBreaker } from './top-up-attempts.sql.ts';
+import { type Attempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
-
-/** After so many declines in a row a card is left alone until it pays, is replaced or is turned on again. */
-const SUSPEND_AFTER = 4;
-
-/** Card schemes fine a merchant who tries a declined card too often; their limit is 15 in 30 days. */
-export const DECLINES_PER_CARD_MAX = 12;
 
 /**
  * Only declines of the card count here; an outage of the provider says nothing about a card.
@@ -32,15 +27,12 @@ export async function declineAttempt(
   });
   if (!isFirst) return undefined;
 
-  const pausedUntil = attempt.cardFingerprint ? await rest(tx, attempt.cardFingerprint, decline.hard) : null;
+  const pausedUntil = attempt.cardFingerprint
+    ? await backOffCard(tx, attempt.cardFingerprint, decline)
+    : null;
   // A card that was saved while this one was being charged has done nothing to be paused for.
   const { cardFingerprint } = await findPaymentSettings(tx, attempt.tenant);
   const isReplaced = cardFingerprint !== attempt.cardFingerprint;
   await noteFailedTopUp(tx, attempt, decline.sentence, isReplaced ? null : pausedUntil, paymentId);
   return { kind: 'auto_top_up', outcome: 'declined' };
-}
-
-async function rest(tx: Tx, fingerprint: string, hard: boolean): Promise<Date | 'infinity'> {
-  const exhausted = (await countDeclines(tx, fingerprint)) >= DECLINES_PER_CARD_MAX;
-  return tripBreaker(tx, fingerprint, { hard: hard || exhausted, suspendAfter: SUSPEND_AFTER });
 }

@@ -9,17 +9,17 @@
 import Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import type { Deps } from '../../doors/deps.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import type { CheckoutState } from './checkout.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import { topUpFailed } from './payment-events.ts';
 import {
   advanceCheckout,
-  type CheckoutState,
   findPayment,
   forgetCard,
   forgetCustomer,
@@ -64,7 +64,7 @@ const CHECKOUT_FAILED = 'The payment of a checkout failed [async_payment_failed]
 type Effect = (tx: Tx) => Promise<Handled>;
 
 /** Apply one notification, at most once. An error rolls everything back, so that it can come again. */
-export async function handleEvent(deps: Deps, provider: Provider, event: Stripe.Event): Promise<void> {
+export async function handleEvent(deps: BaseDeps, provider: Provider, event: Stripe.Event): Promise<void> {
   const isOtherWorld = event.livemode === !provider.livemode;
   const effect = isOtherWorld
     ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
@@ -83,7 +83,7 @@ export async function handleEvent(deps: Deps, provider: Provider, event: Stripe.
 
 const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });
 
-async function effectOf(deps: Deps, provider: Provider, event: Stripe.Event): Promise<Effect> {
+async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event): Promise<Effect> {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
@@ -179,7 +179,7 @@ function paymentFailed(intent: Stripe.PaymentIntent): Effect {
  * turns with whoever else settles it, so that neither can miss what the other has just stored.
  */
 async function aboutPayment(
-  deps: Deps,
+  deps: BaseDeps,
   provider: Provider,
   news: { id: string; payment_intent: string | { id: string } | null },
   effect: (tx: Tx, paymentId: string) => Promise<Handled>,
@@ -194,7 +194,7 @@ async function aboutPayment(
   };
 }
 
-function refunded(deps: Deps, provider: Provider, refund: Stripe.Refund): Promise<Effect> {
+function refunded(deps: BaseDeps, provider: Provider, refund: Stripe.Refund): Promise<Effect> {
   return aboutPayment(deps, provider, refund, async (tx, paymentId) => {
     await upsertRefund(tx, {
       id: refund.id,
@@ -209,7 +209,7 @@ function refunded(deps: Deps, provider: Provider, refund: Stripe.Refund): Promis
 type DisputeEventType = Extract<(typeof EVENT_TYPES)[number], `charge.dispute.${string}`>;
 
 function disputed(
-  deps: Deps,
+  deps: BaseDeps,
   provider: Provider,
   type: DisputeEventType,
   dispute: Stripe.Dispute,
@@ -235,7 +235,7 @@ function outcomeOf({ status }: Stripe.Dispute): 'won' | 'lost' | 'closed' {
 }
 
 function fraudWarned(
-  deps: Deps,
+  deps: BaseDeps,
   provider: Provider,
   warning: Stripe.Radar.EarlyFraudWarning,
 ): Promise<Effect> {

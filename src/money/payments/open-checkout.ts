@@ -8,7 +8,6 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { centsOfMicros } from '../amount.ts';
 import {
   advanceCheckout,
@@ -18,10 +17,16 @@ import {
   keepCustomer,
   updateCheckoutSession,
 } from './payments.sql.ts';
-import { askProvider, isCustomerGone, type Provider, requireProvider } from './provider.ts';
+import {
+  askProvider,
+  isCustomerGone,
+  type PaymentsDeps,
+  type Provider,
+  requireProvider,
+} from './provider.ts';
 
 /** Returns the address of the page. Fails with `payments_not_configured` or `provider_error`. */
-export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint): Promise<string> {
+export async function openCheckout(deps: PaymentsDeps, tenant: TenantId, amount: bigint): Promise<string> {
   const provider = requireProvider(deps.provider);
   const id = newId('co');
   // Our row comes first: a payment that names a checkout we have never heard of is not ours.
@@ -37,7 +42,7 @@ export async function openCheckout(deps: Deps, tenant: TenantId, amount: bigint)
 }
 
 async function customerOf(
-  deps: Deps,
+  deps: PaymentsDeps,
   provider: Provider,
   tenantId: TenantId,
   checkoutId: string,
@@ -55,7 +60,7 @@ async function customerOf(
 
 /** A customer that was deleted at the provider, unnoticed by us until now, is replaced by a new one. */
 async function createSession(
-  deps: Deps,
+  deps: PaymentsDeps,
   provider: Provider,
   checkout: { id: string; tenant: TenantId; amount: bigint },
 ): Promise<Stripe.Checkout.Session> {
@@ -71,7 +76,7 @@ async function createSession(
 }
 
 function createSessionOf(
-  deps: Deps,
+  deps: PaymentsDeps,
   { stripe }: Provider,
   { id, tenant, amount, customer }: { id: string; tenant: TenantId; amount: bigint; customer: string },
 ): Promise<Stripe.Checkout.Session> {

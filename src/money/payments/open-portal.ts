@@ -2,11 +2,10 @@
 
 import { invalidRequest } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { findPaymentSettings } from './payments.sql.ts';
-import { askProvider, requireProvider } from './provider.ts';
+import { askProvider, type PaymentsDeps, requireProvider } from './provider.ts';
 
-export async function openPortal(deps: Deps, tenant: TenantId): Promise<string> {
+export async function openPortal(deps: PaymentsDeps, tenant: TenantId): Promise<string> {
   const settings = await findPaymentSettings(deps.db, tenant);
   if (!settings.firstPaidAt) throw invalidRequest('this tenant has never paid: pay a checkout first');
   if (!settings.customerId) {

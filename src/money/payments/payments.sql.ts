@@ -2,20 +2,8 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-
-/** What we know of a tenant at the provider, and its automatic top-up. Amounts are in micros. */
-export interface PaymentSettings {
-  readonly customerId: string | null;
-  readonly paymentMethodId: string | null;
-  readonly cardFingerprint: string | null;
-  readonly firstPaidAt: Date | null;
-  readonly topUpEnabled: boolean;
-  readonly topUpBelow: bigint;
-  readonly topUpAmount: bigint;
-  readonly topUpPausedUntil: Date | number | null;
-  readonly frozenBy: readonly string[];
-  readonly lastTopUpError: string | null;
-}
+import type { Checkout, CheckoutState } from './checkout.ts';
+import type { PaymentSettings } from './payment-settings.ts';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
@@ -132,16 +120,6 @@ export async function unfreeze(tx: Tx, tenant: TenantId, reason: string | 'all')
         set frozen_by = case when $2 = 'all' then '{}' else array_remove(frozen_by, $2) end where tenant_id = $1`,
     [tenant, reason],
   );
-}
-
-export type CheckoutState = 'open' | 'processing' | 'paid' | 'failed' | 'expired';
-
-export interface Checkout {
-  readonly id: string;
-  readonly tenant: TenantId;
-  /** Micros. */
-  readonly amount: bigint;
-  readonly state: CheckoutState;
 }
 
 export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state'>): Promise<void> {

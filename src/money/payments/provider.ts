@@ -3,6 +3,7 @@
  * Stripe's API, such as the sandbox. One code path for production, tests and trying things out.
  */
 import Stripe from 'stripe';
+import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
 
 /** The version of Stripe's API that this code was written against. */
@@ -20,6 +21,12 @@ export interface Provider {
   readonly webhookSecrets: readonly string[];
   /** Whether this is real money; notifications of the other world are none of our business. */
   readonly livemode: boolean;
+}
+
+export interface PaymentsDeps extends BaseDeps {
+  /** `undefined`: payments are not configured on this deployment. */
+  readonly provider: Provider | undefined;
+  readonly config: { readonly publicUrl: string };
 }
 
 export function openProvider(options: {

@@ -9,26 +9,19 @@
 import Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { centsOfMicros } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { cancelAttempt, closeAsCanceled, PAYMENT_CANCELED } from './cancel-attempt.ts';
+import { findCardHold, type Hold } from './card-backoff.ts';
 import type { DeclineReport } from './decline.ts';
-import { DECLINES_PER_CARD_MAX, declineAttempt } from './decline-attempt.ts';
+import { declineAttempt } from './decline-attempt.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { findAutoTopUpTime, findPaymentSettings, forgetCard, forgetCustomer } from './payments.sql.ts';
 import { isCustomerGone, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
-import {
-  type Attempt,
-  claimDueAttempt,
-  countDeclines,
-  findAttempt,
-  findBlockedUntil,
-  markSent,
-  postpone,
-} from './top-up-attempts.sql.ts';
+import { type Attempt, claimDueAttempt, findAttempt, markSent, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
 
 const RETRY_SECONDS_MAX = 30;
@@ -43,12 +36,12 @@ const VELOCITY_CAPS = [
 ] as const;
 
 /** Run the automatic top-ups that are due now, one after the other. */
-export async function runDueTopUps(deps: Deps, provider: Provider): Promise<void> {
+export async function runDueTopUps(deps: BaseDeps, provider: Provider): Promise<void> {
   while (await runDueTopUp(deps, provider));
 }
 
 /** Returns whether an attempt was due. */
-export async function runDueTopUp(deps: Deps, provider: Provider): Promise<boolean> {
+export async function runDueTopUp(deps: BaseDeps, provider: Provider): Promise<boolean> {
   const claimed = await claimDueAttempt(deps.db);
   if (!claimed) return false;
 
@@ -64,7 +57,7 @@ export async function runDueTopUp(deps: Deps, provider: Provider): Promise<boole
  * The last look before money moves. Returns the attempt with the card to charge, or undefined when
  * it was canceled because there is no longer a reason, or a permission, to charge.
  */
-async function prepare(deps: Deps, claimed: Attempt): Promise<Attempt | undefined> {
+async function prepare(deps: BaseDeps, claimed: Attempt): Promise<Attempt | undefined> {
   type Prepared = { readonly attempt?: Attempt | undefined; readonly canceled?: TopUpOutcome | undefined };
   const { attempt, canceled } = await inTransaction(deps.db, async (tx): Promise<Prepared> => {
     const account = await lockAccount(tx, claimed.tenant);
@@ -76,7 +69,7 @@ async function prepare(deps: Deps, claimed: Attempt): Promise<Attempt | undefine
     }
     const hold =
       (await velocityHold(tx, claimed)) ??
-      (cardFingerprint ? await cardHold(tx, cardFingerprint) : undefined);
+      (cardFingerprint ? await findCardHold(tx, cardFingerprint) : undefined);
     if (hold) {
       await noteFailedTopUp(tx, claimed, hold.error, hold.until);
       return { canceled: await closeAsCanceled(tx, claimed, hold.error) };
@@ -91,12 +84,6 @@ async function prepare(deps: Deps, claimed: Attempt): Promise<Attempt | undefine
   return attempt;
 }
 
-/** Why a cap, or the card's own record, forbids the charge, and until when. */
-interface Hold {
-  readonly error: string;
-  readonly until: Date | 'infinity';
-}
-
 async function velocityHold(tx: Tx, attempt: Attempt): Promise<Hold | undefined> {
   for (const { count, seconds, name } of VELOCITY_CAPS) {
     const at = await findAutoTopUpTime(tx, attempt.tenant, count, seconds);
@@ -108,15 +95,7 @@ async function velocityHold(tx: Tx, attempt: Attempt): Promise<Hold | undefined>
   return undefined;
 }
 
-async function cardHold(tx: Tx, fingerprint: string): Promise<Hold | undefined> {
-  const blocked = await findBlockedUntil(tx, fingerprint);
-  const exhausted = (await countDeclines(tx, fingerprint)) >= DECLINES_PER_CARD_MAX;
-  if (!blocked && !exhausted) return undefined;
-  const error = 'The saved card was declined too often: pay a checkout with another card [card_suspended].';
-  return { error, until: exhausted || !blocked ? 'infinity' : blocked };
-}
-
-async function send(deps: Deps, provider: Provider, attempt: Attempt): Promise<void> {
+async function send(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
   try {
     const intent = await provider.stripe.paymentIntents.create(
       {
@@ -139,7 +118,12 @@ async function send(deps: Deps, provider: Provider, attempt: Attempt): Promise<v
 }
 
 /** The charge exists and was still under way when we last asked. */
-async function follow(deps: Deps, provider: Provider, attempt: Attempt, paymentId: string): Promise<void> {
+async function follow(
+  deps: BaseDeps,
+  provider: Provider,
+  attempt: Attempt,
+  paymentId: string,
+): Promise<void> {
   try {
     await conclude(deps, attempt, await fetchPayment(provider.stripe, paymentId));
   } catch (error) {
@@ -148,7 +132,7 @@ async function follow(deps: Deps, provider: Provider, attempt: Attempt, paymentI
 }
 
 /** Too late to send again: see whether the charge was ever made. */
-async function lookUp(deps: Deps, provider: Provider, attempt: Attempt): Promise<void> {
+async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
   try {
     const intents = provider.stripe.paymentIntents.list({
       customer: attempt.customerId!,
@@ -166,7 +150,7 @@ async function lookUp(deps: Deps, provider: Provider, attempt: Attempt): Promise
 }
 
 /** Write down the outcome that the provider told. */
-async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
+async function conclude(deps: BaseDeps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
   switch (intent.status) {
     case 'succeeded':
       await close(deps, async (tx) => (await settlePayment(tx, intent)).topUp);
@@ -185,7 +169,7 @@ async function conclude(deps: Deps, attempt: Attempt, intent: Stripe.PaymentInte
 }
 
 /** The provider answered with an error: a decline, a request it cannot serve, or nothing certain. */
-async function explain(deps: Deps, attempt: Attempt, error: unknown): Promise<void> {
+async function explain(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
   if (error instanceof Stripe.errors.StripeCardError) {
     const report = (error.payment_intent?.last_payment_error ?? error.raw) as DeclineReport;
     await close(deps, (tx) => declineAttempt(tx, attempt, report, error.payment_intent?.id));
@@ -206,7 +190,7 @@ async function explain(deps: Deps, attempt: Attempt, error: unknown): Promise<vo
 }
 
 /** Nothing is known, so the same question is put again: after 1, 2, 4 and at most 30 seconds. */
-async function retryLater(deps: Deps, attempt: Attempt, error: unknown): Promise<void> {
+async function retryLater(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   deps.log.warn({ err: error, attempt: attempt.id }, 'the outcome of an automatic top-up is unknown');
   const delay = Math.min(2 ** Math.max(attempt.sends - 1, 0), RETRY_SECONDS_MAX);
@@ -214,10 +198,10 @@ async function retryLater(deps: Deps, attempt: Attempt, error: unknown): Promise
   deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'unknown' });
 }
 
-function giveUp(deps: Deps, attempt: Attempt, sentence: string): Promise<void> {
+function giveUp(deps: BaseDeps, attempt: Attempt, sentence: string): Promise<void> {
   return close(deps, (tx) => cancelAttempt(tx, attempt, sentence));
 }
 
-async function close(deps: Deps, work: (tx: Tx) => Promise<TopUpOutcome | undefined>): Promise<void> {
+async function close(deps: BaseDeps, work: (tx: Tx) => Promise<TopUpOutcome | undefined>): Promise<void> {
   countTopUp(deps, await inTransaction(deps.db, work));
 }

@@ -1,20 +1,14 @@
 /** Turn the automatic top-up on or off. Source: specification 4.6. */
 import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
+import { clearBreaker } from './card-breakers.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
-import { clearBreaker } from './top-up-attempts.sql.ts';
+import type { AutoTopUp } from './top-up-amount.ts';
 
-/** Amounts are in micros; `null` keeps the value that is set. */
-export interface AutoTopUp {
-  readonly enabled: boolean;
-  readonly below: bigint | null;
-  readonly amount: bigint | null;
-}
-
-export async function setAutoTopUp(deps: Deps, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
+export async function setAutoTopUp(deps: BaseDeps, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
     await lockAccount(tx, tenant);
     const settings = await findPaymentSettings(tx, tenant);

@@ -10,6 +10,7 @@ import { microsOfCents } from '../amount.ts';
 import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
 import { activate } from '../tenant-status/change-status.ts';
 import { applyReversals } from './apply-reversals.ts';
+import { clearBreaker } from './card-breakers.sql.ts';
 import { topUpSucceeded } from './payment-events.ts';
 import {
   advanceCheckout,
@@ -21,7 +22,7 @@ import {
   type Payment,
 } from './payments.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
-import { clearBreaker, findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
+import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
 /** What was done about a notification; `parked` is for an operator to look at. `topUp` is to be counted. */

@@ -5,7 +5,7 @@
  * keeps them for a month. Each goes through the same door as one that was delivered.
  */
 import type Stripe from 'stripe';
-import type { Deps } from '../../doors/deps.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import { EVENT_TYPES, handleEvent } from './handle-event.ts';
 import type { Provider } from './provider.ts';
 import { findHandledEvents, findSweptUntil, updateSweptUntil } from './provider-events.sql.ts';
@@ -17,7 +17,7 @@ const OVERLAP_SECONDS = 600;
 const FIRST_SWEEP_SECONDS = 7 * 86_400;
 
 /** Apply the notifications that were not delivered. */
-export async function sweepEvents(deps: Deps, provider: Provider): Promise<void> {
+export async function sweepEvents(deps: BaseDeps, provider: Provider): Promise<void> {
   const startedAt = new Date();
   const sweptUntil = await findSweptUntil(deps.db);
   const since = sweptUntil
@@ -41,7 +41,7 @@ export async function sweepEvents(deps: Deps, provider: Provider): Promise<void>
 }
 
 /** Oldest first, though order must not matter. */
-async function listMissed(deps: Deps, { stripe }: Provider, since: number): Promise<Stripe.Event[]> {
+async function listMissed(deps: BaseDeps, { stripe }: Provider, since: number): Promise<Stripe.Event[]> {
   const events: Stripe.Event[] = [];
   for await (const event of stripe.events.list({
     types: [...EVENT_TYPES],

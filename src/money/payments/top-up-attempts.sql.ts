@@ -1,4 +1,4 @@
-/** SQL of `top_up_attempts` and `card_breakers`. */
+/** SQL of `top_up_attempts`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
@@ -107,48 +107,12 @@ export async function finishAttempt(
   return rowCount === 1;
 }
 
-/** Declines of a card within the last 30 days, whoever's card it was saved as. */
-export async function countDeclines(tx: Tx, fingerprint: string): Promise<number> {
+/** Declines of a card within the last `days`, over all tenants that saved it. */
+export async function countDeclines(tx: Tx, fingerprint: string, days: number): Promise<number> {
   const { rows } = await tx.query<{ count: bigint }>(
     `select count(*) from top_up_attempts
-      where card_fingerprint = $1 and state = 'declined' and finished_at > now() - interval '30 days'`,
-    [fingerprint],
+      where card_fingerprint = $1 and state = 'declined' and finished_at > now() - make_interval(days => $2)`,
+    [fingerprint, days],
   );
   return Number(rows[0]!.count);
-}
-
-/**
- * Count one more decline of a card and say until when it is left alone: 1, 2, 4 hours, and after the
- * `suspendAfter`-th, or at once when `hard`, for good.
- */
-export async function tripBreaker(
-  tx: Tx,
-  fingerprint: string,
-  { hard, suspendAfter }: { hard: boolean; suspendAfter: number },
-): Promise<Date | 'infinity'> {
-  const { rows } = await tx.query<{ until: Date | number }>(
-    `insert into card_breakers as b (fingerprint, declines, blocked_until)
-     values ($1, 1, case when $2 then 'infinity' else now() + interval '1 hour' end)
-     on conflict (fingerprint) do update
-        set declines = b.declines + 1,
-            blocked_until = case when $2 or b.declines + 1 >= $3 then 'infinity'
-                                 else now() + interval '1 hour' * power(2, b.declines) end
-     returning blocked_until as until`,
-    [fingerprint, hard, suspendAfter],
-  );
-  const { until } = rows[0]!;
-  return until instanceof Date ? until : 'infinity';
-}
-
-export async function findBlockedUntil(tx: Tx, fingerprint: string): Promise<Date | 'infinity' | undefined> {
-  const { rows } = await tx.query<{ until: Date | number }>(
-    'select blocked_until as until from card_breakers where fingerprint = $1 and blocked_until > now()',
-    [fingerprint],
-  );
-  const until = rows[0]?.until;
-  return until === undefined || until instanceof Date ? until : 'infinity';
-}
-
-export async function clearBreaker(tx: Tx, fingerprint: string): Promise<void> {
-  await tx.query('delete from card_breakers where fingerprint = $1', [fingerprint]);
 }

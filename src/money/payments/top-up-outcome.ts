@@ -1,5 +1,5 @@
 /** What came of a payment, or of an attempt at one, for the metrics. */
-import type { Deps } from '../../doors/deps.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 
 export interface TopUpOutcome {
   readonly kind: 'top_up' | 'auto_top_up';
@@ -7,6 +7,6 @@ export interface TopUpOutcome {
 }
 
 /** Counted once it is committed: a transaction may be repeated, or undone. `undefined`: nothing came of it. */
-export function countTopUp(deps: Pick<Deps, 'metrics'>, topUp: TopUpOutcome | undefined): void {
+export function countTopUp(deps: Pick<BaseDeps, 'metrics'>, topUp: TopUpOutcome | undefined): void {
   if (topUp) deps.metrics.topUps.inc({ ...topUp });
 }

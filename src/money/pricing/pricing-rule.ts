@@ -7,15 +7,10 @@
  *
  * Every rule prices over PRICE_DENOMINATOR, because a tenant's carry passes from one rule to the next.
  */
+
+import { type Rounding, type Settlement, settlePrice } from './carry.ts';
 import type { RateCard } from './rate-card.ts';
-import {
-  type Price,
-  priceUsage,
-  type Rounding,
-  type Settlement,
-  settlePrice,
-  type Usage,
-} from './usage-price.ts';
+import { type Price, priceUsage, type Usage } from './usage-price.ts';
 
 /** Pure: the same arguments give the same amounts for ever. */
 export interface PricingRule {

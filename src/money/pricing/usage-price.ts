@@ -1,9 +1,8 @@
 /**
- * The exact price of usage, and its settlement in whole micros: version 1 of the pricing rule.
+ * The exact price of usage: version 1 of the pricing rule.
  *
- * Source: specification 4.12, charging rule 1. Prices are fractions of a micro; a carry turns them
- * into whole micros, so that short intervals lose nothing: the charges of a tenant add up to its
- * exact prices, give or take half a micro, for ever.
+ * Source: specification 4.12, charging rule 1. Prices are fractions of a micro; `carry.ts` turns them
+ * into whole micros.
  */
 import { assert } from '../../base/lib/assert.ts';
 import type { RateCard } from './rate-card.ts';
@@ -11,9 +10,6 @@ import type { Role, Tier } from './role.ts';
 
 /** Exact prices are integers over this denominator: a GiB and 60,000 seconds both divide it. */
 export const PRICE_DENOMINATOR = (1n << 30n) * 1875n;
-
-/** The carry of a new tenant. Half a micro makes its first charge round half-up. */
-export const INITIAL_CARRY = PRICE_DENOMINATOR / 2n;
 
 const FEE_SCALE = 1875n; // micros x bytes / 2^30, over PRICE_DENOMINATOR
 const CEILING_SCALE = 1n << 25n; // micros x seconds / 60,000, over PRICE_DENOMINATOR
@@ -32,15 +28,6 @@ export interface Price {
   readonly capped: boolean;
 }
 
-/** Whole micros, and what they leave over PRICE_DENOMINATOR for the next charge. */
-export interface Settlement {
-  readonly amount: bigint;
-  readonly carry: bigint;
-}
-
-/** `carry`: fractions go to the next charge. `per_record`: each record is rounded half-up by itself. */
-export type Rounding = 'carry' | 'per_record';
-
 /**
  * The platform fee on egress, but never more than the ceiling for the time connected.
  *
@@ -55,14 +42,4 @@ export function priceUsage(usage: Usage, rates: RateCard): Price {
   const ceiling = rates.ceilingPer1000Minutes[usage.role][usage.tier] * BigInt(usage.seconds) * CEILING_SCALE;
 
   return ceiling < fee ? { numerator: ceiling, capped: true } : { numerator: fee, capped: false };
-}
-
-/** The whole micros of an exact price, given what earlier charges of the tenant left over. */
-export function settlePrice(numerator: bigint, carry: bigint, rounding: Rounding): Settlement {
-  if (rounding === 'per_record') {
-    return { amount: (numerator + INITIAL_CARRY) / PRICE_DENOMINATOR, carry };
-  }
-  const total = carry + numerator;
-  const amount = total / PRICE_DENOMINATOR;
-  return { amount, carry: total - amount * PRICE_DENOMINATOR };
 }

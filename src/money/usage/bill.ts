@@ -6,8 +6,8 @@
 
 import { admits, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Account } from '../ledger/ledger.sql.ts';
+import { INITIAL_CARRY } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
-import { INITIAL_CARRY } from '../pricing/usage-price.ts';
 import type { ChargedRecords } from './copy-rows.ts';
 import { repeats, type StoredRecord, stored } from './usage.sql.ts';
 import type { UsageRecord } from './usage-record.ts';

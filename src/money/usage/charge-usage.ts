@@ -1,13 +1,46 @@
-/** Charge what a relay reports. Source: specification 4.12. */
-
+/**
+ * Charge what relays report, in one transaction: the reason this service exists.
+ *
+ * Source: specification 4.12. The transaction claims the ids, prices the records (`bill.ts`, where
+ * duplicates cost nothing), appends to the ledger, moves balances and carries, and asks for automatic
+ * top-ups where they are due. It serves one batch or many, of one tenant or of many; each is answered
+ * as if it had come alone, after those before it. The queue decides which batches go together.
+ */
+import type { Tx } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Deps } from '../../doors/deps.ts';
-import type { ChargeOutcome } from './bill.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
+import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
+import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
+import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
+import type { Rounding } from '../pricing/carry.ts';
+import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
+import type { RateCards } from '../pricing/rate-cards.ts';
+import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
+import type { ChargeQueue } from './charge-queue.ts';
+import {
+  anyKnown,
+  copyRecords,
+  findKnown,
+  KnownIdError,
+  recordConflicts,
+  type TenantIds,
+} from './usage.sql.ts';
 import type { UsageRecords } from './usage-records.ts';
+
+export interface ChargeDeps extends EventDeps {
+  readonly rates: RateCards;
+  readonly charges: ChargeQueue;
+  /** Learns from the records which participants were present. */
+  readonly sightings: { note(tenant: TenantId, records: UsageRecords): void };
+  /** Tells the worker of this process that an automatic top-up may be due. A lost call only delays it. */
+  readonly wakeTopUps: () => void;
+  readonly config: { readonly billingRounding: Rounding };
+}
 
 /** The batch is charged as a whole or not at all; the answer comes from its commit. */
 export async function chargeUsage(
-  deps: Deps,
+  deps: ChargeDeps,
   tenant: TenantId,
   records: UsageRecords,
 ): Promise<ChargeOutcome> {
@@ -17,4 +50,145 @@ export async function chargeUsage(
   deps.metrics.countCharge(records.length, outcome);
   deps.sightings.note(tenant, records);
   return outcome;
+}
+
+/** Charge batches, leaving those without an outcome whose accounts somebody else has locked. */
+export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
+  const tenants = [...new Set(batches.map((batch) => batch.tenant))];
+  return charge(deps, batches, CURRENT_RULE, (tx) => lockFreeAccounts(tx, tenants));
+}
+
+/** Charge batches of one tenant, after whoever has its account locked. */
+export function chargeTenant(
+  deps: ChargeDeps,
+  tenant: TenantId,
+  batches: readonly Batch[],
+  rule = CURRENT_RULE,
+): Promise<Outcomes> {
+  return charge(deps, batches, rule, async (tx) => [await lockAccount(tx, tenant)]);
+}
+
+/**
+ * Looking every id up first costs more than storing it, and nearly every record is new. So records
+ * are taken for new unless a few of their ids are known, and stored at once; should that turn out
+ * wrong, the unique key refuses them, and the whole transaction is done again with the look-up.
+ */
+async function charge(
+  deps: ChargeDeps,
+  batches: readonly Batch[],
+  rule: PricingRule,
+  lock: (tx: Tx) => Promise<Account[]>,
+): Promise<Outcomes> {
+  const attempt = async (
+    mustLookUp: (tx: Tx, locked: readonly Batch[]) => Promise<boolean>,
+  ): Promise<Outcomes> => {
+    const { bills, topUpRequested, turned } = await inTransaction(deps.db, async (tx) => {
+      const locking = lock(tx);
+      // While the database is at it.
+      for (const { records } of batches) records.sortById();
+      const accounts = await locking;
+      const tenants = new Set(accounts.map(({ tenant }) => tenant));
+      const locked = batches.filter(({ tenant }) => tenants.has(tenant));
+      const known = (await mustLookUp(tx, locked)) ? await findKnown(tx, idsOf(locked)) : undefined;
+      const bills = await makeBills(deps, tx, accounts, locked, known, rule);
+      return { bills, ...(await storeBills(tx, bills)) };
+    });
+    if (topUpRequested) deps.wakeTopUps();
+    for (const tenant of turned) deps.events.wake(tenant);
+    return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
+  };
+  try {
+    return await attempt((tx, locked) => anyKnown(tx, probe(locked)));
+  } catch (error) {
+    if (!(error instanceof KnownIdError)) throw error;
+    return attempt(async () => true);
+  }
+}
+
+function idsOf(batches: readonly Batch[]): TenantIds {
+  return batches.flatMap(({ tenant, records }) =>
+    records.sortById().map((row) => ({ tenant, id: records.id(row) })),
+  );
+}
+
+/** A batch that was sent before shows by its first record, its last, or the one between. */
+function probe(batches: readonly Batch[]): TenantIds {
+  return batches.flatMap(({ tenant, records }) => {
+    const { length } = records;
+    const rows = length === 0 ? [] : [...new Set([0, length >> 1, length - 1])];
+    return rows.map((row) => ({ tenant, id: records.id(row) }));
+  });
+}
+
+async function makeBills(
+  deps: ChargeDeps,
+  tx: Tx,
+  accounts: readonly Account[],
+  batches: readonly Batch[],
+  known: ReadonlyMap<TenantId, Known> | undefined,
+  rule: PricingRule,
+): Promise<Bill[]> {
+  const byTenant = Map.groupBy(batches, (batch) => batch.tenant);
+  const rounding = deps.config.billingRounding;
+  const bills: Bill[] = [];
+  for (const account of accounts) {
+    const rates = await deps.rates.version(tx, account.rateVersion);
+    const own = byTenant.get(account.tenant) ?? [];
+    const ownKnown = known && (known.get(account.tenant) ?? new Map());
+    bills.push(billBatches(account, own, ownKnown, { rates, rule, rounding }));
+  }
+  return bills;
+}
+
+interface Stored {
+  /** Whether an automatic top-up was asked for. */
+  readonly topUpRequested: boolean;
+  /** Tenants whose credit is spent, or there again, by this transaction. */
+  readonly turned: readonly TenantId[];
+}
+
+async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
+  await recordConflicts(
+    tx,
+    bills.flatMap(({ account, conflicts }) =>
+      conflicts.map((record) => ({ tenant: account.tenant, record })),
+    ),
+  );
+  const posted = bills.filter(({ count }) => count > 0);
+  if (posted.length === 0) return { topUpRequested: false, turned: [] };
+
+  await copyRecords(
+    tx,
+    posted.map((bill) => ({ ...bill, tenant: bill.account.tenant, seq: bill.account.lastSeq + 1n })),
+  );
+  let topUpRequested = false;
+  const turned: TenantId[] = [];
+  const accounts = await appendPostings(tx, posted.map(postingOf));
+  for (const [index, account] of accounts.entries()) {
+    if (!account.exempt && (await requestTopUpIfBelow(tx, account))) topUpRequested = true;
+    if (account.balance > 0n !== posted[index]!.account.balance > 0n) turned.push(account.tenant);
+  }
+  return { topUpRequested, turned };
+}
+
+function postingOf(bill: Bill) {
+  const { account, total, carry, terms } = bill;
+  return {
+    account,
+    posting: {
+      kind: account.exempt ? 'unbilled' : 'usage',
+      amount: account.exempt ? 0n : -total,
+      batch: { terms, carry, records: bill.count, newestIds: newestIds(bill) },
+    },
+  } as const;
+}
+
+function newestIds({ charged }: Bill): string[] {
+  const ids: string[] = [];
+  for (const { records, lines } of charged.toReversed()) {
+    for (let row = records.length - 1; row >= 0 && ids.length < RECENT_ENTRIES_MAX; row -= 1) {
+      if (lines[row] !== -1) ids.push(records.id(row));
+    }
+  }
+  return ids;
 }

@@ -1,7 +1,7 @@
 /** `admin tenants ...` */
 import { type Command, Option } from 'commander';
 import type { ApiKey } from '../../access/keys/api-key.ts';
-import { listKeys } from '../../access/keys/keys.sql.ts';
+import { findKeys } from '../../access/keys/keys.sql.ts';
 import { Failure } from '../../base/failure.ts';
 import {
   admits,
@@ -13,7 +13,8 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
-import { findPaymentSettings, type PaymentSettings } from '../../money/payments/payments.sql.ts';
+import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
+import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
 import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } from './arguments.ts';
@@ -89,7 +90,7 @@ function show(tenants: Command): void {
           tenant,
           account,
           settings: await findPaymentSettings(db, id),
-          keys: await listKeys(db, id),
+          keys: await findKeys(db, id),
           history: await listStatusChanges(db, id),
         };
         if (json) printJson(overviewJson(overview));

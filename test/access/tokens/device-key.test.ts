@@ -2,7 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { calculateJwkThumbprint } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { type DeviceKey, parseThumbprint, thumbprintOf } from '../../../src/access/tokens/device-key.ts';
+import {
+  type DeviceKey,
+  findThumbprint,
+  parseThumbprint,
+  thumbprintOf,
+} from '../../../src/access/tokens/device-key.ts';
 import { Failure } from '../../../src/base/failure.ts';
 
 const newKey = () =>
@@ -90,5 +95,26 @@ describe('parseThumbprint', () => {
     ` ${'A'.repeat(43)}`,
   ])('refuses %j', (text) => {
     expect(() => parseThumbprint(text)).toThrow('device must be a thumbprint');
+  });
+});
+
+describe('findThumbprint', () => {
+  test('is that of the key, of the thumbprint alone, or of both where they agree', async () => {
+    const key = newKey();
+    const device = await thumbprintOf(key);
+    expect(await findThumbprint({ key })).toBe(device);
+    expect(await findThumbprint({ device })).toBe(device);
+    expect(await findThumbprint({ key, device })).toBe(device);
+  });
+
+  test('refuses a key and a thumbprint that disagree', async () => {
+    const device = await thumbprintOf(newKey());
+    await expect(findThumbprint({ key: newKey(), device })).rejects.toThrow(
+      'device must be the thumbprint of key',
+    );
+  });
+
+  test('refuses neither', async () => {
+    await expect(findThumbprint({})).rejects.toThrow('key is required');
   });
 });

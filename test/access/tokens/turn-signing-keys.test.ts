@@ -3,7 +3,7 @@ import { calculateJwkThumbprint } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DatabaseSigner } from '../../../src/access/tokens/signer.ts';
 import type { SigningKeyState } from '../../../src/access/tokens/signing-key.ts';
-import { listSigningKeys, selectPublicKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
+import { findPublicKeys, listSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import {
   activateSigningKey,
   removeSigningKey,
@@ -28,7 +28,7 @@ const turn = () => turnSigningKeys(database.pool, box);
 const keys = async () => (await listSigningKeys(database.pool)).toReversed();
 const states = async () => (await keys()).map((key) => key.state);
 const kidOf = async (state: SigningKeyState) => (await keys()).find((key) => key.state === state)!.kid;
-const published = async () => (await selectPublicKeys(database.pool)).map((key) => key.kid);
+const published = async () => (await findPublicKeys(database.pool)).map((key) => key.kid);
 
 /** Time passes for the keys by moving everything that happened to them into the past. */
 async function pass(time: string): Promise<void> {
@@ -119,7 +119,7 @@ describe('the schedule', () => {
 describe('a key', () => {
   test('is named by its thumbprint, and published without its private part', async () => {
     await turn();
-    const [jwk] = await selectPublicKeys(database.pool);
+    const [jwk] = await findPublicKeys(database.pool);
     expect(Object.keys(jwk!).sort()).toStrictEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     expect(jwk).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' });
     expect(await calculateJwkThumbprint({ ...jwk! })).toBe(jwk!.kid);
@@ -138,7 +138,7 @@ describe('a key', () => {
 
   test('signs with r and s of 32 bytes each', async () => {
     await turn();
-    const [jwk] = await selectPublicKeys(database.pool);
+    const [jwk] = await findPublicKeys(database.pool);
     const bytes = Buffer.from('header.claims');
     const signature = await new DatabaseSigner(database.pool, box).sign(jwk!.kid, bytes);
     expect(signature).toHaveLength(64);

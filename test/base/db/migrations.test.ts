@@ -2,13 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
+import { INITIAL_CARRY, type Rounding, settlePrice } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../src/money/pricing/rate-card.ts';
-import {
-  INITIAL_CARRY,
-  priceUsage,
-  type Rounding,
-  settlePrice,
-} from '../../../src/money/pricing/usage-price.ts';
+import { priceUsage } from '../../../src/money/pricing/usage-price.ts';
 import { useDatabase } from '../../support/database.ts';
 import { recomputeCharges } from '../../support/recompute.ts';
 

@@ -5,7 +5,8 @@ import { useService } from '../../support/service.ts';
 import { expectError, rawRequest, sendBytes } from '../rest/support.ts';
 
 const app = useService({ payments: false });
-const openDoor = () => openHttp(app.service.deps, { trustProxy: [], sendError, renderClientError });
+const openDoor = () =>
+  openHttp(app.service.deps, { trustProxy: [], bodyBytesMax: 1024, sendError, renderClientError });
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { AUDIT_RULES, type AuditRules, PARTS } from '../../../src/money/audit/audit-rules.ts';
+import type { Rounding } from '../../../src/money/pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../../../src/money/pricing/pricing-rule.ts';
-import { PRICE_DENOMINATOR, type Rounding } from '../../../src/money/pricing/usage-price.ts';
-import { chargeTenant } from '../../../src/money/usage/charge-batches.ts';
+import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
+import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { recomputeCharges } from '../../support/recompute.ts';
 import { useService } from '../../support/service.ts';

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AUDIT_RULES, FIRST_CARRY, HALF, PARTS, SHORTENED_BY } from '../../../src/money/audit/audit-rules.ts';
+import { INITIAL_CARRY } from '../../../src/money/pricing/carry.ts';
 import { CURRENT_RULE, PRICING_RULES } from '../../../src/money/pricing/pricing-rule.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
-import { INITIAL_CARRY, PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
+import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
 import { ROLE_CODES, TIER_CODES } from '../../../src/money/usage/copy-rows.ts';
 
 const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { chargeTenant } from '../../../src/money/usage/charge-batches.ts';
+import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { type Outcome, runAdmin } from './support.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Batch, ChargeOutcome } from '../../../src/money/usage/bill.ts';
-import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-batches.ts';
+import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { setStatus } from '../../doors/rest/support.ts';

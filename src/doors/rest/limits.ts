@@ -1,0 +1,5 @@
+/** Limits of this door. Source: specification 8. Those of a resource stand beside its noun. */
+
+export const BODY_BYTES_MAX = 1024 * 1024;
+/** BODY_BYTES_MAX in words, for the message. */
+export const BODY_MAX = '1 MiB';

@@ -1,0 +1,16 @@
+/** A checkout: one visit to the provider's payment page. Source: specification 4.4. */
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+export type CheckoutState = 'open' | 'processing' | 'paid' | 'failed' | 'expired';
+
+export interface Checkout {
+  readonly id: string;
+  readonly tenant: TenantId;
+  /** Micros. */
+  readonly amount: bigint;
+  readonly state: CheckoutState;
+}
+
+export function isCheckoutId(text: string): boolean {
+  return /^co_[0-9a-f]{32}$/.test(text);
+}

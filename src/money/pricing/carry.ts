@@ -1,0 +1,29 @@
+/**
+ * Whole micros from exact prices, with a carry so that short intervals lose nothing: the charges of a
+ * tenant stay within half a micro of the sum of its exact prices.
+ *
+ * Source: specification 4.12, charging rule 1.
+ */
+import { PRICE_DENOMINATOR } from './usage-price.ts';
+
+/** The carry of a new tenant. Half a micro makes its first charge round half-up. */
+export const INITIAL_CARRY = PRICE_DENOMINATOR / 2n;
+
+/** Whole micros, and what they leave over PRICE_DENOMINATOR for the next charge. */
+export interface Settlement {
+  readonly amount: bigint;
+  readonly carry: bigint;
+}
+
+/** `carry`: fractions go to the next charge. `per_record`: each record is rounded half-up by itself. */
+export type Rounding = 'carry' | 'per_record';
+
+/** The whole micros of an exact price, given what earlier charges of the tenant left over. */
+export function settlePrice(numerator: bigint, carry: bigint, rounding: Rounding): Settlement {
+  if (rounding === 'per_record') {
+    return { amount: (numerator + INITIAL_CARRY) / PRICE_DENOMINATOR, carry };
+  }
+  const total = carry + numerator;
+  const amount = total / PRICE_DENOMINATOR;
+  return { amount, carry: total - amount * PRICE_DENOMINATOR };
+}
