@@ -10,19 +10,12 @@ import { migrate } from '../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../src/base/db/pool.ts';
 import { newTenantId, type TenantId } from '../src/base/tenants/tenant.ts';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
-import type { Bench } from './benchmark.ts';
+import type { Bench, Facts } from './benchmark.ts';
 
 export interface Stand {
   readonly databaseUrl: string;
   /** For preparing and counting, not for what is measured. */
   readonly db: Pool;
-}
-
-/** Of the database: what its speed depends on. */
-export interface Facts {
-  readonly postgres: string;
-  readonly fsync: string;
-  readonly synchronousCommit: string;
 }
 
 /** A migrated database. fsync and synchronous_commit are on, as they are for everybody who starts the service. */
