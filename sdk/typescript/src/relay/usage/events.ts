@@ -1,4 +1,5 @@
 /** What the reporter tells beside its answers: for logs, metrics and alarms. No event carries a key. */
+
 /**
  * `false`: admit nobody new; those who are in stay, and are reported. `unknown`: no answer came since the
  * start. While the service cannot be reached, the last value stays.
