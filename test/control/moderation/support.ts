@@ -5,7 +5,7 @@ import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { TokenService } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
-import { verify } from '../../doors/join/support.ts';
+import { verify } from '../../support/devices.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
 import type { TestService, TestTenant } from '../../support/service.ts';
 

@@ -5,7 +5,7 @@ import { ModerationService } from '../../../src/gen/boxoffice/control/v1/moderat
 import { Participant_State } from '../../../src/gen/boxoffice/control/v1/participant_pb.ts';
 import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
 import { lapse, newThumbprint } from '../../doors/grpc/mint.ts';
-import { createCredential, deviceKey, expectJoined, join, thumbprint } from '../../doors/join/support.ts';
+import { createCredential, deviceKey, expectJoined, join, thumbprint } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { actor, deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';

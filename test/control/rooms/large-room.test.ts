@@ -1,8 +1,9 @@
 /** A room that never ends: whoever left it, however many they are, costs nobody any time. */
+
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Db, Tx } from '../../../src/base/db/pool.ts';
-import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import {
@@ -22,6 +23,7 @@ import {
 } from '../../../src/control/rooms/rooms.sql.ts';
 import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const GONE = 20_000;
 const PRESENT = 20;
@@ -44,13 +46,7 @@ let roomUid: string;
 
 beforeAll(async () => {
   const { pool } = database;
-  tenant = newTenantId();
-  await pool.query(
-    `with t as (insert into tenants (id, name, email, status, exempt)
-                values ($1, 'Ada', 'ada@example.com', 'active', true) returning id)
-     insert into accounts (tenant_id) select id from t`,
-    [tenant],
-  );
+  tenant = await makeTenant(pool, { status: 'active', exempt: true });
   roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
   await pool.query(
     `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at,

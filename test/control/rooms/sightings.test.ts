@@ -6,7 +6,7 @@ import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { lapse, mint, toldOf } from '../../doors/grpc/mint.ts';
-import { endRoom } from '../../doors/join/support.ts';
+import { endRoom } from '../../support/devices.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 

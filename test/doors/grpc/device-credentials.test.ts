@@ -13,9 +13,9 @@ import {
 } from '../../../src/gen/boxoffice/control/v1/token_service_pb.ts';
 import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
+import { expectJoined, join } from '../../support/devices.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { expectJoined, join } from '../join/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);

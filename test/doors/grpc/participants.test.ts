@@ -8,9 +8,9 @@ import { Participant_State } from '../../../src/gen/boxoffice/control/v1/partici
 import { ParticipantService } from '../../../src/gen/boxoffice/control/v1/participant_service_pb.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
 import { TrackKind } from '../../../src/gen/boxoffice/control/v1/track_kind_pb.ts';
+import { endRoom, spendAll } from '../../support/devices.ts';
 import { CallError, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { endRoom, spendAll } from '../join/support.ts';
 import { lapse, mint, newThumbprint } from './mint.ts';
 
 const app = useService();

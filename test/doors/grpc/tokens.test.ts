@@ -7,9 +7,9 @@ import { CAPABILITIES, ROLE_CAPABILITIES } from '../../../src/access/rights/capa
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { RoomPolicySchema } from '../../../src/gen/boxoffice/control/v1/room_pb.ts';
 import { RoomService } from '../../../src/gen/boxoffice/control/v1/room_service_pb.ts';
+import { createCredential, endRoom, join, spendAll, verify } from '../../support/devices.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { createCredential, endRoom, join, spendAll, verify } from '../join/support.ts';
 import { setStatus } from '../rest/support.ts';
 import { lapse, mint, newThumbprint, toldOf } from './mint.ts';
 

@@ -8,9 +8,9 @@ import {
   type Watchdog,
 } from '../../../src/gen/boxoffice/control/v1/watchdog_pb.ts';
 import { WatchdogService } from '../../../src/gen/boxoffice/control/v1/watchdog_service_pb.ts';
+import { endRoom } from '../../support/devices.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { endRoom } from '../join/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
