@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { context, propagation, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { startTracing, type Tracing } from '../../../src/base/telemetry/tracing.ts';
@@ -35,6 +36,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await tracing.close();
   collector.close();
+  // Other files run in this process.
+  delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  for (const api of [trace, context, propagation]) api.disable();
 });
 
 // It starts after tracing does, as it must.
