@@ -1,6 +1,4 @@
 /** What a benchmark is, and what it comes to. */
-
-import type { Facts } from './stand.ts';
 import type { Range } from './statistics.ts';
 
 export interface Benchmark {
@@ -72,6 +70,13 @@ export type Goal = RatioGoal | ValueGoal;
 export type RatioGoal = { readonly of: string; readonly to: string } & ({ readonly atLeast: number } | Limit);
 export type ValueGoal = { readonly of: string } & Limit;
 export type Limit = { readonly atMost: number };
+
+/** Of the database: what its speed depends on. */
+export interface Facts {
+  readonly postgres: string;
+  readonly fsync: string;
+  readonly synchronousCommit: string;
+}
 
 export interface Result {
   readonly name: string;

@@ -13,7 +13,7 @@ import { startService } from '../src/run/service.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { runLoad } from './load.ts';
 import { log, serviceConfig } from './settings.ts';
-import { makeTenant, openStand } from './stand.ts';
+import { makeBenchTenant, openStand } from './stand.ts';
 import { median } from './statistics.ts';
 import { makeRows, usageRequest } from './usage-records.ts';
 
@@ -40,7 +40,7 @@ export const budget: Benchmark = {
     const statements = timeStatements();
     const opening = startService(serviceConfig(stand.databaseUrl), log);
     const { port } = await bench.use(opening, (service) => service.stop());
-    const { key } = await makeTenant(stand, 'relay');
+    const { key } = await makeBenchTenant(stand, 'relay');
     const url = `http://127.0.0.1:${port}`;
     const requests = bodies.map((rows) => usageRequest(url, key, rows));
     statements.clear();

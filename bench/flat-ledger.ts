@@ -7,7 +7,7 @@ import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Bench } from './benchmark.ts';
 import { runLoad } from './load.ts';
 import { Relays } from './relays.ts';
-import { makeTenant, openService, type Stand } from './stand.ts';
+import { makeBenchTenant, openService, type Stand } from './stand.ts';
 
 export const TENANTS = 200;
 export const BATCH = 5_000;
@@ -74,7 +74,7 @@ async function createDatabase(bench: Bench, { db, databaseUrl }: Stand, name: st
 }
 
 async function openTenant(stand: Stand, url: string, relays: number): Promise<Tenant> {
-  const { tenant, key } = await makeTenant(stand, 'relay');
+  const { tenant, key } = await makeBenchTenant(stand, 'relay');
   return { relays: new Relays(url, key, relays), backendKey: await addBackendKey(stand, tenant) };
 }
 

@@ -4,7 +4,7 @@ import { newCredential } from '../src/access/devices/device-credential.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import type { Benchmark, Contestant } from './benchmark.ts';
 import { requestBytes, runLoad } from './load.ts';
-import { makeTenant, openProcess, openService, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openProcess, openService, openStand, type Stand } from './stand.ts';
 
 const CONNECTIONS = [32, 1];
 const SECONDS_PER_ROUND = 2;
@@ -77,7 +77,7 @@ interface Device {
 
 /** Made straight in the database, for a tenant that has credit. */
 async function makeDevices(stand: Stand): Promise<Device[]> {
-  const { tenant } = await makeTenant(stand, 'backend');
+  const { tenant } = await makeBenchTenant(stand, 'backend');
   await adjustCredit(stand.db, tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
   const credentials = Array.from({ length: DEVICES }, newCredential);
   await stand.db.query(

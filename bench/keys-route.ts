@@ -1,7 +1,7 @@
 /** A route that checks a key and does nothing else. */
 import type { Benchmark, Contestant } from './benchmark.ts';
 import { requestBytes, runLoad } from './load.ts';
-import { makeTenant, openProcess, openStand } from './stand.ts';
+import { makeBenchTenant, openProcess, openStand } from './stand.ts';
 
 const CONNECTIONS = [32, 1];
 const SECONDS_PER_ROUND = 2;
@@ -16,7 +16,7 @@ export const keysRoute: Benchmark = {
     token. Both have a pool of 20 connections on the same PostgreSQL. Counted are answers 200 a second.`,
   async run(bench) {
     const stand = await openStand(bench);
-    const { key, keyId } = await makeTenant(stand, 'backend');
+    const { key, keyId } = await makeBenchTenant(stand, 'backend');
     const bare = await openProcess(bench, stand, './bare-route.ts');
     const keyed = await openProcess(bench, stand, './keyed-route.ts');
     for (const connections of CONNECTIONS) {

@@ -5,7 +5,7 @@ import { openPool, type Pool } from '../src/base/db/pool.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { type BetterAuth, openBetterAuth } from './peers.ts';
 import { depsOn } from './settings.ts';
-import { makeTenant, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openStand, type Stand } from './stand.ts';
 
 const IN_FLIGHT = [1, 16];
 const KEYS = 100;
@@ -55,7 +55,7 @@ interface Verifier {
 
 async function ours(stand: Stand, pool: Pool): Promise<Verifier> {
   const deps = depsOn(pool);
-  const tenants = await makeAll(() => makeTenant(stand, 'backend'));
+  const tenants = await makeAll(() => makeBenchTenant(stand, 'backend'));
   return {
     name: 'boxoffice',
     role: 'ours',

@@ -6,7 +6,7 @@ import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import { openFirstRoom } from '../src/control/admission/open-first-room.sql.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
-import { makeTenant, openProcess, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 
 const IN_FLIGHT = [32, 1];
 /** Connections over which the calls in flight are spread: a back end has few. */
@@ -69,7 +69,7 @@ export const mint: Benchmark = {
 
 /** Rooms of a tenant that has credit. */
 async function makeRooms(stand: Stand): Promise<{ key: string; tenantId: string }> {
-  const { tenant, key } = await makeTenant(stand, 'backend');
+  const { tenant, key } = await makeBenchTenant(stand, 'backend');
   await adjustCredit(stand.db, tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
   for (let room = 0; room < ROOMS; room += 1) await openFirstRoom(stand.db, tenant, `room-${room}`);
   return { key, tenantId: renderTenantId(tenant) };

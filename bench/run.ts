@@ -4,13 +4,13 @@ import type {
   Benchmark,
   Comparison,
   ComparisonResult,
+  Facts,
   Limit,
   Note,
   Peer,
   Result,
 } from './benchmark.ts';
 import { compare, judgeLimit } from './compare.ts';
-import type { Facts } from './stand.ts';
 
 export interface Settings {
   readonly rounds: number;

@@ -1,28 +1,22 @@
 /** What benchmarks stand on: a durable database of their own, and processes that use it. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyKind } from '../src/access/keys/api-key.ts';
-import { newKey } from '../src/access/keys/api-key.ts';
 import { migrate } from '../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../src/base/db/pool.ts';
-import { newTenantId, type TenantId } from '../src/base/tenants/tenant.ts';
+import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
-import type { Bench } from './benchmark.ts';
+import { makeKey, makeTenant } from '../test/support/tenants.ts';
+import type { Bench, Facts } from './benchmark.ts';
 
 export interface Stand {
   readonly databaseUrl: string;
   /** For preparing and counting, not for what is measured. */
   readonly db: Pool;
-}
-
-/** Of the database: what its speed depends on. */
-export interface Facts {
-  readonly postgres: string;
-  readonly fsync: string;
-  readonly synchronousCommit: string;
 }
 
 /** A migrated database. fsync and synchronous_commit are on, as they are for everybody who starts the service. */
@@ -143,17 +137,8 @@ export interface BenchTenant {
 }
 
 /** An active tenant with one key, made straight in the database. */
-export async function makeTenant(stand: Stand, kind: KeyKind): Promise<BenchTenant> {
-  const tenant = newTenantId();
-  const key = newKey('svc');
-  await stand.db.query(
-    `with t as (insert into tenants (id, name, email, status) values ($1, 'bench', 'bench@example.com', 'active') returning id),
-          a as (insert into accounts (tenant_id) select id from t),
-          p as (insert into payment_settings (tenant_id) select id from t),
-          h as (insert into tenant_status_changes (tenant_id, old_status, new_status, reason)
-                select id, 'pending', 'active', 'bench' from t)
-     insert into api_keys (id, tenant_id, name, kind, hash) select $2, id, $4, $4, $3 from t`,
-    [tenant, key.id, key.hash, kind],
-  );
+export async function makeBenchTenant(stand: Stand, kind: KeyKind): Promise<BenchTenant> {
+  const tenant = await makeTenant(stand.db, { status: 'active' });
+  const key = await makeKey(stand.db, tenant, kind);
   return { tenant, keyId: key.id, key: key.plaintext };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hashKey } from '../src/access/keys/api-key.ts';
 import type { Benchmark, Contestant } from './benchmark.ts';
 import { runLoad } from './load.ts';
-import { makeTenant, openProcess, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 import { checkLedger, crashCase } from './usage-crash.ts';
 import { makeRows, parseCharged, type UsageRow, usageRequest } from './usage-records.ts';
 
@@ -36,7 +36,12 @@ export const usageCases: Benchmark = {
     const ours = await openProcess(bench, stand, './service.ts');
     const naive = await openProcess(bench, stand, './naive.ts');
     const servers: readonly Server[] = [
-      { name: OURS, role: 'ours', url: ours.url, tokens: await makeTokens(() => makeTenant(stand, 'relay')) },
+      {
+        name: OURS,
+        role: 'ours',
+        url: ours.url,
+        tokens: await makeTokens(() => makeBenchTenant(stand, 'relay')),
+      },
       { name: NAIVE, role: 'peer', url: naive.url, tokens: await makeTokens(() => makeNaiveTenant(stand)) },
       ...bench.peers.map(({ name, url, token }) => {
         return { name, role: 'peer' as const, url, tokens: Array(TENANTS).fill(token) };
@@ -55,14 +60,14 @@ export const usageCases: Benchmark = {
       file: './service.ts',
       records: 'usage_records',
       accounts: 'accounts',
-      makeTenant: () => makeTenant(stand, 'relay'),
+      makeBenchTenant: () => makeBenchTenant(stand, 'relay'),
     });
     await crashCase(bench, stand, {
       name: NAIVE,
       file: './naive.ts',
       records: 'naive_records',
       accounts: 'naive_accounts',
-      makeTenant: () => makeNaiveTenant(stand),
+      makeBenchTenant: () => makeNaiveTenant(stand),
     });
     await checkLedger(stand.db);
   },
@@ -172,8 +177,8 @@ function contestant(
   };
 }
 
-async function makeTokens(makeTenant: () => Promise<{ readonly key: string }>): Promise<string[]> {
-  return (await Promise.all(times(TENANTS, makeTenant))).map(({ key }) => key);
+async function makeTokens(makeBenchTenant: () => Promise<{ readonly key: string }>): Promise<string[]> {
+  return (await Promise.all(times(TENANTS, makeBenchTenant))).map(({ key }) => key);
 }
 
 async function makeNaiveTenant(stand: Stand): Promise<{ readonly tenant: bigint; readonly key: string }> {

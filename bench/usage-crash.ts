@@ -21,7 +21,7 @@ export interface Charger {
   /** Where it keeps records, with their amounts, and balances. */
   readonly records: string;
   readonly accounts: string;
-  makeTenant(): Promise<ChargedTenant>;
+  makeBenchTenant(): Promise<ChargedTenant>;
 }
 
 interface ChargedTenant {
@@ -32,7 +32,7 @@ interface ChargedTenant {
 /** Throws unless every record was charged once and everything adds up. */
 export async function crashCase(bench: Bench, stand: Stand, charger: Charger): Promise<void> {
   const { name, file } = charger;
-  const tenants = await Promise.all(Array.from({ length: TENANTS }, () => charger.makeTenant()));
+  const tenants = await Promise.all(Array.from({ length: TENANTS }, () => charger.makeBenchTenant()));
   const batches = Array.from({ length: BATCHES }, (_, index) => makeRows(RELAY, index * BATCH, BATCH));
 
   const first = await openProcess(bench, stand, file);

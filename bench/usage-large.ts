@@ -4,7 +4,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Bench, Benchmark, Contestant, Sample } from './benchmark.ts';
 import { runLoad } from './load.ts';
-import { makeTenant, openService, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openService, openStand, type Stand } from './stand.ts';
 import {
   BARE_TABLE,
   copyText,
@@ -37,7 +37,7 @@ export const usageLarge: Benchmark = {
     await stand.db.query(BARE_TABLE);
     const service = await openService(bench, stand);
     const floor = await openFloor(bench, stand);
-    const tokens = await Promise.all(floor.map(async () => (await makeTenant(stand, 'relay')).key));
+    const tokens = await Promise.all(floor.map(async () => (await makeBenchTenant(stand, 'relay')).key));
     const servers: readonly Server[] = [
       { name: 'boxoffice', role: 'ours', url: service.urls[0]!, tokens },
       ...bench.peers.map(({ name, url, token }) => {

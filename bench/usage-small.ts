@@ -1,7 +1,7 @@
 /** Many relays that report a few records at a time: what charging them together is worth. */
 import type { Bench, Benchmark, Contestant, Sample } from './benchmark.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
-import { makeTenant, openProcess, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 import { percentile } from './statistics.ts';
 import { makeRows, parseCharged, usageRequest } from './usage-records.ts';
 
@@ -76,7 +76,7 @@ interface Side extends Service {
 
 function withTenants(stand: Stand, count: number): (service: Service) => Promise<Side> {
   return async (service) => {
-    const tenants = await Promise.all(Array.from({ length: count }, () => makeTenant(stand, 'relay')));
+    const tenants = await Promise.all(Array.from({ length: count }, () => makeBenchTenant(stand, 'relay')));
     return { ...service, tokens: tenants.map(({ key }) => key), sent: Array(RELAYS).fill(0) };
   };
 }

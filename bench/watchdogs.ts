@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Benchmark } from './benchmark.ts';
-import { makeTenant, openService, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openService, openStand, type Stand } from './stand.ts';
 import { percentile } from './statistics.ts';
 
 const TENANTS = 20;
@@ -31,7 +31,9 @@ export const watchdogs: Benchmark = {
   async run(bench) {
     const stand = await openStand(bench);
     bench.progress(`arming ${ARMED} watchdogs`);
-    const tenants = await Promise.all(Array.from({ length: TENANTS }, () => makeTenant(stand, 'backend')));
+    const tenants = await Promise.all(
+      Array.from({ length: TENANTS }, () => makeBenchTenant(stand, 'backend')),
+    );
     for (const { tenant } of tenants) await armRooms(stand, tenant);
     await openService(bench, stand, { processes: PROCESSES });
     const due = await letFallDue(stand);

@@ -8,7 +8,7 @@ import { insertKey } from '../src/access/keys/keys.sql.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { CpuMeter, parentOf } from './cpu-meter.ts';
 import { requestBytes, runLoad } from './load.ts';
-import { makeTenant, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, openStand, type Stand } from './stand.ts';
 import { makeRows, usageRequest } from './usage-records.ts';
 
 const MAIN = fileURLToPath(new URL('../src/run/main.ts', import.meta.url));
@@ -115,7 +115,7 @@ function readUrl(child: ChildProcessByStdio<null, null, Readable>): Promise<stri
 }
 
 async function makeReporter(stand: Stand): Promise<Reporter> {
-  const { tenant, key: relayKey } = await makeTenant(stand, 'relay');
+  const { tenant, key: relayKey } = await makeBenchTenant(stand, 'relay');
   const backend = newKey('svc');
   await insertKey(stand.db, tenant, { ...backend, name: 'bench', kind: 'backend' });
   return { relayKey, backendKey: backend.plaintext, sent: 0 };

@@ -2,9 +2,8 @@
  * Identifiers that look like Stripe's: a prefix and characters from [0-9A-Za-z].
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { base62 } from './base62.ts';
 import type { State } from './state/state.ts';
-
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The prefixes of the objects that the sandbox knows. */
 export type Prefix =
@@ -42,20 +41,11 @@ export class Ids {
 
   next(prefix: Prefix): string {
     const digest = createHash('sha512').update(`${this.#seed}|${this.#state.nextSequence()}`).digest();
-    return prefix + encode(digest, LENGTHS[prefix] ?? 24);
+    return prefix + base62(digest, LENGTHS[prefix] ?? 24);
   }
 
   /** Request identifiers are random even with a seed, so that polling does not shift the other ones. */
   request(): string {
-    return `req_${encode(randomBytes(16), 14)}`;
+    return `req_${base62(randomBytes(16), 14)}`;
   }
-}
-
-/** A stable pseudo-random name for `text`, for example the fingerprint of a card number. */
-export function stableName(text: string, length: number): string {
-  return encode(createHash('sha512').update(text).digest(), length);
-}
-
-function encode(bytes: Uint8Array, length: number): string {
-  return Array.from(bytes.subarray(0, length), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }

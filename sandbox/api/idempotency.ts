@@ -11,15 +11,6 @@ import type { FormObject } from '../http/form.ts';
 import type { Reply } from '../http/request.ts';
 import { now, type Provider } from '../provider.ts';
 
-export interface StoredReply {
-  /** The idempotency key. */
-  readonly id: string;
-  readonly created: number;
-  /** A digest of the method, the path and the parameters. */
-  readonly fingerprint: string;
-  readonly reply: Reply;
-}
-
 const KEY_LENGTH_MAX = 255;
 
 /** Stripe may forget a key after this long, and so does the sandbox. */

@@ -2,7 +2,7 @@
  * The test cards, and two bank debits that take their time. Numbers and behaviour follow
  * docs.stripe.com/testing; no other number is accepted anywhere, so no real card is ever stored.
  */
-import { stableName } from '../ids.ts';
+import { stableName } from '../base62.ts';
 
 /** Why a bank refuses. `code` and the others are Stripe's names for it. */
 export interface Decline {

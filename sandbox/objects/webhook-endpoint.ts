@@ -1,5 +1,5 @@
 /** Webhook endpoints: the ones given at start and the ones made through the API. */
-import { stableName } from '../ids.ts';
+import { stableName } from '../base62.ts';
 
 export interface WebhookEndpoint {
   readonly id: string;

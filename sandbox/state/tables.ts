@@ -1,6 +1,4 @@
 /** The tables of the sandbox and the type of their rows. */
-
-import type { StoredReply } from '../api/idempotency.ts';
 import type { Charge } from '../objects/charge.ts';
 import type { CheckoutSession } from '../objects/checkout-session.ts';
 import type { Customer } from '../objects/customer.ts';
@@ -13,6 +11,7 @@ import type { PortalSession } from '../objects/portal-session.ts';
 import type { Refund } from '../objects/refund.ts';
 import type { WebhookEndpoint } from '../objects/webhook-endpoint.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
+import type { StoredReply } from './stored-reply.ts';
 
 interface Tables {
   charges: Charge;

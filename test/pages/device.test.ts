@@ -11,8 +11,8 @@ import {
   createTokenVerifier,
   type TokenVerifier,
 } from '../../sdk/typescript/src/relay/index.ts';
-import { createCredential, join, newDevice } from '../doors/join/support.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../support/browser.ts';
+import { createCredential, join, newDevice } from '../support/devices.ts';
 import { useService } from '../support/service.ts';
 
 const SDK = new URL('../../sdk/typescript/src/', import.meta.url);

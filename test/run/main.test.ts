@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { useDatabase } from '../support/database.ts';
+import { MACHINE } from '../support/environment.ts';
 import { ask } from '../support/service.ts';
 
 const database = useDatabase();
@@ -13,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../../src/run/main.ts', import.meta.url));
 const start = (env: Record<string, string>) => {
   const child = spawn(process.execPath, [MAIN], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME },
+      ...MACHINE,
       ...{
         DATABASE_URL: database.url,
         PAYMENTS: 'none',

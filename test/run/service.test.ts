@@ -3,16 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newKey } from '../../src/access/keys/api-key.ts';
-import { insertKey } from '../../src/access/keys/keys.sql.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
-import { newTenantId } from '../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../src/base/tenants/tenants.sql.ts';
 import { ListenError, type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from '../support/bare-config.ts';
 import { useDatabase } from '../support/database.ts';
 import { ask, usageRecord } from '../support/service.ts';
+import { makeKey, makeTenant } from '../support/tenants.ts';
 
 const database = useDatabase();
 
@@ -36,12 +33,8 @@ async function connectionsOfServices(): Promise<number> {
 describe('stop', () => {
   it('answers requests that are under way, and takes no more', async () => {
     const service = await start();
-    const id = newTenantId();
-    const key = newKey('svc');
-    await inTransaction(database.pool, async (tx) => {
-      await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
-      await insertKey(tx, id, { ...key, name: 'relay', kind: 'relay' });
-    });
+    const id = await makeTenant(database.pool);
+    const key = await makeKey(database.pool, id, 'relay');
     let stopped = false;
     let stopping: Promise<void> | undefined;
     let answer: ReturnType<typeof ask> | undefined;

@@ -5,7 +5,7 @@ import { createDevice, JoinError } from '../../sdk/typescript/src/device/index.t
 import { createTokenVerifier } from '../../sdk/typescript/src/relay/index.ts';
 import { ROLE_CAPABILITIES } from '../../src/access/rights/capabilities.ts';
 import { mint } from '../doors/grpc/mint.ts';
-import { createCredential, endRoom, newDevice, spendAll } from '../doors/join/support.ts';
+import { createCredential, endRoom, newDevice, spendAll } from '../support/devices.ts';
 import { useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
 import { codeOf, FINGERPRINT } from './relay/support.ts';

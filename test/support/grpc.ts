@@ -97,7 +97,6 @@ export interface TestControl {
 }
 
 const open = new Set<Client>();
-let cleaning = false;
 
 /** A connection to the control plane of `port`, with the key of `tenant`. Closed when the file ends. */
 export function control(at: { port: number }, tenant: Pick<TestTenant, 'id' | 'key'>): TestControl {
@@ -138,14 +137,12 @@ export function control(at: { port: number }, tenant: Pick<TestTenant, 'id' | 'k
   };
 }
 
-/** `control()` of a test service; call it at the top of a file once, so that connections are closed. */
+/** `control()` of a test service; call it at the top of a file, so that connections are closed. */
 export function useControl(app: TestService): (tenant: Pick<TestTenant, 'id' | 'key'>) => TestControl {
-  if (!cleaning) {
-    cleaning = true;
-    afterAll(() => {
-      for (const client of open) client.close();
-    });
-  }
+  afterAll(() => {
+    for (const client of open) client.close();
+    open.clear();
+  });
   return (tenant) => control({ port: app.service.grpcPort }, tenant);
 }
 

@@ -1,4 +1,5 @@
 /** A whole service for a test file: its own database, real listeners, and the sandbox as the far side. */
+import type { Logger } from 'pino';
 import Stripe from 'stripe';
 import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
@@ -8,7 +9,8 @@ import { type Service, type ServiceConfig, startService } from '../../src/run/se
 import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
 
-const SECRET_KEY = 'sk_test_of_the_tests';
+/** The service's key at the payment provider. */
+export const SECRET_KEY = 'sk_test_of_the_tests';
 
 export interface Answer {
   readonly status: number;
@@ -57,10 +59,15 @@ export interface TestTenant {
 }
 
 export function useService(
-  overrides: Partial<ServiceConfig> & { payments?: boolean; retryDelaysMs?: number[] } = {},
+  overrides: Partial<ServiceConfig> & { payments?: boolean; retryDelaysMs?: number[]; log?: Logger } = {},
 ): TestService {
   const database = useDatabase();
-  const { payments = true, retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640], ...config } = overrides;
+  const {
+    payments = true,
+    retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640],
+    log = makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'),
+    ...config
+  } = overrides;
   const secrets: string[] = [];
   const open: Service[] = [];
   let sandbox: Sandbox;
@@ -76,7 +83,7 @@ export function useService(
     ...config,
   });
   const start = async () => {
-    const started = await startService(settings(), makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'));
+    const started = await startService(settings(), log);
     open.push(started);
     return started;
   };

@@ -1,23 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { calculateJwkThumbprint } from 'jose';
 import { describe, expect, test } from 'vitest';
-import {
-  type DeviceKey,
-  findThumbprint,
-  parseThumbprint,
-  thumbprintOf,
-} from '../../../src/access/tokens/device-key.ts';
+import { findThumbprint, parseThumbprint, thumbprintOf } from '../../../src/access/tokens/device-key.ts';
 import { Failure } from '../../../src/base/failure.ts';
-
-const newKey = () =>
-  generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
-    format: 'jwk',
-  }) as unknown as DeviceKey;
+import { deviceKey } from '../../support/devices.ts';
 
 describe('thumbprintOf', () => {
   test('is that of RFC 7638, whatever else the key holds and in whatever order', async () => {
-    const { x, y } = newKey();
+    const { x, y } = deviceKey();
     const expected = await calculateJwkThumbprint({ kty: 'EC', crv: 'P-256', x, y });
     const more = { y, ext: true, x, kid: 'mine', crv: 'P-256', kty: 'EC' } as const;
     expect(await thumbprintOf(more)).toBe(expected);
@@ -33,7 +23,7 @@ describe('thumbprintOf', () => {
 
   test('takes every point of the curve, and its mirror', async () => {
     for (let times = 0; times < 50; times += 1) {
-      const key = newKey();
+      const key = deviceKey();
       expect(isPoint(numberOf(key.x), numberOf(key.y))).toBe(true);
       const mirror = { ...key, y: textOf(P - numberOf(key.y)) };
       expect(await thumbprintOf(mirror)).not.toBe(await thumbprintOf(key));
@@ -41,7 +31,7 @@ describe('thumbprintOf', () => {
   });
 
   test('takes nothing else', async () => {
-    const key = newKey();
+    const key = deviceKey();
     const coordinate = fc.oneof(
       fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
       fc.constantFrom(
@@ -70,7 +60,7 @@ describe('thumbprintOf', () => {
   test.each(['', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)}B`, '*'.repeat(43)])(
     'refuses the coordinate %j',
     async (x) => {
-      await expect(thumbprintOf({ ...newKey(), x })).rejects.toThrow('key must be a point of P-256');
+      await expect(thumbprintOf({ ...deviceKey(), x })).rejects.toThrow('key must be a point of P-256');
     },
   );
 });
@@ -100,7 +90,7 @@ describe('parseThumbprint', () => {
 
 describe('findThumbprint', () => {
   test('is that of the key, of the thumbprint alone, or of both where they agree', async () => {
-    const key = newKey();
+    const key = deviceKey();
     const device = await thumbprintOf(key);
     expect(await findThumbprint({ key })).toBe(device);
     expect(await findThumbprint({ device })).toBe(device);
@@ -108,8 +98,8 @@ describe('findThumbprint', () => {
   });
 
   test('refuses a key and a thumbprint that disagree', async () => {
-    const device = await thumbprintOf(newKey());
-    await expect(findThumbprint({ key: newKey(), device })).rejects.toThrow(
+    const device = await thumbprintOf(deviceKey());
+    await expect(findThumbprint({ key: deviceKey(), device })).rejects.toThrow(
       'device must be the thumbprint of key',
     );
   });

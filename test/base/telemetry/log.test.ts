@@ -3,7 +3,8 @@ import { hideSecrets, makeLog } from '../../../src/base/telemetry/log.ts';
 import { startService } from '../../../src/run/service.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTraffic, STRIPE_KEY, type Traffic, useLoggedService } from './support.ts';
+import { SECRET_KEY } from '../../support/service.ts';
+import { makeTraffic, type Traffic, useLoggedService } from './support.ts';
 
 const SECRET = `svc_0123456789abcdef_${'s'.repeat(43)}`;
 
@@ -171,7 +172,7 @@ describe('the log of a service at its most talkative', () => {
     const signature = token.split('.')[2]!;
     return [
       ...[...keys, ...secretParts, ...checkoutUrls, ...sessions],
-      ...[portalUrl, STRIPE_KEY, app.webhookSecret, token, signature],
+      ...[portalUrl, SECRET_KEY, app.webhookSecret, token, signature],
     ];
   }
 });

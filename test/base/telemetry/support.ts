@@ -1,84 +1,28 @@
 /** A service whose log is read, with the sandbox as the payment provider. */
-import { generateKeyPairSync } from 'node:crypto';
-import Stripe from 'stripe';
-import { afterAll, beforeAll } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../sandbox/server.ts';
 import { makeLog } from '../../../src/base/telemetry/log.ts';
-import { STRIPE_API_VERSION } from '../../../src/money/payments/provider.ts';
-import { type Service, startService } from '../../../src/run/service.ts';
-import { bareConfig } from '../../support/bare-config.ts';
-import { useDatabase } from '../../support/database.ts';
-import { type Answer, ask, type RequestOptions } from '../../support/service.ts';
+import { deviceKey } from '../../support/devices.ts';
+import { ask, type TestService, useService } from '../../support/service.ts';
 
-export const STRIPE_KEY = 'sk_test_canaryCanaryCanary';
-
-export interface LoggedService {
-  readonly service: Service;
-  readonly sandbox: Sandbox;
-  /** What an outsider must never read in a log: the secrets of the far side. */
-  readonly webhookSecret: string;
+export interface LoggedService extends TestService {
   /** All lines of the log so far. */
   readonly log: string;
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** What an outsider must never read in a log: the secrets of the far side. */
+  readonly webhookSecret: string;
   metrics(): Promise<string>;
 }
 
 export function useLoggedService(level: string): LoggedService {
-  const database = useDatabase();
   const lines: string[] = [];
-  let sandbox: Sandbox;
-  let service: Service;
-  let webhookSecret: string;
-
-  beforeAll(async () => {
-    sandbox = await startSandbox({
-      port: 0,
-      secretKey: STRIPE_KEY,
-      webhooks: [],
-      retryDelaysMs: [5, 10, 20, 40],
-    });
-    const webhookSecrets: string[] = [];
-    service = await startService(
-      {
-        ...bareConfig(database.url),
-        stripeSecretKey: STRIPE_KEY,
-        stripeWebhookSecrets: webhookSecrets,
-        stripeApiBase: sandbox.url,
-      },
-      makeLog(level, { write: (line) => void lines.push(line) }),
-    );
-    const stripe = new Stripe(STRIPE_KEY, {
-      host: '127.0.0.1',
-      port: sandbox.port,
-      protocol: 'http',
-      apiVersion: STRIPE_API_VERSION,
-      telemetry: false,
-    });
-    const url = `http://127.0.0.1:${service.port}/v1/stripe/webhook`;
-    webhookSecret = (await stripe.webhookEndpoints.create({ url, enabled_events: ['*'] })).secret!;
-    webhookSecrets.push(webhookSecret);
+  const log = makeLog(level, { write: (line) => void lines.push(line) });
+  const app = useService({ log, trustProxy: [] });
+  // With their getters: there is no service yet.
+  return Object.create(app, {
+    webhookSecret: { get: () => app.config.stripeWebhookSecrets[0] },
+    log: { get: () => lines.join('') },
+    metrics: {
+      value: async () => (await ask(`http://127.0.0.1:${app.service.opsPort}/metrics`, 'GET')).text,
+    },
   });
-  afterAll(async () => {
-    await service?.stop();
-    await sandbox?.close();
-  });
-
-  return {
-    get service() {
-      return service;
-    },
-    get sandbox() {
-      return sandbox;
-    },
-    get webhookSecret() {
-      return webhookSecret;
-    },
-    get log() {
-      return lines.join('');
-    },
-    request: (method, path, options) => ask(`http://127.0.0.1:${service.port}${path}`, method, options),
-    metrics: async () => (await ask(`http://127.0.0.1:${service.opsPort}/metrics`, 'GET')).text,
-  };
 }
 
 /** Secrets that a tenant came by. */
@@ -116,8 +60,7 @@ export async function makeTraffic(app: LoggedService): Promise<Traffic> {
   // A device that joins, and one that puts its credential into the wrong place.
   const device = { name: 'kiosk', publish: ['audio'] };
   const { credential } = (await app.request('POST', '/v1/device-credentials', { key, body: device })).json;
-  const publicKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
-  const join = { key: credential, body: { username: 'ann', key: publicKey } };
+  const join = { key: credential, body: { username: 'ann', key: deviceKey() } };
   const { token } = (await app.request('POST', '/join', join)).json;
   await app.request('POST', '/join', { key: credential, body: { username: credential, device: credential } });
   await app.request('GET', `/v1/${token}`, { key: token });

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { context, propagation, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { startTracing, type Tracing } from '../../../src/base/telemetry/tracing.ts';
-import { ask } from '../../support/service.ts';
-import { makeTraffic, STRIPE_KEY, type Traffic, useLoggedService } from './support.ts';
+import { ask, SECRET_KEY } from '../../support/service.ts';
+import { makeTraffic, type Traffic, useLoggedService } from './support.ts';
 
 interface ExportedSpan {
   readonly name: string;
@@ -35,6 +36,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await tracing.close();
   collector.close();
+  // Other files run in this process.
+  delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  for (const api of [trace, context, propagation]) api.disable();
 });
 
 // It starts after tracing does, as it must.
@@ -92,7 +96,7 @@ describe('tracing', () => {
     const all = received.join('\n');
     const sessions = traffic.checkoutUrls.map((url) => /cs_test_\w+/.exec(url)![0]);
     const keys = traffic.keys.flatMap((key) => [key, key.slice(-43)]);
-    for (const secret of [...keys, ...sessions, traffic.portalUrl, STRIPE_KEY, app.webhookSecret]) {
+    for (const secret of [...keys, ...sessions, traffic.portalUrl, SECRET_KEY, app.webhookSecret]) {
       expect(all).not.toContain(secret);
     }
     expect(all).not.toContain('canary');

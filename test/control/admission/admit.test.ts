@@ -19,7 +19,7 @@ import {
   expectText,
   join,
   thumbprint,
-} from '../../doors/join/support.ts';
+} from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, mint, newStage, read, type Stage, toldSince } from '../moderation/support.ts';

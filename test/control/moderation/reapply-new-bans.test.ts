@@ -4,27 +4,27 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 import { deviceOf, mint, newStage, type Stage, toldSince } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
 const { banSubject, unbanSubject, listModerationEvents } = ModerationService.method;
 
-const tenantOf = (stage: Stage) => parseTenantId(stage.tenant.id)!;
 const user = { case: 'username', value: 'bob' } as const;
 const device = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
 
 /** Come in as somebody who was let in a moment ago. */
 const enter = (stage: Stage, db: Parameters<typeof upsertAdmission>[0] = app.service.deps.db) =>
   upsertAdmission(db, {
-    tenant: tenantOf(stage),
+    tenant: idOf(stage.tenant),
     roomUid: stage.roomUid,
     username: 'bob',
     skeleton: 'bob',
@@ -42,7 +42,7 @@ async function bobOf(stage: Stage) {
     `select leave_reason as reason, epoch,
             (select count(*)::integer from admissions a where a.tenant_id = p.tenant_id) as devices
        from participants p where tenant_id = $1 and username = 'bob'`,
-    [tenantOf(stage)],
+    [idOf(stage.tenant)],
   );
   return rows[0];
 }
@@ -58,7 +58,7 @@ test.each([
   const another = await app.another();
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { room, subject });
-  const revoked = async () => (await findRevocationSeqs(app.service.deps.db, [tenantOf(stage)])).values();
+  const revoked = async () => (await findRevocationSeqs(app.service.deps.db, [idOf(stage.tenant)])).values();
   const [before] = await revoked();
   await enter(stage);
   const deps = [app.service.deps, another.service.deps];
@@ -94,14 +94,14 @@ async function setBan(stage: Stage, change: string): Promise<void> {
   await app.service.deps.db.query(
     `update bans set created_at = created_at - interval '1 hour', set_at = set_at - interval '1 hour', ${change}
       where tenant_id = $1`,
-    [tenantOf(stage)],
+    [idOf(stage.tenant)],
   );
 }
 
 test('leaves too when the same ban is set again, which is told, and recorded once', async () => {
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { room: 'lobby', subject: user });
-  const caller = { tenant: tenantOf(stage), keyId: stage.tenant.keyId } as AuthenticatedCaller;
+  const caller = { tenant: idOf(stage.tenant), keyId: stage.tenant.keyId } as AuthenticatedCaller;
   const subject = { kind: 'user', value: 'bob' } as const;
   const again = await inTransaction(app.service.deps.db, async (tx) => {
     await enter(stage, tx);
@@ -125,7 +125,7 @@ test.each(['lobby', ''])('a ban and a first token at once (room "%s"): nobody st
   const present = async () => {
     const { rows } = await app.service.deps.db.query(
       'select username from participants where tenant_id = $1 and left_at is null',
-      [tenantOf(stage)],
+      [idOf(stage.tenant)],
     );
     return rows;
   };

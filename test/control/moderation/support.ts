@@ -5,7 +5,7 @@ import { TokenService } from '@boxoffice/contract/token_service';
 import { expect } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
-import { verify } from '../../doors/join/support.ts';
+import { verify } from '../../support/devices.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
 import type { TestService, TestTenant } from '../../support/service.ts';
 

@@ -5,7 +5,7 @@ import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { beforeEach, expect, test } from 'vitest';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { lapse, newThumbprint } from '../../doors/grpc/mint.ts';
-import { createCredential, deviceKey, expectJoined, join, thumbprint } from '../../doors/join/support.ts';
+import { createCredential, deviceKey, expectJoined, join, thumbprint } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { actor, deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';

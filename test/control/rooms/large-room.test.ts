@@ -1,8 +1,9 @@
 /** A room that never ends: whoever left it, however many they are, costs nobody any time. */
+
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Db, Tx } from '../../../src/base/db/pool.ts';
-import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { countOthers, hasLookalike } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
@@ -12,6 +13,7 @@ import { expel, selectParticipants, selectPresent } from '../../../src/control/r
 import { findRoom, lockRoomByName, selectRooms } from '../../../src/control/rooms/rooms.sql.ts';
 import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/settle-watchdog.sql.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const GONE = 20_000;
 const PRESENT = 20;
@@ -34,13 +36,7 @@ let roomUid: string;
 
 beforeAll(async () => {
   const { pool } = database;
-  tenant = newTenantId();
-  await pool.query(
-    `with t as (insert into tenants (id, name, email, status, exempt)
-                values ($1, 'Ada', 'ada@example.com', 'active', true) returning id)
-     insert into accounts (tenant_id) select id from t`,
-    [tenant],
-  );
+  tenant = await makeTenant(pool, { status: 'active', exempt: true });
   roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
   await pool.query(
     `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import {
@@ -14,16 +13,9 @@ import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.t
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
-
-async function newTenant(): Promise<TenantId> {
-  const tenant = newTenantId();
-  const client = await database.pool.connect();
-  await insertTenant(client, { id: tenant, name: 'Ada Video', email: 'ada@example.com' });
-  client.release();
-  return tenant;
-}
 
 async function enter(tenant: TenantId, roomUid: string, username: string): Promise<void> {
   await upsertAdmission(database.pool, {
@@ -43,7 +35,7 @@ async function enter(tenant: TenantId, roomUid: string, username: string): Promi
 
 test('admissions are forgotten long after they expired, some at a time', async () => {
   const { pool } = database;
-  const tenant = await newTenant();
+  const tenant = await makeTenant(database.pool);
   const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
   for (const username of ['now', 'recent', 'old1', 'old2', 'old3']) await enter(tenant, roomUid, username);
   await pool.query(
@@ -61,7 +53,7 @@ test('admissions are forgotten long after they expired, some at a time', async (
 
 test('participants are forgotten a while after their room has ended, with their admissions', async () => {
   const { pool } = database;
-  const tenant = await newTenant();
+  const tenant = await makeTenant(database.pool);
   for (const [room, endedAt] of [
     ['live', null],
     ['recent', '6 days'],
@@ -99,7 +91,7 @@ describe('who left a live room long ago', () => {
   let roomUid: string;
 
   beforeEach(async () => {
-    tenant = await newTenant();
+    tenant = await makeTenant(database.pool);
     roomUid = (await openFirstRoom(database.pool, tenant, 'lobby'))!;
   });
 

@@ -6,7 +6,7 @@ import { Sightings } from '../../../src/control/rooms/sightings.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { lapse, mint, toldOf } from '../../doors/grpc/mint.ts';
-import { endRoom } from '../../doors/join/support.ts';
+import { endRoom } from '../../support/devices.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 

@@ -10,9 +10,9 @@ import { CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
+import { expectJoined, join } from '../../support/devices.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { expectJoined, join } from '../join/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);

@@ -20,9 +20,9 @@ import {
   type Stage,
   toldSince,
 } from '../../control/moderation/support.ts';
+import { createCredential, deviceKey, join, spendAll, thumbprint } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { createCredential, deviceKey, join, spendAll, thumbprint } from '../join/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);

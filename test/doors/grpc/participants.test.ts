@@ -8,9 +8,9 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceError } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { endRoom, spendAll } from '../../support/devices.ts';
 import { CallError, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { endRoom, spendAll } from '../join/support.ts';
 import { lapse, mint, newThumbprint } from './mint.ts';
 
 const app = useService();

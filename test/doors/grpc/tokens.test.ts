@@ -7,9 +7,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { CAPABILITIES, ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
+import { createCredential, endRoom, join, spendAll, verify } from '../../support/devices.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { createCredential, endRoom, join, spendAll, verify } from '../join/support.ts';
 import { setStatus } from '../rest/support.ts';
 import { lapse, mint, newThumbprint, toldOf } from './mint.ts';
 

@@ -8,9 +8,9 @@ import {
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { endRoom } from '../../support/devices.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { endRoom } from '../join/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);

@@ -1,21 +1,15 @@
 /** Tenants in every condition that matters to a failure, each with the same rooms and people in them. */
+
 import { randomBytes } from 'node:crypto';
-import { type NewKey, newKey } from '../../../src/access/keys/api-key.ts';
-import { insertKey } from '../../../src/access/keys/keys.sql.ts';
+import { newKey } from '../../../src/access/keys/api-key.ts';
 import { CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
-import { DEFAULT_CEILING, type KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
+import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
-import { inTransaction } from '../../../src/base/db/transaction.ts';
-import {
-  newTenantId,
-  renderTenantId,
-  type TenantId,
-  type TenantStatus,
-} from '../../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import { renderTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { makeKey, makeTenant } from '../../support/tenants.ts';
 
 export interface World {
   readonly tenant: TenantId;
@@ -90,10 +84,7 @@ export interface WorldOptions {
 /** Written by SQL, since a test needs dozens; what is in it is what the operations would have written. */
 export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<World> {
   const { status = 'active', credit = true, isForeign = false, addressBans = 0 } = options;
-  const tenant = newTenantId();
-  await inTransaction(db, (tx) =>
-    insertTenant(tx, { id: tenant, name: 'Ada Video', email: 'ada@example.com' }),
-  );
+  const tenant = await makeTenant(db);
   const keys = {
     backend: await makeKey(db, tenant, 'backend'),
     narrow: await makeKey(db, tenant, 'backend', NARROW),
@@ -125,17 +116,6 @@ export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<W
     },
     credentials: await makeCredentials(db, tenant),
   };
-}
-
-async function makeKey(
-  db: Pool,
-  tenant: TenantId,
-  kind: 'backend' | 'relay',
-  ceiling = DEFAULT_CEILING,
-): Promise<NewKey> {
-  const key = newKey('svc');
-  await insertKey(db, tenant, { ...key, name: 'default', kind, ceiling });
-  return key;
 }
 
 async function makeRooms(db: Pool, tenant: TenantId, isForeign: boolean): Promise<void> {

@@ -5,9 +5,9 @@ import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts
 import { startService } from '../../../src/run/service.ts';
 import { mint, newStage } from '../../control/moderation/support.ts';
 import { hashed, readSnapshot } from '../../control/revocations/support.ts';
+import { expectText } from '../../support/devices.ts';
 import { useControl } from '../../support/grpc.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
-import { expectText } from '../join/support.ts';
 import { expectError } from '../rest/support.ts';
 
 const app = useService({ joinAddress: { host: '127.0.0.1', port: 0 } });

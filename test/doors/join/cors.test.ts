@@ -1,7 +1,7 @@
 /** Joins from web pages, and preflights. */
 import { describe, expect, test } from 'vitest';
+import { expectJoined, expectText, join, newDevice } from '../../support/devices.ts';
 import { ask, useService } from '../../support/service.ts';
-import { expectJoined, expectText, join, newDevice } from './support.ts';
 
 const ORIGIN = 'https://app.example.com';
 const preflight = (app: { url: string }, origin: string) =>

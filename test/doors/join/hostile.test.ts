@@ -1,9 +1,16 @@
 /** What no device would send, and who sends it. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  createCredential,
+  deviceKey,
+  expectJoined,
+  expectText,
+  join,
+  thumbprint,
+} from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { rawRequest, sendBytes } from '../rest/support.ts';
-import { createCredential, deviceKey, expectJoined, expectText, join, thumbprint } from './support.ts';
 
 const app = useService({ joinOrigins: ['https://app.example.com'] });
 let tenant: TestTenant;

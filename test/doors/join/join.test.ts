@@ -10,8 +10,6 @@ import {
 } from '../../../src/access/tokens/turn-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { ask, type TestTenant, useService } from '../../support/service.ts';
-import { NOT_STRINGS, rawRequest, sendBytes, setStatus, TIMESTAMP } from '../rest/support.ts';
 import {
   createCredential,
   deviceKey,
@@ -23,7 +21,9 @@ import {
   spendAll,
   thumbprint,
   verify,
-} from './support.ts';
+} from '../../support/devices.ts';
+import { ask, type TestTenant, useService } from '../../support/service.ts';
+import { NOT_STRINGS, rawRequest, sendBytes, setStatus, TIMESTAMP } from '../rest/support.ts';
 
 const app = useService();
 let tenant: TestTenant;

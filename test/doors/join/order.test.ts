@@ -1,8 +1,8 @@
 /** The order of the checks: of two things that are wrong with a join, the earlier one is told. */
 import { describe, expect, test } from 'vitest';
+import { createCredential, deviceKey, endRoom, expectJoined, join, spendAll } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { setStatus } from '../rest/support.ts';
-import { createCredential, deviceKey, endRoom, expectJoined, join, spendAll } from './support.ts';
 
 const app = useService();
 

@@ -4,9 +4,9 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
+import { createCredential, expectJoined, expectText, join, newDevice } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { expectError, rawRequest, sendBytes } from '../rest/support.ts';
-import { createCredential, expectJoined, expectText, join, newDevice } from './support.ts';
 
 describe('on an address of its own', () => {
   const app = useService({ joinAddress: { host: '127.0.0.1', port: 0 } });

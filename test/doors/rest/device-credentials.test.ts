@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
+import { deviceKey } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
-import { deviceKey } from '../join/support.ts';
 import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();

@@ -1,14 +1,13 @@
 import pino from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { Repeating } from '../../../src/base/lib/repeat.ts';
 import { repeat } from '../../../src/base/lib/repeat.ts';
 import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import { newTenantId, renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
 import { watchLedger } from '../../../src/money/audit/watch-ledger.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 /** A slow machine is no fault. */
@@ -23,9 +22,7 @@ let watch: Repeating | undefined;
 let lines: string[] = [];
 
 beforeAll(async () => {
-  await inTransaction(database.pool, async (tx) => {
-    for (const id of ids) await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
-  });
+  for (const id of ids) await makeTenant(database.pool, { id });
   // What the database itself would refuse, somebody is to have done.
   await database.pool.query('alter table accounts drop constraint accounts_newest');
 });

@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
 import {
   appendPosting,
   appendPostings,
@@ -13,6 +12,7 @@ import {
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 let tenant: TenantId;
@@ -33,10 +33,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  tenant = newTenantId();
-  await inTransaction(database.pool, (tx) =>
-    insertTenant(tx, { id: tenant, name: 'Ada', email: 'ada@example.com' }),
-  );
+  tenant = await makeTenant(database.pool);
 });
 
 describe('appendPosting', () => {
@@ -97,9 +94,7 @@ describe('several accounts', () => {
 
   beforeEach(async () => {
     others = Array.from({ length: 3 }, newTenantId);
-    await inTransaction(database.pool, async (tx) => {
-      for (const id of others) await insertTenant(tx, { id, name: 'Bob', email: 'bob@example.com' });
-    });
+    for (const id of others) await makeTenant(database.pool, { id });
   });
 
   it('are moved by one statement, each by its own amount', async () => {
@@ -290,10 +285,7 @@ describe('the database refuses', () => {
   });
 
   it('a first posting that starts above zero', async () => {
-    const fresh = newTenantId();
-    await inTransaction(database.pool, (tx) =>
-      insertTenant(tx, { id: fresh, name: 'Ada', email: 'ada@example.com' }),
-    );
+    const fresh = await makeTenant(database.pool);
     const statement = `${POSTING}) values ($1, 1, 'adjustment', 5, 1, 6)`;
     await expect(database.pool.query(statement, [fresh])).rejects.toThrow('postings_check');
   });

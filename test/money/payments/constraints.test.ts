@@ -1,17 +1,14 @@
 import { beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { newTenantId } from '../../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
-const tenant = newTenantId();
+let tenant: TenantId;
 
-beforeAll(() =>
-  inTransaction(database.pool, (tx) =>
-    insertTenant(tx, { id: tenant, name: 'Acme', email: 'a@example.com' }),
-  ),
-);
+beforeAll(async () => {
+  tenant = await makeTenant(database.pool);
+});
 
 const payment = (kind: string, checkout: string | null, attempt: string | null) =>
   database.pool.query(

@@ -1,9 +1,10 @@
 /** What tests of payments share: spending, waiting for top-ups, and comparing the books. */
+
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { checkLedger, checkProviderBook } from '../../support/check-ledger.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 export const GOOD_CARD = '4242424242424242';
 export const OTHER_CARD = '5555555555554444';
@@ -35,10 +36,6 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
 
   async function rowsOf<T>(text: string, values: unknown[]): Promise<T[]> {
     return (await db().query(text, values)).rows as T[];
-  }
-
-  function idOf(tenant: TestTenant) {
-    return parseTenantId(tenant.id)!;
   }
 
   /** A tenant with $10 and a saved card, whose balance is topped up by $20 once it is below $5. */

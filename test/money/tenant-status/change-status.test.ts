@@ -8,14 +8,13 @@ import {
 } from '../../../src/base/tenants/tenant.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 let tenant: TenantId;
 
 beforeEach(async () => {
-  tenant = newTenantId();
-  const { pool } = database;
-  await pool.query("insert into tenants (id, name, email) values ($1, 'Ada', 'ada@example.com')", [tenant]);
+  tenant = await makeTenant(database.pool);
 });
 
 const find = async () =>

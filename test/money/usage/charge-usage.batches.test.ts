@@ -1,8 +1,9 @@
 /** Batches that go together, of one tenant and of many: each is answered as if it had come alone. */
+
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
-import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Batch, ChargeOutcome } from '../../../src/money/usage/bill.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
@@ -10,12 +11,12 @@ import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { setStatus } from '../../doors/rest/support.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 type Fields = Record<string, unknown>;
 
 const app = useService();
 const db = () => app.service.deps.db;
-const idOf = (tenant: TestTenant) => parseTenantId(tenant.id)!;
 
 afterEach(async () => {
   expect(await checkLedger(db())).toEqual([]);

@@ -1,13 +1,14 @@
 /** What goes wrong with one batch, one account or one connection, and who else hears of it. */
+
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
 import { expectError } from '../../doors/rest/support.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 const RECORDS = 20;
 
@@ -17,7 +18,6 @@ let behind: Service;
 let tenants: TestTenant[];
 
 const db = () => app.service.deps.db;
-const idOf = (tenant: TestTenant) => parseTenantId(tenant.id)!;
 
 beforeAll(async () => {
   proxy = await openDatabaseProxy(app.config.databaseUrl);

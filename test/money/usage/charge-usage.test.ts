@@ -1,16 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 type Fields = Record<string, unknown>;
 
 const app = useService();
 const db = () => app.service.deps.db;
-const idOf = (tenant: TestTenant) => parseTenantId(tenant.id)!;
 
 function report(tenant: TestTenant, records: Fields[]): Promise<Answer> {
   return app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { MACHINE } from '../../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/run/admin/main.ts', import.meta.url));
 
@@ -14,10 +15,10 @@ export interface Outcome {
   readonly json: any;
 }
 
-/** `env` is all that the command sees of an environment. */
+/** Beside what the machine needs, `env` is all that the command sees of an environment. */
 export async function runAdmin(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...MACHINE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

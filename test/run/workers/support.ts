@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { MACHINE } from '../../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/run/main.ts', import.meta.url));
 /** A slow machine is no fault. */
@@ -33,7 +34,7 @@ export interface Started {
 export function spawnMain(env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [MAIN], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, WORKERS: '2', PAYMENTS: 'none' },
+      ...{ ...MACHINE, WORKERS: '2', PAYMENTS: 'none' },
       ...{ PORT: '0', OPS_PORT: '0', GRPC_PORT: '0', SECRETS_KEY: Buffer.alloc(32).toString('base64') },
       ...env,
     },

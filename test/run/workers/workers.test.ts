@@ -1,16 +1,14 @@
 /** Several processes behind one port, as operators run them and as they fail. */
+
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { newKey } from '../../../src/access/keys/api-key.ts';
-import { insertKey } from '../../../src/access/keys/keys.sql.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { insertTenant } from '../../../src/base/tenants/tenants.sql.ts';
 import { connectionsOfEach } from '../../../src/run/workers/workers.ts';
 import { useDatabase } from '../../support/database.ts';
 import { ask, usageRecord } from '../../support/service.ts';
+import { makeKey, makeTenant } from '../../support/tenants.ts';
 import {
   failToStart,
   isAlive,
@@ -24,22 +22,10 @@ import {
 const database = useDatabase();
 const start = (env: Record<string, string> = {}) => startMain({ DATABASE_URL: database.url, ...env });
 
-interface Tenant {
-  readonly id: TenantId;
-  readonly key: string;
-  readonly relayKey: string;
-  readonly relayKeyId: string;
-}
-
-async function makeTenant(): Promise<Tenant> {
-  const id = newTenantId();
-  const key = newKey('svc');
-  const relayKey = newKey('svc');
-  await inTransaction(database.pool, async (tx) => {
-    await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
-    await insertKey(tx, id, { ...key, name: 'backend', kind: 'backend' });
-    await insertKey(tx, id, { ...relayKey, name: 'relay', kind: 'relay' });
-  });
+async function newTenant() {
+  const id = await makeTenant(database.pool);
+  const key = await makeKey(database.pool, id, 'backend');
+  const relayKey = await makeKey(database.pool, id, 'relay');
   return { id, key: key.plaintext, relayKey: relayKey.plaintext, relayKeyId: relayKey.id };
 }
 
@@ -64,7 +50,7 @@ async function withChargesUnderWay(
   count: number,
   meanwhile: () => Promise<unknown>,
 ): Promise<Awaited<ReturnType<KeptConnection['ask']>>[]> {
-  const tenants = await Promise.all(Array.from({ length: count }, makeTenant));
+  const tenants = await Promise.all(Array.from({ length: count }, newTenant));
   const kept = connections(started, count);
   // In turns, so that each worker gets its share.
   for (const each of kept) await each.ask('GET', '/v1/rates');
@@ -110,7 +96,7 @@ describe('two workers', () => {
 
   test('count limits and forget keys together', async () => {
     const started = await start();
-    const { key, relayKey, relayKeyId } = await makeTenant();
+    const { key, relayKey, relayKeyId } = await newTenant();
     const kept = connections(started, 4);
     const report = (each: KeptConnection) =>
       each.ask('POST', '/v1/usage', { key: relayKey, body: { records: [usageRecord()] } });

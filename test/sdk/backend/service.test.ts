@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Boxoffice, type BoxofficeOptions, REASONS } from '../../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
 import { startService } from '../../../src/run/service.ts';
-import { spendAll } from '../../doors/join/support.ts';
+import { spendAll } from '../../support/devices.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 import { client, errorOf, onEnd } from './support.ts';

@@ -1,11 +1,5 @@
 /** Whether the service admits new participants, as far as this relay knows. */
-import type { Emit } from './events.ts';
-
-/**
- * `false`: admit nobody new; those who are in stay, and are reported. `unknown`: no answer came since the
- * start. While the service cannot be reached, the last value stays.
- */
-export type Admitted = boolean | 'unknown';
+import type { Admitted, Emit } from './events.ts';
 
 export class Admission {
   readonly #emit: Emit;

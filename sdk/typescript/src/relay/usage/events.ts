@@ -1,5 +1,10 @@
 /** What the reporter tells beside its answers: for logs, metrics and alarms. No event carries a key. */
-import type { Admitted } from './admission.ts';
+
+/**
+ * `false`: admit nobody new; those who are in stay, and are reported. `unknown`: no answer came since the
+ * start. While the service cannot be reached, the last value stays.
+ */
+export type Admitted = boolean | 'unknown';
 
 /** Why an attempt to send is repeated. */
 export type RetryReason = 'network' | 'timeout' | 'server_error' | 'rate_limited' | 'unexpected_answer';

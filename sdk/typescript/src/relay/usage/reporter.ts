@@ -1,10 +1,10 @@
 /** The usage reporter of a relay: usage in, records on disk, batches out. */
 import { randomBytes } from 'node:crypto';
-import { Admission, type Admitted } from './admission.ts';
+import { Admission } from './admission.ts';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX } from './batches.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { UsageError } from './errors.ts';
-import { type Emit, emitTo } from './events.ts';
+import { type Admitted, type Emit, emitTo } from './events.ts';
 import type { KeySource } from './key.ts';
 import { Sender } from './sender.ts';
 import { type SessionStart, Sessions, type UsageSession } from './session.ts';

@@ -1,23 +1,16 @@
-/** What answers of the join door have in common, and devices that join. */
+/** Devices that join, and what answers of the join door have in common. */
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { expect } from 'vitest';
-import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
-import {
-  type Answer,
-  ask,
-  type RequestOptions,
-  type TestService,
-  type TestTenant,
-} from '../../support/service.ts';
+import { adjustCredit } from '../../src/money/ledger/adjust-credit.ts';
+import { type Answer, ask, type RequestOptions, type TestService, type TestTenant } from './service.ts';
+import { idOf } from './tenants.ts';
 
 /** The public half of a key that a device has just made. */
 export function deviceKey() {
-  const { kty, crv, x, y } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
-    format: 'jwk',
-  });
-  return { kty: kty!, crv: crv!, x: x!, y: y! };
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { x, y } = publicKey.export({ format: 'jwk' });
+  return { kty: 'EC', crv: 'P-256', x: x!, y: y! } as const;
 }
 
 export interface TestCredential {
@@ -98,7 +91,7 @@ export const thumbprint = (key: ReturnType<typeof deviceKey>) => calculateJwkThu
 /** Leave the tenant with nothing, by the one door that may: an adjustment is a posting. */
 export async function spendAll(app: TestService, tenant: { id: string }): Promise<void> {
   const { db } = app.service.deps;
-  const id = parseTenantId(tenant.id)!;
+  const id = idOf(tenant);
   const { rows } = await db.query<{ balance: bigint }>('select balance from accounts where tenant_id = $1', [
     id,
   ]);
@@ -110,7 +103,7 @@ export async function endRoom(app: TestService, tenant: { id: string }, name: st
   const { rowCount } = await app.service.deps.db.query(
     `update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended'
       where tenant_id = $1 and name = $2 and state = 'LIVE'`,
-    [parseTenantId(tenant.id), name],
+    [idOf(tenant), name],
   );
   expect(rowCount).toBe(1);
 }

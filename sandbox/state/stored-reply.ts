@@ -1,0 +1,11 @@
+/** What a POST with an idempotency key was answered with. */
+import type { Reply } from '../http/request.ts';
+
+export interface StoredReply {
+  /** The idempotency key. */
+  readonly id: string;
+  readonly created: number;
+  /** A digest of the method, the path and the parameters. */
+  readonly fingerprint: string;
+  readonly reply: Reply;
+}

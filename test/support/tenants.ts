@@ -1,0 +1,48 @@
+/** Tenants and keys for tests, written straight into a database: no signup, no payment. */
+import { type KeyKind, type NewKey, newKey } from '../../src/access/keys/api-key.ts';
+import { insertKey } from '../../src/access/keys/keys.sql.ts';
+import type { KeyCeiling } from '../../src/access/rights/key-ceiling.ts';
+import type { Pool } from '../../src/base/db/pool.ts';
+import { inTransaction } from '../../src/base/db/transaction.ts';
+import {
+  newTenantId,
+  parseTenantId,
+  type TenantId,
+  type TenantStatus,
+} from '../../src/base/tenants/tenant.ts';
+import { insertTenant, updateExempt, updateStatus } from '../../src/base/tenants/tenants.sql.ts';
+
+/** A tenant as a signup leaves it, unless told otherwise; an exempt one needs no credit. */
+export async function makeTenant(
+  db: Pool,
+  { id = newTenantId(), status = 'pending', exempt = false }: MadeTenant = {},
+): Promise<TenantId> {
+  await inTransaction(db, async (tx) => {
+    await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+    if (status !== 'pending') await updateStatus(tx, { id, status: 'pending' }, status, 'made for a test');
+    if (exempt) await updateExempt(tx, id, true);
+  });
+  return id;
+}
+
+export interface MadeTenant {
+  readonly id?: TenantId;
+  readonly status?: TenantStatus;
+  readonly exempt?: boolean;
+}
+
+export async function makeKey(
+  db: Pool,
+  tenant: TenantId,
+  kind: KeyKind,
+  ceiling?: KeyCeiling,
+): Promise<NewKey> {
+  const key = newKey('svc');
+  await insertKey(db, tenant, { ...key, name: kind, kind, ...(ceiling && { ceiling }) });
+  return key;
+}
+
+/** The id that the database has for a tenant of the wire. */
+export function idOf(tenant: { readonly id: string }): TenantId {
+  return parseTenantId(tenant.id)!;
+}
