@@ -31,8 +31,7 @@ interface Job {
   /** In logs: "... failed". */
   readonly name: string;
   readonly everySeconds: number;
-  /** May ask for an earlier next turn: it returns after how many milliseconds. */
-  readonly turn: () => Promise<number | undefined | void>;
+  readonly turn: Parameters<typeof repeat>[1];
   /** How many loops do it at once. */
   readonly lanes?: number;
   /** What else than time makes it begin. */
@@ -53,7 +52,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
       wokenBy: 'events' as const,
     })),
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
-    { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: () => watch(deps) },
+    { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: (soon) => watch(deps, soon) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },

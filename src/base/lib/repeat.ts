@@ -9,13 +9,13 @@ export interface Repeating {
 
 /**
  * Do `work` at once and then every `seconds`, one turn at a time. A turn may ask for an earlier next one: it
- * returns after how many milliseconds.
+ * calls `soon` with the milliseconds until then.
  *
  * A turn that fails is handed to `onError`; the next one comes all the same.
  */
 export function repeat(
   seconds: number,
-  work: () => Promise<number | undefined | void>,
+  work: (soon: (ms: number) => void) => Promise<void>,
   onError: (error: unknown) => void,
 ): Repeating {
   let stopped = false;
@@ -34,8 +34,11 @@ export function repeat(
     while (!stopped) {
       // A wake-up during a turn must lead to another turn, so the pause begins before the work does.
       const pausing = pause();
-      const again = await work().catch(onError);
-      const early = again === undefined || stopped ? undefined : setTimeout(wakeUp, again);
+      let early: NodeJS.Timeout | undefined;
+      const soon = (ms: number) => {
+        early = setTimeout(wakeUp, ms);
+      };
+      await work(soon).catch(onError);
       if (!stopped) await pausing;
       clearTimeout(early);
     }

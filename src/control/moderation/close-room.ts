@@ -2,9 +2,10 @@
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/actor.ts';
 import { endRoom } from '../rooms/end-room.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import type { ActorName } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { recordModeration } from './record-moderation.ts';

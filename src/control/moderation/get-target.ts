@@ -4,9 +4,9 @@ import type { Capability } from '../../access/rights/capabilities.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type ActorName, authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
+import { authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
-import type { Participant } from '../rooms/participant.ts';
+import type { ActorName, Participant } from '../rooms/participant.ts';
 import { findParticipant } from '../rooms/participants.sql.ts';
 import type { LockedRoom } from '../rooms/room.ts';
 

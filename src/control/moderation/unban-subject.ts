@@ -3,8 +3,9 @@
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
-import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom } from '../rooms/get-room.ts';
+import type { ActorName } from '../rooms/participant.ts';
 import type { Ban } from './ban.ts';
 import { liftBan, lockBan } from './bans.sql.ts';
 import type { ModerationEvent, Subject } from './moderation-event.ts';

@@ -9,13 +9,8 @@ import type { Capability } from '../../access/rights/capabilities.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { ActorName } from './participant.ts';
 import { findActor } from './participants.sql.ts';
-
-/** A participant, as a request names one. */
-export interface ActorName {
-  readonly username: string;
-  readonly thumbprint: string;
-}
 
 /** How far somebody may go. */
 export interface Standing {

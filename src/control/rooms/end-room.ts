@@ -2,8 +2,9 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { type ActorName, authorizeActor } from './actor.ts';
+import { authorizeActor } from './actor.ts';
 import { getLockedRoom, refuseEnded } from './get-room.ts';
+import type { ActorName } from './participant.ts';
 import { expel } from './participants.sql.ts';
 import type { EndReason, Room } from './room.ts';
 import { participantLeft, roomEnded } from './room-events.ts';

@@ -2,9 +2,9 @@
 import type { Db } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type ActorName, authorizeActor } from './actor.ts';
+import { authorizeActor } from './actor.ts';
 import { getRoom } from './get-room.ts';
-import { isHiddenFrom, type Participant } from './participant.ts';
+import { type ActorName, isHiddenFrom, type Participant } from './participant.ts';
 import { findParticipant } from './participants.sql.ts';
 
 /** Which room is meant: by name, by uid, or both. */

@@ -1,10 +1,10 @@
 /** Read the participants of a room, by name, whether or not the room has ended. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type ActorName, authorizeActor } from './actor.ts';
+import { authorizeActor } from './actor.ts';
 import type { RoomReference } from './get-participant.ts';
 import { getRoom } from './get-room.ts';
-import type { Participant } from './participant.ts';
+import type { ActorName, Participant } from './participant.ts';
 import { selectParticipants } from './participants.sql.ts';
 
 export interface RosterRequest {

@@ -8,6 +8,12 @@ import type { Role, Tier } from '../../money/pricing/role.ts';
 
 export type LeaveReason = 'expired' | 'kicked' | 'banned' | 'ended' | 'watchdog';
 
+/** A participant, as a request names one. */
+export interface ActorName {
+  readonly username: string;
+  readonly thumbprint: string;
+}
+
 export interface ParticipantDevice {
   readonly thumbprint: string;
   /** The API key or device credential that asked for its last token. */

@@ -3,8 +3,7 @@
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { ActorName } from './actor.ts';
-import type { LeaveReason, Participant } from './participant.ts';
+import type { ActorName, LeaveReason, Participant } from './participant.ts';
 
 /**
  * The columns of a `Participant`, of `participants p` and `rooms r`. Whose last token has lapsed has

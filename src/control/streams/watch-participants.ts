@@ -1,8 +1,8 @@
 /** Follow who comes to the rooms of a name, changes there and leaves. */
 import type { Place } from '../../events/event.ts';
-import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
-import { isHiddenFrom, type Participant } from '../rooms/participant.ts';
+import { type ActorName, isHiddenFrom, type Participant } from '../rooms/participant.ts';
 import { type Follower, followEvents, type Send, type StreamDeps } from './follow-events.ts';
 import type { StreamItem } from './stream-event.ts';
 

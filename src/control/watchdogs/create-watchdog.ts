@@ -2,8 +2,9 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import type { ActorName } from '../rooms/participant.ts';
 import type { Watchdog, WatchdogRule } from './watchdog.ts';
 import { insertWatchdog } from './watchdogs.sql.ts';
 

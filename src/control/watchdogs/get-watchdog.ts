@@ -2,7 +2,8 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/actor.ts';
+import type { ActorName } from '../rooms/participant.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
 import type { Watchdog } from './watchdog.ts';
 import { findWatchdog, lockWatchdog } from './watchdogs.sql.ts';

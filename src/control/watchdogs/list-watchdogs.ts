@@ -1,8 +1,9 @@
 /** A page of watchdogs, the newest first. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type ActorName, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
+import type { ActorName } from '../rooms/participant.ts';
 import type { Watchdog, WatchdogPosition } from './watchdog.ts';
 import { findWatchdogs } from './watchdogs.sql.ts';
 

@@ -3,7 +3,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { ActorName } from '../rooms/actor.ts';
+import type { ActorName } from '../rooms/participant.ts';
 import { getLockedWatchdog } from './get-watchdog.ts';
 import { refuseImpossible } from './refuse-impossible.ts';
 import type { Watchdog, WatchdogRule } from './watchdog.ts';

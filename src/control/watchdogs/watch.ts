@@ -26,11 +26,11 @@ const CLAIM_MAX = 200;
 const LEASE_SECONDS = 5;
 const LOOKS_AT_ONCE = 4;
 
-/** Look at what is due now; returns in how many milliseconds the next one falls due, if that is soon. */
-export async function watch(deps: EventDeps): Promise<number | undefined> {
+/** Look at what is due now. The next turn comes `soon` where something else falls due before its time. */
+export async function watch(deps: EventDeps, soon: (ms: number) => void): Promise<void> {
   await lookAtDue(deps);
   const ms = await findMsToNextCheck(deps.db);
-  return ms === null || ms > LOOK_EVERY_SECONDS * 1000 ? undefined : Math.max(ms, NAP_MS_MIN);
+  if (ms !== null && ms < LOOK_EVERY_SECONDS * 1000) soon(Math.max(ms, NAP_MS_MIN));
 }
 
 /** Look once at what is due now. */

@@ -10,7 +10,7 @@ import { isThumbprint } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
-import type { ActorName } from '../../control/rooms/actor.ts';
+import type { ActorName } from '../../control/rooms/participant.ts';
 import { ROLES, type Role } from '../../money/pricing/role.ts';
 
 const ROOM_NAME = new RegExp(ROOM_NAME_PATTERN);

@@ -7,7 +7,11 @@ import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { type NewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import {
+  type NewAdmission,
+  renewAdmission,
+  upsertAdmission,
+} from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
@@ -205,6 +209,28 @@ describe('whose tokens have all lapsed', () => {
     const told = await toldOf(app, stage.tenant);
     expect(told).toStrictEqual(told.map((_, at) => (at % 2 ? 'left ann' : 'entered ann')));
     expect(told).toHaveLength(11);
+  });
+});
+
+describe('a shorter token after a longer one', () => {
+  const validUntil = async () => {
+    const { participant } = await stage.control.call(ParticipantService.method.getParticipant, {
+      room: 'lobby',
+      username: 'ann',
+    });
+    return { user: participant!.expireTime, devices: participant!.devices.map((each) => each.expireTime) };
+  };
+
+  test.each([
+    ['renews', renewAdmission, {}],
+    ['changes the role', upsertAdmission, { role: 'host', rank: 80 } as const],
+  ])('that %s hides neither the device nor the user while the first is valid', async (_, readmit, change) => {
+    const { db } = app.service.deps;
+    await upsertAdmission(db, admissionOf('ann'));
+    const first = await validUntil();
+    expect(first.devices).toStrictEqual([first.user]);
+    expect(await readmit(db, { ...admissionOf('ann'), ...change, lifetimeSeconds: 60 })).toBeDefined();
+    expect(await validUntil()).toStrictEqual(first);
   });
 });
 

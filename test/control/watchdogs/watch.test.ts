@@ -79,7 +79,7 @@ const wake = (tx: Tx, { uid }: Room) =>
 const startWatching = (deps: Deps) =>
   repeat(
     LOOK_EVERY_SECONDS,
-    () => watch(deps),
+    (soon) => watch(deps, soon),
     () => {},
   );
 const credit = (amount: bigint) => adjustCredit(db, tenant, { amount, reason: 'test', id: undefined });

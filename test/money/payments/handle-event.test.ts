@@ -429,6 +429,24 @@ describe('a dispute', () => {
     ]);
     expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
   });
+
+  it.each([
+    ['warning_closed', false],
+    ['won', false],
+    ['lost', true],
+  ])('that was closed as %s before its payment succeeded: frozen is %s', async (status, isFrozen) => {
+    const tenant = await app.signUp();
+    const { id } = app.sandbox.control.pay(await openCheckout(tenant), { card: 'bank_debit_succeeds' });
+    await app.settled();
+    const object = { id: `du_${status}`, object: 'dispute', amount: 2000, payment_intent: id, status };
+    const news = { id: `evt_early_${status}`, type: 'charge.dispute.closed', data: { object } };
+    expect((await kit.deliver(news)).status).toBe(200);
+    expect(await kit.outcomeOf(news.id)).toMatchObject({ outcome: 'parked' });
+    app.sandbox.control.settle(id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual(isFrozen ? [object.id] : []);
+  });
 });
 
 it('an early fraud warning freezes automatic top-ups and moves no money', async () => {
@@ -448,6 +466,18 @@ describe('a card or a customer', () => {
     expect((await kit.billing(tenant)).tenant.has_card).toBe(false);
     await kit.spend(tenant, 900);
     expect(await kit.attemptsOf(tenant)).toEqual([]);
+  });
+
+  it('that is detached before its payment is heard of is never saved', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    app.sandbox.control.fault(HOLD);
+    const { payment_method } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+    app.sandbox.control.detachCard(payment_method!);
+    await app.sandbox.control.release('reversed');
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await kit.settingsOf(tenant)).toMatchObject({ payment_method_id: null, card_fingerprint: null });
   });
 
   it('that is detached and was not the saved one changes nothing', async () => {

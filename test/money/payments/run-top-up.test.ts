@@ -119,6 +119,21 @@ describe('an automatic top-up', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
   });
 
+  it('that settles late leaves the newer card of a checkout saved', async () => {
+    const tenant = await kit.toppedUp();
+    const id = await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 });
+    const older = await kit.settingsOf(tenant);
+    await app.pay(tenant, { cents: 1000, card: OTHER_CARD });
+    const newer = await kit.settingsOf(tenant);
+    expect(newer.card_fingerprint).not.toBe(older.card_fingerprint);
+    await db().query('update top_up_attempts set next_at = now() where id = $1', [id]);
+    expect(await kit.finished(tenant)).toMatchObject({ id, state: 'succeeded' });
+    const [intent] = await kit.topUpIntents(tenant);
+    expect(intent!.payment_method).toBe(older.payment_method_id);
+    const { payment_method_id, card_fingerprint } = newer;
+    expect(await kit.settingsOf(tenant)).toMatchObject({ payment_method_id, card_fingerprint });
+  });
+
   it('is canceled when it is no longer due by the time it would be sent', async () => {
     const tenant = await kit.toppedUp();
     const before = await kit.countOf('auto_top_up', 'canceled');

@@ -144,19 +144,22 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     );
   }
 
-  /** An attempt of the tenant's saved card that some process sent, or was about to, and then died. */
+  /**
+   * An attempt of the tenant's saved card that some process sent, or was about to, and then died. Others
+   * take it up in `leaseSeconds`.
+   */
   async function abandonedAttempt(
     tenant: TestTenant,
-    { hoursAgo = 0.01, cents = 2000 } = {},
+    { hoursAgo = 0.01, cents = 2000, leaseSeconds = -1 } = {},
   ): Promise<string> {
     const id = `tu_${Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('')}`;
     await db().query(
       `insert into top_up_attempts (id, tenant_id, amount, state, customer_id, payment_method_id, card_fingerprint,
                                     first_sent_at, sends, next_at)
        select $1, tenant_id, $3, 'unknown', customer_id, payment_method_id, card_fingerprint,
-              now() - make_interval(secs => $4), 1, now() - interval '1 second'
+              now() - make_interval(secs => $4), 1, now() + make_interval(secs => $5)
          from payment_settings where tenant_id = $2`,
-      [id, idOf(tenant), cents * 10_000, hoursAgo * 3600],
+      [id, idOf(tenant), cents * 10_000, hoursAgo * 3600, leaseSeconds],
     );
     return id;
   }

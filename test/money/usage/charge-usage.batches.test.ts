@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
-import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import type { Batch, ChargeOutcome } from '../../../src/money/usage/bill.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
@@ -141,6 +142,23 @@ describe('batches in one transaction', () => {
       idOf(tenant),
     ]);
     expect(rows).toEqual([{ state: 'succeeded' }]);
+  });
+
+  it('ask for no automatic top-up of an exempt tenant, though its balance is below the threshold', async () => {
+    const tenant = await app.paidTenant({ cents: 1000 });
+    const set = await app.request('PUT', '/v1/billing/auto-top-up', {
+      key: tenant.key,
+      body: { enabled: true, below_cents: 2000, amount_cents: 1000 },
+    });
+    expect(set.status, set.text).toBe(200);
+    await setExempt(db(), idOf(tenant), true);
+    const batch = batchOf(idOf(tenant), costing(5));
+    const outcomes = await chargeFreeBatches(app.service.deps, [batch]);
+    expect(outcomes.get(batch)).toMatchObject({ unbilled: 1 });
+    const { rows } = await db().query('select state from top_up_attempts where tenant_id = $1', [
+      idOf(tenant),
+    ]);
+    expect(rows).toEqual([]);
   });
 
   it('leave those without an outcome whose account somebody else has locked', async () => {
