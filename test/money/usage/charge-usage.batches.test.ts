@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
-import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import type { Batch, ChargeOutcome } from '../../../src/money/usage/bill.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
