@@ -1,11 +1,13 @@
 /** Create a device credential. */
-import type { Db } from '../../base/db/pool.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { joinGrant } from '../rights/join-grant.ts';
 import { refuseBeyondCeiling } from '../rights/key-ceiling.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
+import { deviceCredentialCreated } from './device-credential-events.ts';
 import { insertCredential } from './device-credentials.sql.ts';
 
 export interface CreatedCredential {
@@ -20,7 +22,7 @@ export interface CreatedCredential {
  * Fails with `ceiling_exceeded` where a join would get what the caller's key may not mint.
  */
 export async function createCredential(
-  db: Db,
+  tx: Tx,
   { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
   grant: DeviceGrant,
 ): Promise<CreatedCredential | undefined> {
@@ -29,6 +31,7 @@ export async function createCredential(
     throw invalidField('default_room', 'must be among rooms');
   }
   const fresh = newCredential();
-  const credential = await insertCredential(db, tenant, { ...grant, ...fresh });
+  const credential = await insertCredential(tx, tenant, { ...grant, ...fresh });
+  if (credential) await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
   return credential && { credential, plaintext: fresh.plaintext };
 }

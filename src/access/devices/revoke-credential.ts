@@ -2,8 +2,10 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { markRevoked } from '../keys/working-key.sql.ts';
 import type { DeviceCredential } from './device-credential.ts';
+import { deviceCredentialRevoked } from './device-credential-events.ts';
 import { lockCredential } from './device-credentials.sql.ts';
 
 /** Returns it as it is then. One that is revoked stays as it is. */
@@ -12,5 +14,7 @@ export async function revokeCredential(tx: Tx, tenant: TenantId, id: string): Pr
   if (!credential) throw notFound('device credential');
   if (credential.revokedAt) return credential;
   await markRevoked(tx, 'device_credentials', tenant, id);
-  return (await lockCredential(tx, tenant, id))!;
+  const revoked = (await lockCredential(tx, tenant, id))!;
+  await appendEvents(tx, tenant, [deviceCredentialRevoked(revoked)]);
+  return revoked;
 }

@@ -2,10 +2,12 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { assertOverlap } from '../keys/rotation-overlap.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { newCredential } from './device-credential.ts';
+import { deviceCredentialRotated } from './device-credential-events.ts';
 import { insertCredential, lockCredential } from './device-credentials.sql.ts';
 
 export interface RotatedCredential extends CreatedCredential {
@@ -29,5 +31,6 @@ export async function rotateCredential(
   const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
   if (!credential) throw new Failure('already_expired');
   const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
+  await appendEvents(tx, tenant, [deviceCredentialRotated(credential, id, oldCredentialRetires)]);
   return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
 }

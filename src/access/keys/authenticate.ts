@@ -1,15 +1,15 @@
 /** Who is calling: the check of an API key. Source: specification 5. One message for every cause. */
 
-import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import type { Caller, KeyKind } from './api-key.ts';
 import type { FailedKeys } from './failed-keys.ts';
 import type { KeyLookups } from './key-lookups.ts';
 import { parseAuthorization, verifySecret } from './verify-secret.ts';
 
-export interface KeyDeps extends BaseDeps {
+export interface KeyDeps extends EventDeps {
   readonly keyLookups: KeyLookups;
   readonly failedKeys: FailedKeys;
   readonly config: { readonly keyPrefix: string };

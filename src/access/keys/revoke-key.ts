@@ -1,9 +1,11 @@
 /** Revoke a key at once. Source: specification 4.9. */
 import { inTransaction } from '../../base/db/transaction.ts';
-import type { BaseDeps } from '../../base/deps.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
 import type { Caller } from './api-key.ts';
+import { keyRevoked } from './key-events.ts';
 import { findKey, hasOtherKey } from './keys.sql.ts';
 import { markRevoked } from './working-key.sql.ts';
 
@@ -12,7 +14,7 @@ import { markRevoked } from './working-key.sql.ts';
  * to be confirmed. Two deletions of the last two keys at once take turns: one of them is refused.
  */
 export async function revokeKey(
-  deps: BaseDeps,
+  deps: EventDeps,
   caller: Caller,
   keyId: string,
   options: { stopServiceConfirmed: boolean },
@@ -30,5 +32,8 @@ export async function revokeKey(
       throw new Failure('would_stop_service');
     }
     await markRevoked(tx, 'api_keys', caller.tenant, key.id);
+    const revoked = (await findKey(tx, caller.tenant, key.id))!;
+    await appendEvents(tx, caller.tenant, [keyRevoked(revoked)]);
   });
+  deps.events.wake(caller.tenant);
 }

@@ -4,9 +4,11 @@ import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
+import { keyRotated } from './key-events.ts';
 import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
 import { assertOverlap } from './rotation-overlap.ts';
 import { markRetiring } from './working-key.sql.ts';
@@ -23,7 +25,7 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);
-  return inTransaction(deps.db, async (tx) => {
+  const rotated = await inTransaction(deps.db, async (tx) => {
     // One change of a tenant's keys at a time.
     await lockTenant(tx, tenant);
     const old = await findKey(tx, tenant, keyId);
@@ -36,6 +38,9 @@ export async function rotateKey(
     assert(ceiling, 'ceiling of the key');
     const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
     const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
+    await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);
     return { key, plaintext: fresh.plaintext, oldKeyRetires };
   });
+  deps.events.wake(tenant);
+  return rotated;
 }

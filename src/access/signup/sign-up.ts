@@ -2,15 +2,18 @@
 import { inTransaction } from '../../base/db/transaction.ts';
 import { newTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { insertTenant } from '../../base/tenants/tenants.sql.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
 import { microsOfCents } from '../../money/amount.ts';
 import { openCheckout } from '../../money/payments/open-checkout.ts';
 import type { PaymentsDeps } from '../../money/payments/provider.ts';
 import { newKey } from '../keys/api-key.ts';
 import type { KeyDeps } from '../keys/authenticate.ts';
+import { keyCreated } from '../keys/key-events.ts';
 import { insertKey } from '../keys/keys.sql.ts';
 import type { SignupLimit } from './signup-limit.ts';
 
-export interface SignupDeps extends PaymentsDeps {
+export interface SignupDeps extends PaymentsDeps, EventDeps {
   readonly signupLimit: SignupLimit;
   readonly config: PaymentsDeps['config'] & KeyDeps['config'] & { readonly signupCheckoutCents: number };
 }
@@ -34,8 +37,10 @@ export async function signUp(
   const key = newKey(deps.config.keyPrefix);
   await inTransaction(deps.db, async (tx) => {
     await insertTenant(tx, { id: tenant, name, email });
-    await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
+    const created = await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
+    await appendEvents(tx, tenant, [keyCreated(created)]);
   });
+  deps.events.wake(tenant);
   return { tenant, keyId: key.id, apiKey: key.plaintext, checkoutUrl: await firstCheckout(deps, tenant) };
 }
 

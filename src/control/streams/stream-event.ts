@@ -1,13 +1,18 @@
 /**
- * Events: what happened to a tenant's rooms, numbered without a gap.
- *
- * An event keeps its subject as it was just after it happened.
+ * Events as streams tell them: what the log holds as data, with the subject that each type has.
  */
+
+import type { DeviceCredentialChange } from '../../access/devices/device-credential-events.ts';
+import type { ApiKeyChange } from '../../access/keys/key-events.ts';
 import type { Place } from '../../events/event.ts';
+import type { CreditChange } from '../../money/ledger/credit-events.ts';
+import type { PaymentReversal, TopUp } from '../../money/payments/payment-events.ts';
+import type { StatusChange } from '../../money/tenant-status/status-events.ts';
 import type { ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
+import type { WatchdogEventType } from '../watchdogs/watchdog-events.ts';
 
 /** What is told, by type. */
 export type Happening =
@@ -18,7 +23,16 @@ export type Happening =
     }
   // Its id is the number of the event.
   | { readonly type: 'moderation'; readonly subject: Omit<ModerationEvent, 'id'> }
-  | { readonly type: 'watchdog_warned' | 'watchdog_rearmed' | 'watchdog_fired'; readonly subject: Watchdog };
+  | { readonly type: WatchdogEventType; readonly subject: Watchdog }
+  | { readonly type: 'credit_spent' | 'credit_restored'; readonly subject: CreditChange }
+  | { readonly type: 'top_up_succeeded' | 'top_up_failed'; readonly subject: TopUp }
+  | { readonly type: 'payment_reversed'; readonly subject: PaymentReversal }
+  | { readonly type: 'tenant_status_changed'; readonly subject: StatusChange }
+  | { readonly type: 'key_created' | 'key_rotated' | 'key_revoked'; readonly subject: ApiKeyChange }
+  | {
+      readonly type: 'device_credential_created' | 'device_credential_rotated' | 'device_credential_revoked';
+      readonly subject: DeviceCredentialChange;
+    };
 
 export type EventType = Happening['type'];
 

@@ -2,11 +2,25 @@
 import { type EventSchema, Event_Type as Type } from '@boxoffice/contract/event';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { DeviceCredentialChange } from '../../access/devices/device-credential-events.ts';
+import type { ApiKeyChange } from '../../access/keys/key-events.ts';
 import { invalidField } from '../../base/failure.ts';
+import type { Participant } from '../../control/rooms/participant.ts';
+import type { Room } from '../../control/rooms/room.ts';
 import type { Event, EventType, Happening, StreamItem } from '../../control/streams/stream-event.ts';
+import type { Watchdog } from '../../control/watchdogs/watchdog.ts';
 import type { Place } from '../../events/event.ts';
+import type { CreditChange } from '../../money/ledger/credit-events.ts';
+import type { TopUp } from '../../money/payments/payment-events.ts';
 import { parseToken, renderToken } from './fields.ts';
-import { renderModerationEvent, renderParticipant, renderRoom, renderWatchdog } from './render.ts';
+import {
+  renderApiKey,
+  renderDeviceCredential,
+  renderModerationEvent,
+  renderParticipant,
+  renderRoom,
+  renderWatchdog,
+} from './render.ts';
 
 type WireEvent = MessageInitShape<typeof EventSchema>;
 
@@ -52,46 +66,99 @@ export function renderItem(item: StreamItem, scope: Scope): Told {
 
 export const RESET: WireEvent = { type: Type.RESET, kind: { case: 'reset', value: {} } };
 
-const TYPES: Readonly<Record<EventType, Type>> = {
-  room_created: Type.ROOM_CREATED,
-  room_updated: Type.ROOM_UPDATED,
-  room_ended: Type.ROOM_ENDED,
-  participant_entered: Type.PARTICIPANT_ENTERED,
-  participant_updated: Type.PARTICIPANT_UPDATED,
-  participant_left: Type.PARTICIPANT_LEFT,
-  moderation: Type.MODERATION,
-  watchdog_warned: Type.WATCHDOG_WARNED,
-  watchdog_rearmed: Type.WATCHDOG_REARMED,
-  watchdog_fired: Type.WATCHDOG_FIRED,
+type Kind = NonNullable<WireEvent['kind']>;
+type SubjectOf<T extends EventType> = Extract<Happening, { readonly type: T }>['subject'];
+
+/** How each type leaves. */
+const WIRE: { readonly [T in EventType]: readonly [Type, (subject: SubjectOf<T>, seq: bigint) => Kind] } = {
+  room_created: [Type.ROOM_CREATED, room],
+  room_updated: [Type.ROOM_UPDATED, room],
+  room_ended: [Type.ROOM_ENDED, room],
+  participant_entered: [Type.PARTICIPANT_ENTERED, participant],
+  participant_updated: [Type.PARTICIPANT_UPDATED, participant],
+  participant_left: [Type.PARTICIPANT_LEFT, participant],
+  moderation: [
+    Type.MODERATION,
+    (subject, id) => ({ case: 'moderation', value: renderModerationEvent({ ...subject, id }) }),
+  ],
+  watchdog_warned: [Type.WATCHDOG_WARNED, watchdog],
+  watchdog_rearmed: [Type.WATCHDOG_REARMED, watchdog],
+  watchdog_fired: [Type.WATCHDOG_FIRED, watchdog],
+  credit_spent: [Type.CREDIT_SPENT, credit],
+  credit_restored: [Type.CREDIT_RESTORED, credit],
+  top_up_succeeded: [Type.TOP_UP_SUCCEEDED, topUp],
+  top_up_failed: [Type.TOP_UP_FAILED, topUp],
+  payment_reversed: [
+    Type.PAYMENT_REVERSED,
+    ({ amount, ...reversal }) => ({
+      case: 'paymentReversal',
+      value: { ...reversal, amountMicros: BigInt(amount) },
+    }),
+  ],
+  tenant_status_changed: [Type.TENANT_STATUS_CHANGED, (value) => ({ case: 'tenantStatus', value })],
+  key_created: [Type.KEY_CREATED, apiKey],
+  key_rotated: [Type.KEY_ROTATED, apiKey],
+  key_revoked: [Type.KEY_REVOKED, apiKey],
+  device_credential_created: [Type.DEVICE_CREDENTIAL_CREATED, deviceCredential],
+  device_credential_rotated: [Type.DEVICE_CREDENTIAL_ROTATED, deviceCredential],
+  device_credential_revoked: [Type.DEVICE_CREDENTIAL_REVOKED, deviceCredential],
 };
 
+function room(subject: Room): Kind {
+  return { case: 'room', value: renderRoom(subject) };
+}
+
+function participant(subject: Participant): Kind {
+  return { case: 'participant', value: renderParticipant(subject) };
+}
+
+function watchdog(subject: Watchdog): Kind {
+  return { case: 'watchdog', value: renderWatchdog(subject) };
+}
+
+function credit({ balance, admitted }: CreditChange): Kind {
+  return { case: 'credit', value: { balanceMicros: BigInt(balance), admitted } };
+}
+
+function topUp({ automatic, amount, paymentId, error }: TopUp): Kind {
+  const amountMicros = BigInt(amount);
+  return {
+    case: 'topUp',
+    value: { automatic, amountMicros, paymentId: paymentId ?? '', error: error ?? '' },
+  };
+}
+
+function apiKey({ key, ...replaced }: ApiKeyChange): Kind {
+  return { case: 'apiKey', value: { key: renderApiKey(key), ...renderReplaced(replaced) } };
+}
+
+function deviceCredential({ credential, ...replaced }: DeviceCredentialChange): Kind {
+  const value = { credential: renderDeviceCredential(credential), ...renderReplaced(replaced) };
+  return { case: 'deviceCredential', value };
+}
+
+/** What a rotation has replaced. */
+function renderReplaced({
+  replacedId,
+  replacedRetiresAt,
+}: Pick<ApiKeyChange, 'replacedId' | 'replacedRetiresAt'>) {
+  return {
+    replacedId: replacedId ?? '',
+    ...(replacedRetiresAt && { replacedRetireTime: timestampFromDate(replacedRetiresAt) }),
+  };
+}
+
+/** An event of a type that a newer version has stored leaves as UNSPECIFIED. */
 export function renderEvent(event: Event): WireEvent {
+  const [type, render] = WIRE[event.type] ?? [Type.UNSPECIFIED, () => ({ case: undefined })];
   return {
     seq: event.seq,
     time: timestampFromDate(event.at),
     roomUid: event.roomUid ?? '',
-    kind: renderKind(event, event.seq),
-    type: TYPES[event.type],
+    // The table gives each type the renderer of its own subject.
+    kind: (render as (subject: unknown, seq: bigint) => Kind)(event.subject, event.seq),
+    type,
   };
-}
-
-function renderKind(what: Happening, seq: bigint): NonNullable<WireEvent['kind']> {
-  switch (what.type) {
-    case 'room_created':
-    case 'room_updated':
-    case 'room_ended':
-      return { case: 'room', value: renderRoom(what.subject) };
-    case 'participant_entered':
-    case 'participant_updated':
-    case 'participant_left':
-      return { case: 'participant', value: renderParticipant(what.subject) };
-    case 'moderation':
-      return { case: 'moderation', value: renderModerationEvent({ ...what.subject, id: seq }) };
-    case 'watchdog_warned':
-    case 'watchdog_rearmed':
-    case 'watchdog_fired':
-      return { case: 'watchdog', value: renderWatchdog(what.subject) };
-  }
 }
 
 function renderResource(item: StreamItem & { readonly type: 'snapshot' }): WireEvent {

@@ -1,4 +1,5 @@
 /** Our types to the wire. */
+import type { ApiKeySchema } from '@boxoffice/contract/account';
 import type { DeviceCredentialSchema } from '@boxoffice/contract/device_credential';
 import { ModerationEvent_Action, type ModerationEventSchema } from '@boxoffice/contract/moderation';
 import { Participant_State, type ParticipantSchema } from '@boxoffice/contract/participant';
@@ -8,6 +9,7 @@ import { Watchdog_Action, Watchdog_State, type WatchdogSchema } from '@boxoffice
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { durationFromMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
+import type { ApiKey, KeyLife } from '../../access/keys/api-key.ts';
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type {
   ModerationAction,
@@ -122,20 +124,30 @@ export function renderModerationEvent(
   };
 }
 
+export function renderApiKey({ id, name, kind, ...life }: ApiKey): MessageInitShape<typeof ApiKeySchema> {
+  return { id, name, kind, ...renderLife(life) };
+}
+
+function renderLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
+  return {
+    createTime: timestampFromDate(createdAt),
+    ...(retiresAt && { retireTime: timestampFromDate(retiresAt) }),
+    ...(revokedAt && { revokeTime: timestampFromDate(revokedAt) }),
+  };
+}
+
 export function renderDeviceCredential(
   credential: DeviceCredential,
 ): MessageInitShape<typeof DeviceCredentialSchema> {
-  const { expiresAt, retiresAt, revokedAt } = credential;
+  const { expiresAt } = credential;
   return {
     id: credential.id,
     name: credential.name,
     publish: renderTracks(credential.publish),
     rooms: [...(credential.rooms ?? [])],
     defaultRoom: credential.defaultRoom ?? '',
-    createTime: timestampFromDate(credential.createdAt),
+    ...renderLife(credential),
     ...(expiresAt && { expireTime: timestampFromDate(expiresAt) }),
-    ...(retiresAt && { retireTime: timestampFromDate(retiresAt) }),
-    ...(revokedAt && { revokeTime: timestampFromDate(revokedAt) }),
   };
 }
 

@@ -105,7 +105,8 @@ function create(app: Http, deps: Deps): void {
       const { name, publish, rooms = null, default_room = null, expires_at } = request.body;
       const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
       const grant = { name, publish, rooms, defaultRoom: default_room, expiresAt };
-      const created = await createCredential(deps.db, caller, grant);
+      const created = await inTransaction(deps.db, (tx) => createCredential(tx, caller, grant));
+      deps.events.wake(caller.tenant);
       if (!created) throw invalidRequest('expires_at must be in the future');
       return reply.code(201).send({
         device_credential: renderDeviceCredential(created.credential),
@@ -141,6 +142,7 @@ function revoke(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       await inTransaction(deps.db, (tx) => revokeCredential(tx, caller.tenant, request.params.id));
+      deps.events.wake(caller.tenant);
       return reply.code(204).send(null);
     },
   );
@@ -181,6 +183,7 @@ function rotate(app: Http, deps: Deps): void {
       const rotated = await inTransaction(deps.db, (tx) =>
         rotateCredential(tx, caller.tenant, request.params.id, overlapSeconds),
       );
+      deps.events.wake(caller.tenant);
       return reply.code(201).send({
         device_credential: renderDeviceCredential(rotated.credential),
         credential: rotated.plaintext,

@@ -16,8 +16,8 @@ const OVERLAP_SECONDS = 600;
 /** How far back the very first sweep looks. */
 const FIRST_SWEEP_SECONDS = 7 * 86_400;
 
-/** Apply the notifications that were not delivered. */
-export async function sweepEvents(deps: BaseDeps, provider: Provider): Promise<void> {
+/** Apply the notifications that were not delivered; returns how many there were. */
+export async function sweepEvents(deps: BaseDeps, provider: Provider): Promise<number> {
   const startedAt = new Date();
   const sweptUntil = await findSweptUntil(deps.db);
   const since = sweptUntil
@@ -38,6 +38,7 @@ export async function sweepEvents(deps: BaseDeps, provider: Provider): Promise<v
   if (failed === 0) await updateSweptUntil(deps.db, startedAt);
   const applied = missed.length - failed;
   if (applied > 0) deps.log.warn({ found: applied }, 'notifications had been missed and were applied');
+  return applied;
 }
 
 /** Oldest first, though order must not matter. */

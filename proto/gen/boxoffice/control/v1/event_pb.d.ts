@@ -9,6 +9,7 @@ import type { Room } from "./room_pb.js";
 import type { Participant } from "./participant_pb.js";
 import type { ModerationEvent } from "./moderation_pb.js";
 import type { Watchdog } from "./watchdog_pb.js";
+import type { ApiKeyChange, CreditChange, DeviceCredentialChange, PaymentReversal, TenantStatusChange, TopUp } from "./account_pb.js";
 
 /**
  * Describes the file boxoffice/control/v1/event.proto.
@@ -16,7 +17,7 @@ import type { Watchdog } from "./watchdog_pb.js";
 export declare const file_boxoffice_control_v1_event: GenFile;
 
 /**
- * Something that happened to a tenant's rooms, as it was just after it happened.
+ * Something that happened to a tenant or its rooms, as it was just after it happened.
  *
  * @generated from message boxoffice.control.v1.Event
  */
@@ -95,6 +96,54 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
      */
     value: Reset;
     case: "reset";
+  } | {
+    /**
+     * Credit.
+     *
+     * @generated from field: boxoffice.control.v1.CreditChange credit = 11;
+     */
+    value: CreditChange;
+    case: "credit";
+  } | {
+    /**
+     * A payment.
+     *
+     * @generated from field: boxoffice.control.v1.TopUp top_up = 12;
+     */
+    value: TopUp;
+    case: "topUp";
+  } | {
+    /**
+     * A refund or a dispute.
+     *
+     * @generated from field: boxoffice.control.v1.PaymentReversal payment_reversal = 13;
+     */
+    value: PaymentReversal;
+    case: "paymentReversal";
+  } | {
+    /**
+     * The tenant.
+     *
+     * @generated from field: boxoffice.control.v1.TenantStatusChange tenant_status = 14;
+     */
+    value: TenantStatusChange;
+    case: "tenantStatus";
+  } | {
+    /**
+     * An API key.
+     *
+     * @generated from field: boxoffice.control.v1.ApiKeyChange api_key = 15;
+     */
+    value: ApiKeyChange;
+    case: "apiKey";
+  } | {
+    /**
+     * A device credential.
+     *
+     * @generated from field: boxoffice.control.v1.DeviceCredentialChange device_credential = 16;
+     */
+    value: DeviceCredentialChange;
+    case: "deviceCredential";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -215,6 +264,90 @@ export declare const Event_Type: {
    * @generated from enum value: TYPE_WATCHDOG_REARMED = 13;
    */
   readonly WATCHDOG_REARMED: 13,
+
+  /**
+   * The balance has reached zero: `credit`.
+   *
+   * @generated from enum value: TYPE_CREDIT_SPENT = 14;
+   */
+  readonly CREDIT_SPENT: 14,
+
+  /**
+   * The balance has risen above zero: `credit`.
+   *
+   * @generated from enum value: TYPE_CREDIT_RESTORED = 15;
+   */
+  readonly CREDIT_RESTORED: 15,
+
+  /**
+   * `top_up` was paid and credited.
+   *
+   * @generated from enum value: TYPE_TOP_UP_SUCCEEDED = 16;
+   */
+  readonly TOP_UP_SUCCEEDED: 16,
+
+  /**
+   * `top_up` came to nothing.
+   *
+   * @generated from enum value: TYPE_TOP_UP_FAILED = 17;
+   */
+  readonly TOP_UP_FAILED: 17,
+
+  /**
+   * `payment_reversal` moved the balance.
+   *
+   * @generated from enum value: TYPE_PAYMENT_REVERSED = 18;
+   */
+  readonly PAYMENT_REVERSED: 18,
+
+  /**
+   * The status of the tenant, or its exemption from charging, has changed: `tenant_status`.
+   *
+   * @generated from enum value: TYPE_TENANT_STATUS_CHANGED = 19;
+   */
+  readonly TENANT_STATUS_CHANGED: 19,
+
+  /**
+   * `api_key` was created.
+   *
+   * @generated from enum value: TYPE_KEY_CREATED = 20;
+   */
+  readonly KEY_CREATED: 20,
+
+  /**
+   * `api_key` replaces another one.
+   *
+   * @generated from enum value: TYPE_KEY_ROTATED = 21;
+   */
+  readonly KEY_ROTATED: 21,
+
+  /**
+   * `api_key` was revoked before its time.
+   *
+   * @generated from enum value: TYPE_KEY_REVOKED = 22;
+   */
+  readonly KEY_REVOKED: 22,
+
+  /**
+   * `device_credential` was created.
+   *
+   * @generated from enum value: TYPE_DEVICE_CREDENTIAL_CREATED = 23;
+   */
+  readonly DEVICE_CREDENTIAL_CREATED: 23,
+
+  /**
+   * `device_credential` replaces another one.
+   *
+   * @generated from enum value: TYPE_DEVICE_CREDENTIAL_ROTATED = 24;
+   */
+  readonly DEVICE_CREDENTIAL_ROTATED: 24,
+
+  /**
+   * `device_credential` was revoked before its time.
+   *
+   * @generated from enum value: TYPE_DEVICE_CREDENTIAL_REVOKED = 25;
+   */
+  readonly DEVICE_CREDENTIAL_REVOKED: 25,
 };
 
 /**

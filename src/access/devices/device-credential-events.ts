@@ -1,0 +1,32 @@
+/** The events of device credentials. None holds a secret or its hash. */
+import type { NewEvent } from '../../events/event.ts';
+import type { DeviceCredential } from './device-credential.ts';
+
+/** The subject of `device_credential_created`, `device_credential_rotated` and `device_credential_revoked`. */
+export interface DeviceCredentialChange {
+  /** Of a rotation, the new credential. */
+  readonly credential: DeviceCredential;
+  /** Of a rotation: the id of the old credential, and when that stops working. */
+  readonly replacedId: string | null;
+  readonly replacedRetiresAt: Date | null;
+}
+
+export function deviceCredentialCreated(credential: DeviceCredential): NewEvent {
+  return event('device_credential_created', { credential, replacedId: null, replacedRetiresAt: null });
+}
+
+export function deviceCredentialRotated(
+  credential: DeviceCredential,
+  replacedId: string,
+  replacedRetiresAt: Date,
+): NewEvent {
+  return event('device_credential_rotated', { credential, replacedId, replacedRetiresAt });
+}
+
+export function deviceCredentialRevoked(credential: DeviceCredential): NewEvent {
+  return event('device_credential_revoked', { credential, replacedId: null, replacedRetiresAt: null });
+}
+
+function event(type: string, subject: DeviceCredentialChange): NewEvent {
+  return { type, roomUid: null, subject };
+}

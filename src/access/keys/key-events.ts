@@ -1,0 +1,28 @@
+/** The events of API keys. None holds a secret or its hash. */
+import type { NewEvent } from '../../events/event.ts';
+import type { ApiKey } from './api-key.ts';
+
+/** The subject of `key_created`, `key_rotated` and `key_revoked`. */
+export interface ApiKeyChange {
+  /** Of a rotation, the new key. */
+  readonly key: ApiKey;
+  /** Of a rotation: the id of the old key, and when that stops working. */
+  readonly replacedId: string | null;
+  readonly replacedRetiresAt: Date | null;
+}
+
+export function keyCreated(key: ApiKey): NewEvent {
+  return keyEvent('key_created', { key, replacedId: null, replacedRetiresAt: null });
+}
+
+export function keyRotated(key: ApiKey, replacedId: string, replacedRetiresAt: Date): NewEvent {
+  return keyEvent('key_rotated', { key, replacedId, replacedRetiresAt });
+}
+
+export function keyRevoked(key: ApiKey): NewEvent {
+  return keyEvent('key_revoked', { key, replacedId: null, replacedRetiresAt: null });
+}
+
+function keyEvent(type: string, subject: ApiKeyChange): NewEvent {
+  return { type, roomUid: null, subject };
+}
