@@ -46,6 +46,7 @@ async function main(argv: readonly string[]): Promise<void> {
 
   const files = listFiles(ROOT).filter((file) => file.endsWith('.ts'));
   const mutants = chooseMutants(findMutants(files, options.places), options.count, options.seed);
+  if (mutants.length === 0) throw new UsageError(`nothing can be changed in ${options.places.join(', ')}`);
   if (options.list) {
     for (const { file, line, what } of mutants) process.stdout.write(`${file}:${line}  ${what}\n`);
     return;
@@ -69,7 +70,8 @@ function findMutants(files: readonly string[], places: readonly string[]): Mutan
 }
 
 interface Options {
-  readonly tests: number;
+  /** `undefined`: all. */
+  readonly tests: number | undefined;
   readonly silence: number;
 }
 
@@ -118,7 +120,7 @@ function readArguments(argv: readonly string[]) {
     json: values.json,
     count: readNumber('count', values.count, 150),
     seed: readNumber('seed', values.seed, 1),
-    tests: readNumber('tests', values.tests, Number.MAX_SAFE_INTEGER),
+    tests: readNumber('tests', values.tests, undefined),
     silence: readNumber('silence', values.silence, 120),
     places: positionals.length > 0 ? positionals.map((place) => place.replace(/\/$/, '')) : FOLDERS,
   };
@@ -138,7 +140,7 @@ function parse(args: string[]) {
   }
 }
 
-function readNumber(name: string, text: string | undefined, otherwise: number): number {
+function readNumber<T>(name: string, text: string | undefined, otherwise: T): number | T {
   if (text === undefined) return otherwise;
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError(`--${name} must be a whole number from 1, not ${text}`);
