@@ -1,0 +1,156 @@
+/**
+ * `npm run mutants`: makes small mistakes in the code that money and admission depend on, one at a
+ * time, and tells which of them no test notices. It runs in a copy of the working tree.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
+import { openScratch } from '../test/support/scratch.ts';
+import { findChanges } from './mutants/code-changes.ts';
+import { chooseMutants, type Mutant, makeMutant } from './mutants/mutant.ts';
+import { findRelatedTests, type Imports, readImports } from './mutants/related-tests.ts';
+import { type Result, renderProgress, renderReport, summarize } from './mutants/report.ts';
+import { copyWorkingTree, listFiles } from './mutants/scratch-copy.ts';
+import { Trial } from './mutants/trial.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const FOLDERS = ['src/money', 'src/access', 'src/control/admission', 'src/control/moderation'];
+/** Tables that scripts make; a test makes them again and compares. */
+const MADE = ['src/access/usernames/tables.ts', 'src/access/usernames/confusables.ts'];
+const STANDARD_OUTPUT = '-';
+
+const HELP = `npm run mutants [-- [file or folder ...] [options]]
+
+Mistakes are made in the given files and folders; without one, in
+${FOLDERS.map((folder) => `  ${folder}`).join('\n')}
+
+Options:
+  --count n     how many mutants; default 150
+  --seed n      which ones; the same seed chooses the same mutants; default 1
+  --tests n     run only the n test files nearest to a mutant; default: all that load its file
+  --silence s   a run in which no test ends for so many seconds has timed out; default 120
+  --json file   write the results as JSON too; - writes them to standard output, and nothing else
+  --list        only list the mutants
+  --help
+
+TEST_DATABASE_URL: a PostgreSQL to use. Without it, one is started for all runs together.
+`;
+
+/** A mistake on the command line, told in one line. */
+class UsageError extends Error {}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const options = readArguments(argv);
+  if (options.help) return void process.stdout.write(HELP);
+
+  const files = listFiles(ROOT).filter((file) => file.endsWith('.ts'));
+  const mutants = chooseMutants(findMutants(files, options.places), options.count, options.seed);
+  if (mutants.length === 0) throw new UsageError(`nothing can be changed in ${options.places.join(', ')}`);
+  if (options.list) {
+    for (const { file, line, what } of mutants) process.stdout.write(`${file}:${line}  ${what}\n`);
+    return;
+  }
+  const { results, unsound } = await tryAll(mutants, readImports(ROOT, files), options);
+  const { seed, count, tests } = options;
+  const json = `${JSON.stringify({ seed, count, tests, ...summarize(results), unsound, results }, null, 2)}\n`;
+  process.stdout.write(options.json === STANDARD_OUTPUT ? json : renderReport(results, unsound));
+  if (options.json !== undefined && options.json !== STANDARD_OUTPUT) writeFileSync(options.json, json);
+}
+
+function findMutants(files: readonly string[], places: readonly string[]): Mutant[] {
+  const isMeant = (file: string) => places.some((place) => file === place || file.startsWith(`${place}/`));
+  return files
+    .filter((file) => isMeant(file) && !MADE.includes(file))
+    .sort()
+    .flatMap((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      return findChanges(file, text).map((change) => makeMutant(file, text, change));
+    });
+}
+
+interface Options {
+  /** `undefined`: all. */
+  readonly tests: number | undefined;
+  readonly silence: number;
+}
+
+/** Everything lies in one folder, which goes with this process, however that ends. */
+async function tryAll(mutants: readonly Mutant[], imports: Imports, options: Options) {
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
+  const scratch = openScratch('boxoffice-mutants-');
+  const server = await findServer(join(scratch.folder, 'server'));
+  const root = join(scratch.folder, 'tree');
+  const results: Result[] = [];
+  let unsound: readonly string[] = [];
+  try {
+    copyWorkingTree(ROOT, root);
+    const { signal } = interruption;
+    const trial = new Trial({ root, databaseUrl: server.url, silenceSeconds: options.silence, signal });
+    for (const mutant of mutants) {
+      const tests = findRelatedTests(mutant.file, imports).slice(0, options.tests);
+      const result = await trial.judge(mutant, tests);
+      results.push(result);
+      unsound = trial.unsound;
+      process.stderr.write(`${renderProgress(result, results.length, mutants.length)}\n`);
+    }
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    process.stderr.write('interrupted\n');
+  } finally {
+    await server.stop();
+    await scratch.remove();
+  }
+  return { results, unsound };
+}
+
+async function findServer(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const givenUrl = process.env.TEST_DATABASE_URL;
+  if (givenUrl !== undefined) return { url: givenUrl, stop: async () => undefined };
+  const log = { info: () => undefined, warn: console.warn };
+  return startEmbedded({ dataDir, log, durable: false });
+}
+
+function readArguments(argv: readonly string[]) {
+  const { values, positionals } = parse([...argv]);
+  return {
+    help: values.help ?? false,
+    list: values.list ?? false,
+    json: values.json,
+    count: readNumber('count', values.count, 150),
+    seed: readNumber('seed', values.seed, 1),
+    tests: readNumber('tests', values.tests, undefined),
+    silence: readNumber('silence', values.silence, 120),
+    places: positionals.length > 0 ? positionals.map((place) => place.replace(/\/$/, '')) : FOLDERS,
+  };
+}
+
+function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { count: text, seed: text, tests: text, silence: text, json: text, list: flag, help: flag },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function readNumber<T>(name: string, text: string | undefined, otherwise: T): number | T {
+  if (text === undefined) return otherwise;
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--${name} must be a whole number from 1, not ${text}`);
+  return Number(text);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`mutants: ${error.message}\n`);
+  process.exitCode = 2;
+}

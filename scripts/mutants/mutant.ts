@@ -1,0 +1,62 @@
+/** A mutant: one small mistake made in one file on purpose, which a test should notice. */
+
+/** Replaces the characters of a text from `start` up to `end`. */
+export interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+  /** In words: `condition removed`. */
+  readonly kind: string;
+}
+
+export interface Mutant extends Change {
+  /** Path from the root of the project. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** What stood there, and what stands there now. */
+  readonly what: string;
+  /** The line as it was. */
+  readonly code: string;
+}
+
+export function makeMutant(file: string, text: string, change: Change): Mutant {
+  const line = text.slice(0, change.start).split('\n').length;
+  const code = text.split('\n')[line - 1]!.trim();
+  const removed = shorten(text.slice(change.start, change.end));
+  const what = `${change.kind}: ${removed} -> ${shorten(change.replacement) || 'nothing'}`;
+  return { ...change, file, line, what, code };
+}
+
+export function applyChange(text: string, { start, end, replacement }: Change): string {
+  return text.slice(0, start) + replacement + text.slice(end);
+}
+
+/** `count` of the mutants in the order of their places; the same ones for the same seed. */
+export function chooseMutants(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
+  const random = seeded(seed);
+  return mutants
+    .map((mutant, at) => ({ mutant, at, lot: random() }))
+    .sort((one, other) => one.lot - other.lot)
+    .slice(0, count)
+    .sort((one, other) => one.at - other.at)
+    .map(({ mutant }) => mutant);
+}
+
+/** Random numbers from 0 to 1 that are the same in every run. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const LENGTH_MAX = 70;
+
+function shorten(code: string): string {
+  const line = code.replace(/\s+/g, ' ').trim();
+  return line.length > LENGTH_MAX ? `${line.slice(0, LENGTH_MAX - 3)}...` : line;
+}

@@ -1,0 +1,69 @@
+/** Which tests a file of the project may fail, and which of them are likely to notice first. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { childrenOf, type Node, parseTypeScript } from './code-changes.ts';
+
+/** By path from the root: the files that a file loads. */
+export type Imports = ReadonlyMap<string, readonly string[]>;
+
+export function readImports(root: string, files: readonly string[]): Imports {
+  return new Map(
+    files.map((file) => {
+      const specifiers = findSpecifiers(readFileSync(join(root, file), 'utf8'));
+      const paths = specifiers.flatMap((specifier) => [join(dirname(file), specifier), specifier]);
+      return [file, paths.filter((path) => existsSync(join(root, path)))];
+    }),
+  );
+}
+
+/** The modules of ours that a module names anywhere, be it to import them or to run them; types are not loaded. */
+export function findSpecifiers(text: string): string[] {
+  const found = new Set<string>();
+  const visit = (node: Node) => {
+    if (node.importKind === 'type' || node.exportKind === 'type') return;
+    if (typeof node.value === 'string' && /^[^\s:]+\.ts$/.test(node.value)) found.add(node.value);
+    childrenOf(node).forEach(visit);
+  };
+  visit(parseTypeScript(text));
+  return [...found];
+}
+
+/** All tests that load a file, in this order: those whose names and folders resemble its own, then by how directly they load it. */
+export function findRelatedTests(file: string, imports: Imports): string[] {
+  const mirror = file.replace(/^src\//, 'test/').replace(/(\.sql)?\.ts$/, '');
+  return [...measureDistances(file, imports)]
+    .filter(([path]) => path.startsWith('test/') && path.endsWith('.test.ts'))
+    .map(([path, distance]) => ({ path, distance, resemblance: compare(path, mirror) }))
+    .sort(
+      (one, other) =>
+        other.resemblance - one.resemblance ||
+        one.distance - other.distance ||
+        (one.path < other.path ? -1 : 1),
+    )
+    .map(({ path }) => path);
+}
+
+/** How many imports lie between a file and each one that loads it. */
+function measureDistances(file: string, imports: Imports): Map<string, number> {
+  const distances = new Map([[file, 0]]);
+  // A map goes on to what is added to it meanwhile.
+  for (const [reached, distance] of distances) {
+    for (const [importer, loaded] of imports) {
+      if (loaded.includes(reached) && !distances.has(importer)) distances.set(importer, distance + 1);
+    }
+  }
+  return distances;
+}
+
+/** A word of the name says more about what is tested than a folder. */
+function compare(test: string, mirror: string): number {
+  const [one, other] = [test.replace(/\..*$/, '').split('/'), mirror.split('/')];
+  const differs = one.findIndex((name, at) => name !== other[at]);
+  const folders = differs === -1 ? one.length : differs;
+  const words = new Set(one.flatMap((name) => name.split('-')));
+  const sharedWords = other
+    .at(-1)!
+    .split('-')
+    .filter((word) => words.has(word));
+  return folders + 2 * sharedWords.length;
+}

@@ -1,0 +1,51 @@
+/** How tests are run against a mutant: the given files, in the given order, until the first one fails. */
+import { writeSync } from 'node:fs';
+import { mergeConfig } from 'vitest/config';
+import {
+  BaseSequencer,
+  type Reporter,
+  type TestCase,
+  type TestModule,
+  type TestSpecification,
+} from 'vitest/node';
+import base from '../../vitest.config.ts';
+import type { Message } from './run-tests.ts';
+
+const files: readonly string[] = JSON.parse(process.env.MUTANT_TESTS ?? '[]');
+
+class InOrder extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) =>
+      files.findIndex((file) => moduleId.endsWith(`/${file}`));
+    return specifications.toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+}
+
+/** Tells of each test as soon as it is over, and of files that are no tests at all with this mutant. */
+class LineReporter implements Reporter {
+  onTestCaseResult(test: TestCase): void {
+    tell({
+      file: test.module.relativeModuleId,
+      name: test.fullName,
+      failed: test.result().state === 'failed',
+    });
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    const errors = [module, ...module.children.allSuites()].flatMap((each) => each.errors());
+    if (errors.length > 0) tell({ file: module.relativeModuleId, name: errors[0]!.message, failed: true });
+  }
+}
+
+function tell(message: Message): void {
+  writeSync(1, `${JSON.stringify(message)}\n`);
+}
+
+const { reporters: _reporters, include: _include, ...test } = base.test ?? {};
+
+export default mergeConfig(
+  { ...base, test },
+  {
+    test: { include: [...files], bail: 1, reporters: [new LineReporter()], sequence: { sequencer: InOrder } },
+  },
+);
