@@ -69,7 +69,11 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
             lanes: TOP_UP_LANES,
             wokenBy: 'top-ups' as const,
           },
-          { name: 'sweeping notifications', everySeconds: 120, turn: async () => void (await sweepEvents(deps, provider)) },
+          {
+            name: 'sweeping notifications',
+            everySeconds: 120,
+            turn: async () => void (await sweepEvents(deps, provider)),
+          },
         ]
       : []),
   ];

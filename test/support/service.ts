@@ -4,10 +4,12 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { makeLog } from '../../src/base/telemetry/log.ts';
+import { parseTenantId } from '../../src/base/tenants/tenant.ts';
 import { STRIPE_API_VERSION } from '../../src/money/payments/provider.ts';
 import { type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
+import { emptyLog } from './events.ts';
 
 /** The service's key at the payment provider. */
 export const SECRET_KEY = 'sk_test_of_the_tests';
@@ -38,9 +40,9 @@ export interface TestService {
   /** What every service of `another` is started with. */
   readonly config: ServiceConfig;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** A new tenant, made without counting against the signups of this address. */
+  /** A new tenant, made without counting against the signups of this address; its log of events is empty. */
   signUp(options?: { name?: string; email?: string }): Promise<TestTenant>;
-  /** A tenant that has paid `cents` with a test card. */
+  /** A tenant that has paid `cents` with a test card; its log of events is empty. */
   paidTenant(options?: { cents?: number; card?: string }): Promise<TestTenant>;
   /** Pay a checkout of the tenant on the sandbox, and wait until the credit is there. */
   pay(tenant: TestTenant, options?: { cents?: number; card?: string }): Promise<{ payment: string }>;
@@ -122,6 +124,7 @@ export function useService(
     if (signedUp.status !== 201) throw new Error(`signup: ${signedUp.status} ${signedUp.text}`);
     const { tenant: id, api_key: key, key_id: keyId } = signedUp.json;
     const relay = await request('POST', '/v1/keys', { key, body: { name: 'relay', kind: 'relay' } });
+    await emptyLog(service.deps.db, parseTenantId(id)!);
     return { id, key, keyId, relayKey: relay.json.api_key, relayKeyId: relay.json.key.id };
   };
 
@@ -158,6 +161,7 @@ export function useService(
     paidTenant: async (options) => {
       const tenant = await signUp();
       await pay(tenant, options);
+      await emptyLog(service.deps.db, parseTenantId(tenant.id)!);
       return tenant;
     },
     another: async () => {

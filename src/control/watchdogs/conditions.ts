@@ -93,8 +93,8 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
     forbidden: ['end_room'],
   },
   unadmitted_for: {
-    // `held_since` is the time of the event, which the listener notes. Until then: from now on.
-    since: `(select coalesce(w.held_since, now())
+    // The listener notes the time of the event in `held_since`. A watchdog may be created later than that.
+    since: `(select coalesce(w.held_since, case when w.looked_at is null then w.created_at end, now())
          from tenants t join accounts a on a.tenant_id = t.id
         where t.id = w.tenant_id and not (t.status = 'active' and (t.exempt or a.balance > 0)))`,
     events: ADMISSION_EVENTS,

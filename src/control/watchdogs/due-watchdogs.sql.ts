@@ -21,7 +21,7 @@ export async function claimDueWatchdogs(
               order by check_at limit $1 for update skip locked
            )
            update watchdogs w
-              set check_at = now() + make_interval(secs => $2), looked_at = now()
+              set check_at = now() + make_interval(secs => $2)
              from due d where w.tenant_id = d.tenant_id and w.id = d.id
            returning w.tenant_id as tenant, w.id, w.room_uid as "roomUid"`,
     values: [limit, leaseSeconds],

@@ -94,7 +94,8 @@ export async function settleWatchdog(
                                   when j.verdict = 'warn' then j.deadline
                                   when j.verdict = 'fire' and t.newest is not null then now() end,
                   held_since = case when w.condition = 'unadmitted_for' and j.deadline is not null
-                                    then coalesce(w.held_since, now()) end,
+                                    then j.deadline - ${DURATION} end,
+                  looked_at = now(),
                   fired_for = coalesce(t.newest, w.fired_for),
                   fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
              from judged j, targets t, rooms r

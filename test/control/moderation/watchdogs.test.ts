@@ -34,16 +34,20 @@ test.each([
 ] as const)('%s wakes the watchdogs of the room that somebody leaves', async (_, moderate, request) => {
   const tenant = parseTenantId(stage.tenant.id)!;
   const caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
-  // Inside the transaction nobody else sees the watchdog, who might look at it first.
-  const rows = await inTransaction(app.service.deps.db, async (tx) => {
-    await tx.query(
-      `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)
-       values ($1, 'dog', $2, 'empty_for', 60000, 'notify', null)`,
-      [tenant, stage.roomUid],
+  const { db, events } = app.service.deps;
+  await db.query(
+    `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)
+     values ($1, 'dog', $2, 'empty_for', 60000, 'notify', null)`,
+    [tenant, stage.roomUid],
+  );
+  await inTransaction(db, (tx) => (moderate as typeof banSubject)(tx, caller, request as never));
+  events.wake(tenant);
+  const isAwake = async () => {
+    const { rows } = await db.query(
+      'select check_at is not null as awake from watchdogs where tenant_id = $1',
+      [tenant],
     );
-    await (moderate as typeof banSubject)(tx, caller, request as never);
-    return (await tx.query(`select check_at = now() as woken from watchdogs where tenant_id = $1`, [tenant]))
-      .rows;
-  });
-  expect(rows).toEqual([{ woken: true }]);
+    return rows;
+  };
+  await expect.poll(isAwake).toEqual([{ awake: true }]);
 });

@@ -1,0 +1,31 @@
+/** The log of events, as tests need it. */
+import type { Pool } from '../../src/base/db/pool.ts';
+import { inTransaction } from '../../src/base/db/transaction.ts';
+import type { TenantId } from '../../src/base/tenants/tenant.ts';
+import { numberEvents } from '../../src/events/number-events.ts';
+
+/** Begin the log of a tenant anew, so that a test reads only what it has done itself: from event 1 on. */
+export async function emptyLog(db: Pool, tenant: TenantId): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await tx.query('select from event_streams where tenant_id = $1 for update', [tenant]);
+    for (const table of ['unnumbered_events', 'events', 'event_turns', 'event_cursors', 'event_streams']) {
+      await tx.query(`delete from ${table} where tenant_id = $1`, [tenant]);
+    }
+  });
+}
+
+export interface ToldEvent {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into subjects of every type
+  readonly subject: any;
+}
+
+/** What happened to a tenant so far, in order. */
+export async function eventsOf(db: Pool, tenant: TenantId): Promise<ToldEvent[]> {
+  await numberEvents(db, [tenant]);
+  const { rows } = await db.query<ToldEvent>(
+    'select type, subject from events where tenant_id = $1 order by seq',
+    [tenant],
+  );
+  return rows;
+}
