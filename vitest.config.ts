@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { CHROMIUM_PATH } from './test/support/browser-path.ts';
 import { CountReporter } from './test/support/count-reporter.ts';
+import { SlowestFirst } from './test/support/slowest-first.ts';
 
 // Pages are tested in a real browser. Continuous integration brings one; a machine without is told.
 if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
@@ -15,8 +16,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new CountReporter()],
-    // Each test file keeps PostgreSQL as busy as itself.
-    maxWorkers: 2,
+    // Each test file keeps PostgreSQL as busy as itself, but many wait for processes and time limits.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     // Loading the service again for each file would cost a third of the time. So a file leaves nothing behind.
     isolate: false,
     // A slow or busy machine is no fault: only what fails is waited for so long.

@@ -113,7 +113,7 @@ describe('a batch', () => {
   test('waits for the transaction of its tenant, while those of others go', async () => {
     const { queue, transactions } = openQueue({ transactions: 3, records: 10 });
     const [first, second, other] = [batchOf(1), batchOf(1), batchOf(2)];
-    for (const batch of [first, second, other]) void queue.charge(batch);
+    for (const batch of [first, second, other]) watch(queue.charge(batch));
     expect(transactions.map((each) => each.batches)).toStrictEqual([[first], [other]]);
     await transactions[1]!.commit();
     expect(transactions).toHaveLength(2);
@@ -123,7 +123,7 @@ describe('a batch', () => {
 
   test('starts no more transactions than there may be', async () => {
     const { queue, transactions } = openQueue({ transactions: 3, records: 10 });
-    for (let tenant = 1; tenant <= 5; tenant += 1) void queue.charge(batchOf(tenant));
+    for (let tenant = 1; tenant <= 5; tenant += 1) watch(queue.charge(batchOf(tenant)));
     expect(transactions).toHaveLength(3);
     await transactions[1]!.commit();
     expect(transactions).toHaveLength(4);
@@ -132,8 +132,8 @@ describe('a batch', () => {
 
   test('shares with no more records than there may be, and goes alone if it has more itself', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
-    void queue.charge(batchOf(1));
-    for (const size of [4, 6, 1, 50, 10, 3, 0]) void queue.charge(batchOf(2, size));
+    watch(queue.charge(batchOf(1)));
+    for (const size of [4, 6, 1, 50, 10, 3, 0]) watch(queue.charge(batchOf(2, size)));
     for (let at = 0; at < 5; at += 1) await transactions[at]!.commit();
     const sizes = transactions.map((each) => each.batches.map(({ records }) => records.length));
     // Small ones pass a large one that does not fit beside what is older, but only once.
@@ -142,11 +142,11 @@ describe('a batch', () => {
 
   test('that is large has its turn, though small ones never stop coming', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
-    for (let at = 0; at < 4; at += 1) void queue.charge(batchOf(at % 2, 4));
+    for (let at = 0; at < 4; at += 1) watch(queue.charge(batchOf(at % 2, 4)));
     const large = watch(queue.charge(batchOf(1, 50)));
     let turns = 0;
     for (; large.result === undefined && turns < 20; turns += 1) {
-      for (const tenant of [0, 1, 2, 3]) void queue.charge(batchOf(tenant, 3));
+      for (const tenant of [0, 1, 2, 3]) watch(queue.charge(batchOf(tenant, 3)));
       await transactions[turns]!.commit();
     }
     expect(turns).toBeLessThan(6);
@@ -158,7 +158,7 @@ describe('when the database', () => {
   async function openGroup() {
     const opened = openQueue(ONE_AT_A_TIME);
     const { queue, transactions } = opened;
-    void queue.charge(batchOf(9));
+    watch(queue.charge(batchOf(9)));
     const batches = [batchOf(1), batchOf(2), batchOf(3)];
     const results = batches.map((batch) => watch(queue.charge(batch)));
     await transactions[0]!.commit();
@@ -235,7 +235,7 @@ describe('when the database', () => {
 
   test('refuses what was waited for apart, each of its batches is done again alone', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
-    void queue.charge(batchOf(1));
+    watch(queue.charge(batchOf(1)));
     const batches = [batchOf(2, 1), batchOf(2, 2)];
     const results = batches.map((batch) => watch(queue.charge(batch)));
     await transactions[0]!.commit();
@@ -274,14 +274,14 @@ describe('a batch that waits too long', () => {
   test('is not done again after a refusal either', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
-    void queue.charge(batchOf(1));
+    watch(queue.charge(batchOf(1)));
     const results = [batchOf(2), batchOf(3)].map((batch) => watch(queue.charge(batch)));
     await transactions[0]!.commit();
     await vi.advanceTimersByTimeAsync(10_000);
     await transactions[1]!.fail(databaseError('23514'));
     expect(transactions).toHaveLength(2);
     expect(results.map(({ result }) => result)).toStrictEqual([TOLD, TOLD]);
-    void queue.charge(batchOf(2));
+    watch(queue.charge(batchOf(2)));
     expect(transactions).toHaveLength(3);
   });
 });

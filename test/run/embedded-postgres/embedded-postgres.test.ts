@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import pg from 'pg';
-import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { findPostmaster, openCluster, startPostmaster } from '../../../src/run/embedded-postgres/cluster.ts';
 import {
   attachEmbedded,
@@ -14,6 +14,12 @@ import {
 
 const log = { info: () => undefined, warn: () => undefined };
 const dataDirs: string[] = [];
+const template = join(inject('scratch'), 'embedded-template');
+
+// To create a cluster takes more work than most tests here, and few are about it.
+beforeAll(async () => {
+  await openCluster(template, false, log);
+});
 
 afterEach(() => {
   for (const dataDir of dataDirs.splice(0)) {
@@ -27,6 +33,14 @@ afterEach(() => {
 function newDataDir(): string {
   const dataDir = fs.realpathSync(fs.mkdtempSync(join(inject('scratch'), 'embedded-')));
   dataDirs.push(dataDir);
+  return dataDir;
+}
+
+/** With a cluster that has never run. */
+function newClusterDir(): string {
+  const dataDir = newDataDir();
+  // As root the cluster belongs to another account, which a plain copy would not keep.
+  execFileSync('cp', ['-a', `${template}/.`, dataDir]);
   return dataDir;
 }
 
@@ -103,7 +117,7 @@ describe('startEmbedded', () => {
   });
 
   it('keeps what was written, and leaves no server behind', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const first = await start(dataDir);
     await query(first.url, 'create table notes as select 42 as answer');
     await first.stop();
@@ -146,7 +160,7 @@ describe('startEmbedded', () => {
   });
 
   it('refuses a second service, names it, and does the first one no harm', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const first = await start(dataDir);
 
     await expect(start(dataDir)).rejects.toMatchObject({
@@ -173,7 +187,7 @@ describe('startEmbedded', () => {
   });
 
   it('starts while the one before it is still stopping', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const first = await start(dataDir);
     const [, second] = await Promise.all([first.stop(), start(dataDir)]);
 
@@ -185,7 +199,7 @@ describe('startEmbedded', () => {
 
 describe('after a crash', () => {
   it('takes over the server of a killed service', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     await runAndKillService(dataDir);
     const pid = postmasterPid(dataDir);
 
@@ -198,7 +212,7 @@ describe('after a crash', () => {
   });
 
   it('starts a killed server again', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     await runAndKillService(dataDir);
     process.kill(postmasterPid(dataDir)!, 'SIGKILL');
 
@@ -209,7 +223,7 @@ describe('after a crash', () => {
   });
 
   it('is not misled by a lock file whose process number something else has now', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const first = await start(dataDir);
     const lockFile = fs.readFileSync(pidFile(dataDir), 'utf8');
     await first.stop();
@@ -221,9 +235,8 @@ describe('after a crash', () => {
   });
 
   it('gives a copied folder a server of its own', async () => {
-    const [dataDir, copy] = [newDataDir(), newDataDir()];
+    const [dataDir, copy] = [newClusterDir(), newDataDir()];
     const original = await start(dataDir);
-    // As root the cluster belongs to another account, which a plain copy would not keep.
     const copying = spawn('cp', ['-a', `${dataDir}/.`, copy], { stdio: 'ignore' });
     expect(await once(copying, 'exit')).toEqual([0, null]);
 
@@ -236,7 +249,7 @@ describe('after a crash', () => {
   });
 
   it('brings the server back at the same address while the service runs', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const embedded = await start(dataDir);
     const pid = postmasterPid(dataDir)!;
     process.kill(pid, 'SIGKILL');
@@ -253,7 +266,7 @@ describe('after a crash', () => {
   });
 
   it('replaces a server that does not answer', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     await runAndKillService(dataDir);
     process.kill(postmasterPid(dataDir)!, 'SIGSTOP');
 
@@ -266,7 +279,7 @@ describe('after a crash', () => {
 
 describe('attachEmbedded', () => {
   it('uses the server beside a running service and leaves it running', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const service = await start(dataDir);
     const visit = await attach(dataDir);
     expect(visit.url).toBe(service.url);
@@ -277,7 +290,7 @@ describe('attachEmbedded', () => {
   });
 
   it('starts the server for the time being when no service runs', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const visit = await attach(dataDir);
     expect(await query(visit.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     await visit.stop();
@@ -285,7 +298,7 @@ describe('attachEmbedded', () => {
   });
 
   it('hands the server to whoever came meanwhile: the last user stops it', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const visit = await attach(dataDir);
     const service = await start(dataDir);
     await visit.stop();
@@ -304,7 +317,7 @@ describe('startPostmaster', () => {
     const squatter = createServer().listen(0, '127.0.0.1');
     await once(squatter, 'listening');
     const { port } = squatter.address() as { port: number };
-    const cluster = await openCluster(newDataDir(), false, log);
+    const cluster = await openCluster(newClusterDir(), false, log);
 
     await expect(startPostmaster(cluster, port)).rejects.toThrow(
       'The embedded PostgreSQL did not start: FATAL:  could not create any TCP/IP sockets',

@@ -4,6 +4,7 @@
  * It records until it is killed and prints what was acknowledged, a line each: id, seconds, bytes out,
  * bytes in. The name `drain` records nothing: it sends what is left and prints how many it could not.
  */
+import { flushCompileCache } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { openUsageReporter } from '../../../../sdk/typescript/src/relay/usage/index.ts';
 import { seeded } from './seeded.ts';
@@ -20,6 +21,8 @@ const reporter = await openUsageReporter({
   // Hardly any backoff: the service is asked again at once.
   random: () => random() / 100,
 });
+// A process that is killed writes none.
+flushCompileCache();
 process.stdout.write('open\n');
 
 if (name === 'drain') {
