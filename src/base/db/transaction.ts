@@ -45,15 +45,15 @@ async function traced<T>(span: Span, work: () => Promise<T>): Promise<T> {
  * Run a transaction, or a statement that is one by itself, again where PostgreSQL asks for it. Of
  * `work` that failed so, nothing is left.
  */
-export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
+export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATTEMPTS): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       const code = codeOf(error);
       const again = code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
-      if (!again || attempt === ATTEMPTS) throw error;
-      await wait(Math.random() * 20 * attempt);
+      if (!again || attempt === attempts) throw error;
+      await wait(Math.random() * 20 * Math.min(attempt, ATTEMPTS));
     }
   }
 }

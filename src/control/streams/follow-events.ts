@@ -11,13 +11,12 @@ import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
 import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { inSnapshot } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
 import type { EventWaker } from '../../events/event-waker.ts';
-import { findNewestPlace } from '../../events/events.sql.ts';
+import { inLogSnapshot } from '../../events/log-snapshot.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Participant } from '../rooms/participant.ts';
@@ -121,15 +120,14 @@ async function sendSnapshot(
 ): Promise<Place | undefined> {
   await send({ type: 'reset' });
   return deps.streams.inTurn(tenant, following.signal, () =>
-    inSnapshot(deps.db, async (tx) => {
+    inLogSnapshot(deps.db, tenant, async (tx, place) => {
       refuseFallenKey((await findWorkingKeys(tx, [keyId])).get(keyId));
-      const newest = await findNewestPlace(tx, tenant);
       const until = performance.now() + SNAPSHOT_MS_MAX;
       for await (const item of readSnapshot(tx, tenant, following)) {
         if (following.signal.aborted) break;
         await inTime(send(item), until - performance.now());
       }
-      return newest;
+      return place;
     }),
   );
 }

@@ -96,13 +96,12 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
     return isSettled ? PROCESSED : parked(`top-up ${origin.attemptId} was paid by another payment already`);
   }
 
-  const credited = await appendPosting(tx, account, {
+  const credited = await appendPosting(tx, await activate(tx, account), {
     kind: payment.kind,
     amount: payment.credited,
     reference: payment.id,
     paymentId: payment.id,
   });
-  await activate(tx, credited);
   await appendEvents(tx, origin.tenant, [
     topUpSucceeded({
       automatic: payment.kind === 'auto_top_up',

@@ -28,10 +28,15 @@ export async function changeStatus(
   });
 }
 
-/** The first payment makes a pending tenant active. A later one changes no status. The account is locked. */
-export async function activate(tx: Tx, account: Account): Promise<void> {
+/**
+ * The first payment makes a pending tenant active. A later one changes no status. The account is locked;
+ * returns it as it is then.
+ */
+export async function activate(tx: Tx, account: Account): Promise<Account> {
   const tenant = await lockTenant(tx, account.tenant);
-  if (tenant?.status === 'pending') await moveStatus(tx, account, tenant, 'active', 'first payment');
+  if (tenant?.status !== 'pending') return account;
+  await moveStatus(tx, account, tenant, 'active', 'first payment');
+  return { ...account, status: 'active' };
 }
 
 /** An operator exempts a tenant from charging, or ends that. What it reported while exempt is never billed. */

@@ -5,8 +5,10 @@ import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { lookAtDue } from '../../../src/control/watchdogs/watch.ts';
+import { numberEvents } from '../../../src/events/number-events.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -32,8 +34,12 @@ async function crowdedRoom() {
        from generate_series(1, $3::integer) n`,
     values,
   );
-  const count = async (text: string) =>
-    Number((await db.query(`select count(*) from ${text} and tenant_id = $1`, [values[0]])).rows[0].count);
+  const count = async (text: string) => {
+    await numberEvents(db, [idOf(tenant)]);
+    return Number(
+      (await db.query(`select count(*) from ${text} and tenant_id = $1`, [values[0]])).rows[0].count,
+    );
+  };
   return { of, count };
 }
 

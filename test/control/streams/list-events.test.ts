@@ -37,7 +37,11 @@ async function tenantWithEvents(count: number): Promise<TestTenant> {
     `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, 'rare', 1, '{}')`,
     [id, `rm_${tenant.keyId.padEnd(32, '0')}`],
   );
-  await db.query('insert into event_streams (tenant_id, last_seq) values ($1, $2)', [id, count]);
+  await db.query(
+    `insert into event_streams (tenant_id, last_seq) values ($1, $2)
+     on conflict (tenant_id) do update set last_seq = excluded.last_seq`,
+    [id, count],
+  );
   await db.query(
     `insert into events (tenant_id, seq, type, subject) select $1, n, 'room_created', '{}' from generate_series(1, $2) n`,
     [id, count],

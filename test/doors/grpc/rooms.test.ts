@@ -4,6 +4,7 @@ import { TokenService } from '@boxoffice/contract/token_service';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { numberEvents } from '../../../src/events/number-events.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 
@@ -32,6 +33,7 @@ async function mint(control: TestControl, room: string, username: string, capabi
 }
 
 async function eventsOf(tenant: TestTenant): Promise<{ type: string; room: string; username?: string }[]> {
+  await numberEvents(app.service.deps.db, [parseTenantId(tenant.id)!]);
   const { rows } = await app.service.deps.db.query(
     `select type, coalesce(subject ->> 'room', subject ->> 'name') as room, subject ->> 'username' as username
        from events where tenant_id = $1 order by seq`,

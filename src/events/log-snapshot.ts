@@ -1,0 +1,67 @@
+/** Read the database as of one place in a tenant's log. */
+import type { Pool, Tx } from '../base/db/pool.ts';
+import { repeatOnConflict } from '../base/db/transaction.ts';
+import type { TenantId } from '../base/tenants/tenant.ts';
+import { appendNumberedEvents } from './append-events.sql.ts';
+import type { Place } from './event.ts';
+import { findNewestPlace } from './events.sql.ts';
+
+/**
+ * Run `read` on one snapshot of the database, which holds what the events up to `place` tell and nothing that
+ * a later event tells.
+ *
+ * Events that were committed without a number are visible in the snapshot, so they are numbered first, in a
+ * transaction with that same snapshot. PostgreSQL refuses it where the log has moved since, and then all
+ * begins anew. The reading has a transaction of its own, because the numbering must not stay open for long.
+ */
+export async function inLogSnapshot<T>(
+  db: Pool,
+  tenant: TenantId,
+  read: (tx: Tx, place: Place) => Promise<T>,
+): Promise<T> {
+  const reader = await db.connect();
+  let broken: Error | undefined;
+  try {
+    const place = await repeatOnConflict(() => openSnapshot(db, reader, tenant), ATTEMPTS);
+    return await read(reader, place);
+  } finally {
+    await reader.query('rollback').catch((fault: Error) => {
+      broken = fault;
+    });
+    reader.release(broken);
+  }
+}
+
+const ATTEMPTS = 50;
+
+/** Leaves `reader` in a transaction with the snapshot. */
+async function openSnapshot(db: Pool, reader: Tx, tenant: TenantId): Promise<Place> {
+  await reader.query('rollback; begin isolation level repeatable read read only');
+  const { rows } = await reader.query<{ isNumbered: boolean; snapshot: string }>(
+    `select not exists (select from unnumbered_events where tenant_id = $1) as "isNumbered",
+            pg_export_snapshot() as snapshot`,
+    [tenant],
+  );
+  const { isNumbered, snapshot } = rows[0]!;
+  return isNumbered ? findNewestPlace(reader, tenant) : numberIn(db, snapshot, tenant);
+}
+
+/** Number the events that `snapshot` shows without a number; returns the place after them. */
+async function numberIn(db: Pool, snapshot: string, tenant: TenantId): Promise<Place> {
+  const tx = await db.connect();
+  let broken: Error | undefined;
+  try {
+    await tx.query(`begin isolation level repeatable read; set transaction snapshot '${snapshot}'`);
+    await appendNumberedEvents(tx, tenant, []);
+    const place = await findNewestPlace(tx, tenant);
+    await tx.query('commit');
+    return place;
+  } catch (error) {
+    await tx.query('rollback').catch((fault: Error) => {
+      broken = fault;
+    });
+    throw error;
+  } finally {
+    tx.release(broken);
+  }
+}
