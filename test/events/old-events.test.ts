@@ -10,7 +10,11 @@ const app = useService();
 async function tenantWithEvents(count: number, newestAge: string): Promise<bigint> {
   const tenant = parseTenantId((await app.signUp()).id)!;
   const { db } = app.service.deps;
-  await db.query('insert into event_streams (tenant_id, last_seq) values ($1, $2)', [tenant, count]);
+  await db.query(
+    `insert into event_streams (tenant_id, last_seq) values ($1, $2)
+     on conflict (tenant_id) do update set last_seq = excluded.last_seq`,
+    [tenant, count],
+  );
   await db.query(
     `insert into events (tenant_id, seq, type, subject, at)
      select $1, n, 'room_created', '{}', now() - $3::interval - ($2 - n) * interval '1 second'
