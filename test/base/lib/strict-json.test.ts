@@ -99,7 +99,7 @@ describe('refuses', () => {
   );
 });
 
-describe('beside JSON.parse', () => {
+describe('compared with JSON.parse', () => {
   test('valid input gives the same value', () => {
     const value = fc
       .jsonValue({ depthSize: 'small', noUnicodeString: false })
