@@ -56,7 +56,7 @@ export class Failure extends Error {
   readonly retryAfter: number | undefined;
   /** Path of the invalid field, if a single field is invalid. */
   readonly field: string | undefined;
-  /** More about it, for a program: what is missing, or too much. */
+  /** Machine-readable details, such as what is missing or exceeded. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The kind of resource that was not found, such as `room`, for doors that report it. */
   readonly resource: string | undefined;

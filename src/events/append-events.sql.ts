@@ -1,8 +1,8 @@
 /**
  * Appending to the log.
  *
- * `appendEvents()` inserts rows without a number and takes no lock. Each row gets its number before any
- * later event and before any reader sees it (`number-events.ts`).
+ * `appendEvents()` inserts rows without a number and does not wait for other transactions. Each row gets
+ * its number before any later event and before any reader sees it (`number-events.ts`).
  */
 import type { Db, Tx } from '../base/db/pool.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';

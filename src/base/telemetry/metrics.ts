@@ -48,7 +48,7 @@ export class Metrics {
   });
   readonly joins = new Counter({
     name: 'boxoffice_joins_total',
-    help: 'Joins by outcome: joined, or the reason for the refusal.',
+    help: 'Joins by outcome: joined, or the reason for the failure.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });

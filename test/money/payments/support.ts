@@ -25,7 +25,7 @@ export interface SettingsRow {
   readonly card_fingerprint: string | null;
   readonly frozen_by: string[];
   readonly last_top_up_error: string | null;
-  /** Hours from now; `Infinity`: for good; null: no pause. */
+  /** Hours from now; `Infinity`: no end; null: no pause. */
   readonly paused_hours: number | null;
 }
 
