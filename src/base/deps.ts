@@ -1,4 +1,4 @@
-/** What nearly every operation needs from outside. A feature adds its own needs in an interface beside it. */
+/** Dependencies of nearly every operation. A feature extends this interface with its own. */
 import type { Logger } from 'pino';
 import type { Pool } from './db/pool.ts';
 import type { Metrics } from './telemetry/metrics.ts';

@@ -1,11 +1,11 @@
 /**
- * The one list of ways in which a request can fail.
+ * The list of all ways in which a request can fail.
  *
  * Operations throw a `Failure` and know no status codes; each door translates the kinds into its
- * own protocol. What is thrown and is not a `Failure` is our bug and leaves as "internal error".
+ * own protocol. Any other error is our bug and is answered with "internal error".
  */
 
-/** Every kind, with the message a caller reads when the operation has nothing more exact to say. */
+/** Every kind with its default message. */
 export const FAILURES = {
   invalid_request: 'invalid request',
   invalid_api_key: 'invalid api key',
@@ -48,17 +48,17 @@ export const FAILURES = {
 
 export type FailureKind = keyof typeof FAILURES;
 
-/** A request that cannot be served, for a reason that its caller may know. */
+/** A request that cannot be served, for a reason that the caller may see. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly kind: FailureKind;
-  /** Seconds after which trying again makes sense, where that is known. */
+  /** Seconds until a retry makes sense, if known. */
   readonly retryAfter: number | undefined;
-  /** Path of the field that is wrong, where it is one. */
+  /** Path of the invalid field, if a single field is invalid. */
   readonly field: string | undefined;
-  /** More about it, for a program: what is missing, or too much. */
+  /** Machine-readable details, such as what is missing or exceeded. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** What was not found, for a door that tells it: `room`. */
+  /** The kind of resource that was not found, such as `room`, for doors that report it. */
   readonly resource: string | undefined;
 
   constructor(kind: FailureKind, options: FailureOptions = {}) {
@@ -80,17 +80,17 @@ export interface FailureOptions {
   readonly cause?: unknown;
 }
 
-/** The request itself is wrong; `what` says which field, and what it accepts. */
+/** The request is invalid; `what` names the field and what it accepts. */
 export function invalidRequest(what: string): Failure {
   return new Failure('invalid_request', { message: `invalid request: ${what}` });
 }
 
-/** One field is wrong; `accepts` goes on after its path: `must be ...`, `is required`. */
+/** One field is invalid; `accepts` follows its path in the message: `must be ...`, `is required`. */
 export function invalidField(field: string, accepts: string): Failure {
   return new Failure('invalid_request', { message: `invalid request: ${field} ${accepts}`, field });
 }
 
-/** There is no such `resource` of the tenant's. */
+/** The tenant has no such `resource`. */
 export function notFound(resource: string): Failure {
   return new Failure('not_found', { resource });
 }

@@ -1,8 +1,8 @@
 /**
  * Appending to the log.
  *
- * `appendEvents()` inserts rows without a number and waits for nobody. Each gets its number before anything
- * that happens later and before any reader sees it (`number-events.ts`).
+ * `appendEvents()` inserts rows without a number and does not wait for other transactions. Each row gets
+ * its number before any later event and before any reader sees it (`number-events.ts`).
  */
 import type { Db, Tx } from '../base/db/pool.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
@@ -23,11 +23,10 @@ export async function appendEvents(db: Db, tenant: TenantId, events: readonly Ne
 }
 
 /**
- * Number the events that wait for a number, then `events`; returns the number of the first of `events`, the
- * others follow it.
+ * Number the waiting events, then `events`. Returns the number of the first of `events`; the others follow.
  *
- * From here to the end of the transaction no other one gets a number of this tenant: do this last, and only
- * where the number itself is needed.
+ * Until this transaction ends, no other transaction can number events of this tenant. So do this last, and
+ * only if you need the number.
  */
 export async function appendNumberedEvents(
   tx: Tx,

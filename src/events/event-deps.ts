@@ -1,8 +1,8 @@
-/** What operations need that append events. */
+/** Dependencies of operations that append events. */
 import type { BaseDeps } from '../base/deps.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 
 export interface EventDeps extends BaseDeps {
-  /** Call `wake()` after the commit: readers and listeners then hear of the events at once. */
+  /** Call `wake()` after the commit, so that readers and listeners see the events at once. */
   readonly events: { wake(tenant: TenantId): void };
 }

@@ -1,8 +1,8 @@
 /**
- * Wakes whoever waits for a tenant's events, in this process and in the others.
+ * Wakes readers that wait for a tenant's events, in this process and in the others.
  *
- * The events stand in the database; a notification only says how far they have come, and so does a
- * query every second, for those that were lost.
+ * The database holds the events. A notification carries only the newest event number; a query every
+ * second makes up for lost notifications.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -13,7 +13,7 @@ import { EVENT_CHANNEL, findLastSeqs, notifyEvents } from './events.sql.ts';
 import { type Listening, listen } from './listen.ts';
 import { numberEventsSoon } from './number-events.ts';
 
-/** Between two notifications of this process, however much happens. */
+/** Minimum pause between two notifications of this process. */
 const NOTIFY_PAUSE_MS = 20;
 const POLL_SECONDS = 1;
 
@@ -22,11 +22,11 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** How far the events of a tenant have come, as far as this process has heard. */
+/** What this process knows of a tenant's log: the newest event number and the waiters. */
 interface Known {
   last: bigint;
   readonly waiters: Set<Waiter>;
-  /** Nobody waited at the last poll. Whoever waits again right after an event must not miss the next. */
+  /** No waiter at the last poll. Kept for one more poll, so that a reader between two waits misses no event. */
   isIdle: boolean;
 }
 
@@ -46,12 +46,12 @@ export class EventWaker {
     this.#log = log;
   }
 
-  /** Call `work` whenever events have got their numbers in this process. */
+  /** Call `work` whenever this process has numbered events. */
   onNumbered(work: () => void): void {
     this.#onNumbered = work;
   }
 
-  /** Events of this tenant were committed. Losing a wake-up delays what reads them, by a second at most. */
+  /** Call after committing events of this tenant. A lost wake-up delays readers by a second at most. */
   wake(tenant: TenantId): void {
     if (this.#isClosed) return;
     this.#woken.add(tenant);
@@ -59,8 +59,8 @@ export class EventWaker {
   }
 
   /**
-   * Resolves as soon as the events of the tenant have come further than `after`, after `timeoutMs`, or
-   * once `signal` is aborted. Returns the number of the newest event that was heard of.
+   * Resolves when the tenant has an event after `after`, when `timeoutMs` has passed, or when `signal` is
+   * aborted. Returns the newest known event number.
    */
   wait(tenant: TenantId, after: bigint, signal: AbortSignal, timeoutMs: number): Promise<bigint> {
     if (this.#isClosed) return Promise.resolve(after);
@@ -80,7 +80,7 @@ export class EventWaker {
     });
   }
 
-  /** Whoever waits is woken; whoever comes later does not wait. */
+  /** Wake all waiters. Later calls of `wait` return at once. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { waiters } of this.#known.values()) for (const { wake } of waiters) wake();
@@ -92,14 +92,14 @@ export class EventWaker {
     while (this.#woken.size > 0) {
       const tenants = [...this.#woken];
       this.#woken.clear();
-      // What is lost here costs those who wait a second.
-      await this.#tell(tenants).catch(() => {});
+      // After an error, waiters are woken by the next poll.
+      await this.#numberAndNotify(tenants).catch(() => {});
       await sleep(NOTIFY_PAUSE_MS);
     }
     this.#notifying = undefined;
   }
 
-  async #tell(tenants: readonly TenantId[]): Promise<void> {
+  async #numberAndNotify(tenants: readonly TenantId[]): Promise<void> {
     await this.#number(tenants);
     this.#onNumbered();
     await notifyEvents(this.#db, tenants);
@@ -118,22 +118,22 @@ export class EventWaker {
       this.#known.set(tenant, known);
       this.#listening ??= listen(this.#db.options, EVENT_CHANNEL, {
         ready: () => this.#polls?.wake(),
-        message: (payload) => this.#hear(payload),
+        message: (payload) => this.#receive(payload),
       });
       this.#polls ??= repeat(
         POLL_SECONDS,
         () => this.#poll(),
         () => {},
       );
-      // Until now nobody here listened to what happens to this tenant.
+      // This process ignored earlier notifications about this tenant.
       this.#polls.wake();
     }
     known.isIdle = false;
     return known;
   }
 
-  #hear(payload: string): void {
-    // Whoever may use the database may notify, and of anything.
+  #receive(payload: string): void {
+    // Any database user can send any payload.
     for (const [, tenant, last] of payload.matchAll(/(-?\d+) (\d+)/g)) {
       this.#advance(BigInt(tenant!) as TenantId, BigInt(last!));
     }
@@ -157,7 +157,7 @@ export class EventWaker {
     for (const [tenant, last] of before) {
       const lastSeq = seqs.get(tenant) ?? 0n;
       const known = this.#known.get(tenant);
-      // Heard of, and not there: the database was restored, or somebody notified what never was.
+      // The event does not exist: the database was restored, or a notification was wrong.
       if (known && lastSeq < last) known.last = lastSeq;
       else this.#advance(tenant, lastSeq);
     }

@@ -1,23 +1,23 @@
 /**
  * Events: what happened to a tenant, numbered without a gap.
  *
- * The log stores the type and the subject of an event as data and knows no feature. An event keeps its
- * subject as it was just after it happened.
+ * The log stores the type and the subject of an event as data and knows no feature. The subject is a
+ * snapshot taken right after the event.
  */
 
-/** What an operation appends. */
+/** An event as an operation appends it. */
 export interface NewEvent {
   /** Lower case, with underscores: `room_created`. */
   readonly type: string;
-  /** The room that the event is about; `null`: the whole tenant. */
+  /** The room of the event; `null` if it concerns the whole tenant. */
   readonly roomUid: string | null;
   /** Stored as JSON: amounts are decimal strings of micros, times are ISO 8601. */
   readonly subject: object;
-  /** Whether relays have to refuse something from now on that they accepted before, or the reverse. */
+  /** Whether relays must now refuse something that they accepted before, or the reverse. */
   readonly revokes?: boolean;
 }
 
-/** What the log holds. */
+/** An event as the log holds it. */
 export interface LoggedEvent {
   readonly seq: bigint;
   readonly at: Date;
@@ -26,15 +26,15 @@ export interface LoggedEvent {
   readonly subject: unknown;
 }
 
-/** A place among the events of a tenant: everything up to the event `seq` has been dealt with. */
+/** A place in the tenant's log: everything up to the event `seq` has been handled. */
 export interface Place {
   readonly seq: bigint;
   /**
-   * When that event happened; `null` where it is not kept any more. In a database that was restored,
-   * another event may have its number.
+   * When that event happened; `null` if it is no longer kept. In a restored database, another event may
+   * have its number.
    */
   readonly at: Date | null;
 }
 
-/** How long events can be read. */
+/** How long events are kept. */
 export const EVENT_DAYS = 7;

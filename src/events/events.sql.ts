@@ -1,4 +1,4 @@
-/** SQL of `events` and `event_streams`: how far the log has come. `append-events.sql.ts` writes it. */
+/** SQL of `events` and `event_streams`: positions in the log. `append-events.sql.ts` writes it. */
 import type { Db } from '../base/db/pool.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { Place } from './event.ts';
@@ -8,7 +8,7 @@ export const EVENT_CHANNEL = 'boxoffice_events';
 /** The place before the first event. */
 export const BEGINNING: Place = { seq: 0n, at: null };
 
-/** How far the events of a tenant have come. */
+/** The place of the tenant's newest event. */
 export async function findNewestPlace(db: Db, tenant: TenantId): Promise<Place> {
   const { rows } = await db.query<Place>(
     `select s.last_seq as seq, e.at
@@ -19,7 +19,7 @@ export async function findNewestPlace(db: Db, tenant: TenantId): Promise<Place> 
   return rows[0] ?? BEGINNING;
 }
 
-/** Before the oldest event that is kept. */
+/** The place before the oldest event that is kept. */
 export async function findOldestPlace(db: Db, tenant: TenantId): Promise<Place> {
   const { rows } = await db.query<Place>(
     `select coalesce((select min(seq) - 1 from events where tenant_id = $1), last_seq) as seq, null as at
@@ -29,7 +29,7 @@ export async function findOldestPlace(db: Db, tenant: TenantId): Promise<Place> 
   return rows[0] ?? BEGINNING;
 }
 
-/** Positions of those of `tenants` that have events. */
+/** The newest event numbers of those of `tenants` that have events. */
 export async function findLastSeqs(
   db: Db,
   tenants: readonly TenantId[],
@@ -41,9 +41,9 @@ export async function findLastSeqs(
   return rows;
 }
 
-/** Tell every process how far the events of `tenants` have come: `<tenant> <seq>`, separated by commas. */
+/** Notify every process of the newest event numbers of `tenants`: `<tenant> <seq>`, separated by commas. */
 export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promise<void> {
-  // A notification holds 8,000 bytes, and each of these takes up to 41.
+  // A NOTIFY payload holds 8,000 bytes, and each entry takes up to 41.
   await db.query(
     `select pg_notify('${EVENT_CHANNEL}', string_agg(tenant_id || ' ' || last_seq, ','))
        from (select tenant_id, last_seq, row_number() over () / 150 as part
@@ -54,11 +54,10 @@ export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promis
 }
 
 /**
- * Forget some events that are older than `days`. Returns how many there were.
+ * Delete up to about `limit` events that are older than `days`. Returns how many were deleted.
  *
- * A tenant's events go from the oldest on, without a gap, also when the clock was turned back; so
- * nothing is skipped that another process is about to delete, and whoever finds an event finds all
- * later ones.
+ * A tenant's events are deleted from the oldest on, without a gap, even if the clock was turned back. So
+ * concurrent deletions leave no hole, and a reader that finds an event finds all later ones.
  */
 export async function deleteOldEvents(db: Db, options: { days: number; limit: number }): Promise<number> {
   const { rowCount } = await db.query(

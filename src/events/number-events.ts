@@ -1,4 +1,4 @@
-/** Number the events that wait for a number, so that they can be read. */
+/** Assigns numbers to new events, so that they can be read. */
 import type { Db, Pool, Tx } from '../base/db/pool.ts';
 import { inTransaction } from '../base/db/transaction.ts';
 import { codeOf } from '../base/lib/error-code.ts';
@@ -10,7 +10,7 @@ const AT_ONCE = 4;
 const LOCK_MS_MAX = 100;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Before reading: everything that was committed until now gets its number. */
+/** Number every event committed so far. Call this before reading. */
 export async function numberEvents(db: Pool, tenants: readonly TenantId[]): Promise<void> {
   for (const tenant of await findUnnumbered(db, tenants)) {
     await inTransaction(db, (tx) => appendNumberedEvents(tx, tenant, []));
@@ -18,8 +18,8 @@ export async function numberEvents(db: Pool, tenants: readonly TenantId[]): Prom
 }
 
 /**
- * The same for tenants that have nothing to do with each other, so that none of them delays the others for
- * long. A stream that another transaction keeps locked is left for the next time.
+ * Number the events of unrelated tenants, without one tenant delaying the others for long. A stream that
+ * another transaction keeps locked is skipped until the next call.
  */
 export async function numberEventsSoon(
   db: Pool,
@@ -43,12 +43,12 @@ export async function numberEventsSoon(
 
 const TENANTS_MAX = 1_000;
 
-/** Number the events of processes that have not done so themselves: the wake-up was lost, or the process died. */
+/** Number events that their process left unnumbered: its wake-up was lost, or it died. */
 export async function numberLeftEvents({ db, events }: EventDeps): Promise<void> {
   for (const tenant of await findTenantsWithUnnumbered(db, TENANTS_MAX)) events.wake(tenant);
 }
 
-/** Some of the tenants that have events without a number. */
+/** Up to `limit` tenants that have unnumbered events. */
 async function findTenantsWithUnnumbered(db: Db, limit: number): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>({
     name: 'find-tenants-with-unnumbered',
@@ -58,7 +58,7 @@ async function findTenantsWithUnnumbered(db: Db, limit: number): Promise<TenantI
   return rows.map(({ tenant }) => tenant);
 }
 
-/** Those of `tenants` that have events without a number. */
+/** Those of `tenants` that have unnumbered events. */
 async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>({
     name: 'find-unnumbered',

@@ -1,8 +1,8 @@
 /**
- * Gives listeners their turns: one tenant's next events, in one transaction with the cursor.
+ * Runs the turns of listeners: one tenant's next events, in one transaction with the cursor.
  *
  * Any number of processes do this at once; `for update skip locked` gives each turn to one of them. Each
- * listener has a loop of its own, so that one that is slow holds up no other.
+ * listener has its own loop, so that a slow one does not delay the others.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,13 @@ import { findTurns, finishTurn, listLags, listNextEvents, lockCursor, noteFailur
 
 const EVENTS_AT_ONCE = 500;
 const TURNS_AT_ONCE = 200;
-/** Transactions of one listener at once. */
+/** Concurrent transactions of one listener. */
 const LANES = 2;
 
-/** Events that come in quick succession are handled together. */
+/** The pause batches events that come in quick succession. */
 const PAUSE_MS = 50;
 
-/** Take the turns that wait for this listener now, and rest for a moment. */
+/** Take the turns that wait for this listener now, then pause. */
 export async function listen(deps: BaseDeps, listener: Listener): Promise<void> {
   await takeTurns(deps, listener);
   await sleep(PAUSE_MS);
@@ -36,7 +36,7 @@ export async function takeTurns(deps: BaseDeps, listener: Listener): Promise<voi
       for (const tenant of waiting) if (await takeTurn(deps, listener, tenant)) taken += 1;
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    // What is left is in the hands of another process, or was put off.
+    // Another process has the remaining turns, or the listener backs off from them.
     if (taken === 0) return;
   }
 }
@@ -66,7 +66,7 @@ async function takeTurn(deps: BaseDeps, listener: Listener, tenant: TenantId): P
   }
 }
 
-/** Show how far each listener is behind. */
+/** Export the lag of each listener. */
 export async function measureLags({ db, metrics }: BaseDeps): Promise<void> {
   for (const { listener, events, seconds } of await listLags(db)) {
     metrics.listenerLagEvents.set({ listener }, events);

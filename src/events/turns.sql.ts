@@ -4,12 +4,12 @@ import type { TenantId } from '../base/tenants/tenant.ts';
 import type { LoggedEvent } from './event.ts';
 import type { Listener } from './listener.ts';
 
-/** A turn whose rows another transaction keeps locked fails after so long: the other tenants wait for it. */
+/** A turn fails if it waits longer for a lock, because other tenants wait for their turns meanwhile. */
 const LOCK_MS_MAX = 500;
 
 type Wants = Pick<Listener, 'name' | 'types'>;
 
-/** From the commit on, events of these types wait for the listener. */
+/** From the commit on, events of these types are queued for the listener. */
 export async function upsertListener(db: Db, { name, types }: Wants): Promise<void> {
   await db.query(
     `insert into event_listeners (name, types) values ($1, $2)
@@ -19,8 +19,8 @@ export async function upsertListener(db: Db, { name, types }: Wants): Promise<vo
 }
 
 /**
- * Tenants whose events wait for the listener, those that have waited longest first; without those that a
- * failed turn has put off. A tenant gets its cursor here, before its first turn.
+ * Tenants whose events wait for the listener, longest wait first. Leaves out tenants that it backs off
+ * from after a failed turn. Creates the cursor of a tenant before its first turn.
  */
 export async function findTurns(db: Db, name: string, limit: number): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId; isNew: boolean; after: bigint }>({
@@ -44,7 +44,7 @@ export async function findTurns(db: Db, name: string, limit: number): Promise<Te
   return rows.map(({ tenant }) => tenant);
 }
 
-/** Until the transaction ends, no other process takes this turn; `undefined` where another one has it. */
+/** Lock the turn until the transaction ends; `undefined` if another process has it. */
 export async function lockCursor(tx: Tx, name: string, tenant: TenantId): Promise<bigint | undefined> {
   const { rows } = await tx.query<{ seq: bigint }>({
     name: 'lock-cursor',
@@ -57,7 +57,7 @@ export async function lockCursor(tx: Tx, name: string, tenant: TenantId): Promis
 
 export interface TurnEvents {
   readonly events: readonly LoggedEvent[];
-  /** Up to here there is nothing else that the listener wants. */
+  /** The listener wants no other event up to this number. */
   readonly reached: bigint;
 }
 
@@ -85,7 +85,7 @@ export async function listNextEvents(
   return { events, reached: reached ?? after };
 }
 
-/** The listener has handled everything up to `reached`. */
+/** Record that the listener has handled everything up to `reached`. */
 export async function finishTurn(tx: Tx, name: string, tenant: TenantId, reached: bigint): Promise<void> {
   await tx.query({
     name: 'finish-turn',
@@ -98,7 +98,7 @@ export async function finishTurn(tx: Tx, name: string, tenant: TenantId, reached
   });
 }
 
-/** Put the tenant off after a failed turn; returns how many have failed in a row. */
+/** Back off from the tenant after a failed turn. Returns the number of failures in a row. */
 export async function noteFailure(
   db: Db,
   name: string,
@@ -118,8 +118,8 @@ export async function noteFailure(
 }
 
 /**
- * SQL that says whether events of these types still wait for a listener. `tenant` is the column with the
- * tenant's id, with the name of its table.
+ * An SQL condition: events of these types still wait for the listener. `tenant` is the column with the
+ * tenant's id, qualified with its table.
  */
 export function eventsWaitFor(listener: string, tenant: string, types: readonly string[]): string {
   const isWanted = `type in (${types.map((type) => `'${type}'`).join(', ')})`;
@@ -130,15 +130,15 @@ export function eventsWaitFor(listener: string, tenant: string, types: readonly 
                                             where c.listener = '${listener}' and c.tenant_id = ${tenant}), 0)))`;
 }
 
-/** How far a listener is behind. */
+/** The lag of a listener. */
 export interface Lag {
   readonly listener: string;
   readonly events: number;
-  /** How long the event that has waited longest has waited. */
+  /** Age of the oldest waiting event. */
   readonly seconds: number;
 }
 
-/** Of every listener, those that are furthest behind in time first. */
+/** The lag of every listener, longest first. */
 export async function listLags(db: Db): Promise<Lag[]> {
   const { rows } = await db.query<Lag>({
     name: 'list-lags',

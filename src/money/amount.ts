@@ -1,5 +1,5 @@
 /**
- * Money: whole micros (millionths of a US dollar) in a `bigint`, everywhere inside.
+ * Money: whole micros (millionths of a US dollar) in a `bigint`, everywhere inside the service.
  *
  * Source: specification 2.1.
  */
@@ -21,12 +21,12 @@ export function displayMicros(micros: bigint): string {
   return `${micros < 0n ? '-' : ''}$${size / MICROS_PER_DOLLAR}.${fraction}`;
 }
 
-/** `$1.50`, for pages that people pay on. What is less than a cent is left out. */
+/** `$1.50`, for payment pages. Fractions of a cent are cut off. */
 export function displayCents(micros: bigint): string {
   return displayMicros(micros).slice(0, -4);
 }
 
-/** Decimal dollars, such as `1` or `1.5`, in micros. The text is known to be such, with 6 decimals at most. */
+/** Decimal dollars, such as `1` or `1.5`, in micros. The text must be valid, with 6 decimals at most. */
 export function microsOfDollars(dollars: string): bigint {
   const [whole = '', fraction = ''] = dollars.split('.');
   return BigInt(whole + fraction.padEnd(6, '0'));
@@ -41,7 +41,7 @@ export function microsOfCents(cents: number): bigint {
   return BigInt(cents) * MICROS_PER_CENT;
 }
 
-/** Micros in whole cents, for the payment provider. Amounts that we ask it for are always whole. */
+/** Micros in whole cents, for the payment provider. The amounts that we send are always whole cents. */
 export function centsOfMicros(micros: bigint): number {
   return Number(micros / MICROS_PER_CENT);
 }

@@ -23,7 +23,7 @@ afterEach(async () => {
   others = [];
 });
 
-/** Another process. */
+/** The waker of another process. */
 function another(db: Pool = database.pool): EventWaker {
   const other = new EventWaker(db, LOG);
   others.push(other);
@@ -42,7 +42,7 @@ async function newTenant(): Promise<TenantId> {
   return tenant;
 }
 
-async function happen(tenant: TenantId): Promise<void> {
+async function appendEvent(tenant: TenantId): Promise<void> {
   const subject = { name: 'lobby' } as Room;
   const tx = await database.pool.connect();
   await tx.query('begin');
@@ -51,15 +51,14 @@ async function happen(tenant: TenantId): Promise<void> {
   tx.release();
 }
 
-/** As newcomers do: without a number. */
-async function comeIn(tenant: TenantId): Promise<void> {
+async function appendUnnumbered(tenant: TenantId): Promise<void> {
   await database.pool.query(
     `insert into unnumbered_events (tenant_id, type, subject) values ($1, 'participant_entered', '{}')`,
     [tenant],
   );
 }
 
-/** Processes of the server that wait for notifications. */
+/** Server processes that listen for notifications. */
 async function listeners(): Promise<number[]> {
   const { rows } = await database.pool.query(
     `select pid from pg_stat_activity where datname = current_database() and query = 'listen boxoffice_events'`,
@@ -71,33 +70,33 @@ const untilListening = (count: number) =>
   vi.waitFor(async () => expect(await listeners()).toHaveLength(count), { timeout: 10_000 });
 
 describe('wait', () => {
-  test('returns at once where more has happened', async () => {
+  test('returns at once if there are newer events', async () => {
     const tenant = await newTenant();
-    await happen(tenant);
+    await appendEvent(tenant);
     expect(await waker.wait(tenant, 0n, NEVER, LONG_MS)).toBe(1n);
     expect(await waker.wait(tenant, 0n, NEVER, LONG_MS)).toBe(1n);
   });
 
-  test('returns when something happens in this process or in another one', async () => {
+  test('returns after an event in this process or in another one', async () => {
     const tenant = await newTenant();
     for (const [at, each] of [waker, another()].entries()) {
       const waiting = waker.wait(tenant, BigInt(at), NEVER, LONG_MS);
       await untilListening(1);
-      await happen(tenant);
+      await appendEvent(tenant);
       each.wake(tenant);
       expect(await waiting).toBe(BigInt(at + 1));
     }
   });
 
-  test('what happens to another tenant wakes nobody', async () => {
+  test('an event of another tenant wakes no waiter', async () => {
     const [tenant, other] = [await newTenant(), await newTenant()];
     const waiting = waker.wait(tenant, 0n, NEVER, 300);
-    await happen(other);
+    await appendEvent(other);
     waker.wake(other);
     expect(await waiting).toBe(0n);
   });
 
-  test('returns when it has taken too long, and when it is aborted', async () => {
+  test('returns after the timeout, and when aborted', async () => {
     const tenant = await newTenant();
     expect(await waker.wait(tenant, 0n, NEVER, 10)).toBe(0n);
     const gone = new AbortController();
@@ -117,12 +116,12 @@ describe('wait', () => {
     expect(await waker.wait(tenant, 0n, NEVER, LONG_MS)).toBe(0n);
   });
 
-  test('what happens between two waits is not slept through', async () => {
+  test('an event between two waits is not missed', async () => {
     const tenant = await newTenant();
     await waker.wait(tenant, 0n, NEVER, 50);
     await untilListening(1);
     for (let seq = 1n; seq <= 20n; seq += 1n) {
-      await happen(tenant);
+      await appendEvent(tenant);
       waker.wake(tenant);
       expect(await waker.wait(tenant, seq - 1n, NEVER, LONG_MS)).toBe(seq);
     }
@@ -130,9 +129,9 @@ describe('wait', () => {
 });
 
 describe('a connection to listen', () => {
-  test('is there while somebody waits', async () => {
+  test('is open while there is a waiter', async () => {
     const tenant = await newTenant();
-    // PostgreSQL may not have seen yet that the connection of the test before is closed.
+    // PostgreSQL may not have noticed yet that the previous test closed its connection.
     await untilListening(0);
     waker.wake(tenant);
     expect(await listeners()).toStrictEqual([]);
@@ -144,12 +143,12 @@ describe('a connection to listen', () => {
     await untilListening(0);
   });
 
-  test('is opened again when it is lost; events arrive all the same', async () => {
+  test('is reopened when it is lost, and events still arrive', async () => {
     const tenant = await newTenant();
     const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
     await untilListening(1);
     const [pid] = await listeners();
-    await happen(tenant);
+    await appendEvent(tenant);
     await database.pool.query('select pg_terminate_backend($1)', [pid]);
     expect(await waiting).toBe(1n);
     const again = waker.wait(tenant, 1n, NEVER, LONG_MS);
@@ -159,52 +158,52 @@ describe('a connection to listen', () => {
         timeout: 10_000,
       },
     );
-    await happen(tenant);
+    await appendEvent(tenant);
     waker.wake(tenant);
     expect(await again).toBe(2n);
   });
 
-  test('without notifications everything arrives within about a second', async () => {
+  test('without notifications, events arrive within about a second', async () => {
     const tenant = await newTenant();
     const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
     await untilListening(1);
     const begun = performance.now();
-    await happen(tenant);
+    await appendEvent(tenant);
     expect(await waiting).toBe(1n);
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 });
 
 describe('wake', () => {
-  test('many are told in few notifications, for several tenants at once', async () => {
+  test('sends few notifications for many tenants', async () => {
     const listener = new pg.Client(database.url);
     const payloads: string[] = [];
     listener.on('notification', ({ payload }) => payloads.push(payload!));
     await listener.connect();
     await listener.query('listen boxoffice_events');
     const woken = await Promise.all(Array.from({ length: 200 }, newTenant));
-    for (const tenant of woken) await happen(tenant);
+    for (const tenant of woken) await appendEvent(tenant);
     for (let round = 0; round < 50; round += 1) for (const tenant of woken) waker.wake(tenant);
     await waker.close();
     await listener.query('select 1');
     await listener.end();
-    const told = payloads.flatMap((payload) => payload.split(',')).toSorted();
-    expect(new Set(told)).toStrictEqual(new Set(woken.map((tenant) => `${tenant} 1`)));
+    const entries = payloads.flatMap((payload) => payload.split(',')).toSorted();
+    expect(new Set(entries)).toStrictEqual(new Set(woken.map((tenant) => `${tenant} 1`)));
     expect(payloads.length).toBeLessThanOrEqual(6);
     expect(Math.max(...payloads.map((payload) => payload.length))).toBeLessThan(8_000);
   });
 
-  test('a tenant whose stream is locked holds up no other, and is heard of later', async () => {
+  test('a tenant whose stream is locked delays no other, and is notified later', async () => {
     const [locked, free] = [await newTenant(), await newTenant()];
     const other = another();
-    for (const tenant of [locked, free]) await happen(tenant);
+    for (const tenant of [locked, free]) await appendEvent(tenant);
     const holder = await database.pool.connect();
     await holder.query('begin');
     await holder.query('select from event_streams where tenant_id = $1 for update', [locked]);
     const patient = other.wait(locked, 1n, NEVER, LONG_MS);
     await untilListening(1);
     for (let seq = 1n; seq <= 5n; seq += 1n) {
-      for (const tenant of [locked, free]) await comeIn(tenant);
+      for (const tenant of [locked, free]) await appendUnnumbered(tenant);
       const begun = performance.now();
       waker.wake(locked);
       waker.wake(free);
@@ -216,21 +215,21 @@ describe('wake', () => {
     expect(await patient).toBe(6n);
   });
 
-  test('a tenant whose events cannot be numbered holds up no other', async () => {
+  test('a tenant whose events cannot be numbered delays no other', async () => {
     const [broken, free] = [await newTenant(), await newTenant()];
     const other = another();
     await other.wait(free, 0n, NEVER, 50);
     await untilListening(1);
-    await happen(broken);
-    // Its next event would have a number that is taken.
+    await appendEvent(broken);
+    // Its next number is taken.
     await database.pool.query('update event_streams set last_seq = 0 where tenant_id = $1', [broken]);
-    for (const tenant of [broken, free]) await comeIn(tenant);
+    for (const tenant of [broken, free]) await appendUnnumbered(tenant);
     waker.wake(broken);
     waker.wake(free);
     expect(await other.wait(free, 0n, NEVER, LONG_MS)).toBe(1n);
   });
 
-  test('without a database it fails nobody', async () => {
+  test('without a database, no waiter fails', async () => {
     const away = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
     const lonely = another(away);
     lonely.wake(await newTenant());
@@ -240,7 +239,7 @@ describe('wake', () => {
   });
 });
 
-test('a notification that says nothing does no harm', async () => {
+test('an invalid notification does no harm', async () => {
   const tenant = await newTenant();
   const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
   await untilListening(1);
@@ -251,9 +250,9 @@ test('a notification that says nothing does no harm', async () => {
   expect(await waiting).toBe(7n);
 });
 
-test('what was heard of and is not there any more is forgotten', async () => {
+test('a notified event that does not exist is forgotten', async () => {
   const tenant = await newTenant();
-  await happen(tenant);
+  await appendEvent(tenant);
   const waiting = waker.wait(tenant, 1n, NEVER, LONG_MS);
   await untilListening(1);
   await database.pool.query('select pg_notify($1, $2)', ['boxoffice_events', `${tenant} 7`]);

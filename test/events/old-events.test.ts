@@ -33,7 +33,7 @@ async function kept(tenant: bigint): Promise<bigint[]> {
 }
 
 describe('events', () => {
-  test('are forgotten after 7 days, in as many batches as it takes', async () => {
+  test('are deleted after 7 days, in as many batches as necessary', async () => {
     const old = await tenantWithEvents(12_000, '7 days 1 minute');
     const young = await tenantWithEvents(3, '6 days 23 hours');
     await sweep(app.service.deps);
@@ -41,7 +41,7 @@ describe('events', () => {
     expect(await kept(young)).toStrictEqual([1n, 2n, 3n]);
   });
 
-  test('go from the oldest on, also when the clock was turned back', async () => {
+  test('are deleted from the oldest on, even if the clock was turned back', async () => {
     const { db } = app.service.deps;
     const tenant = await tenantWithEvents(10, '1 hour');
     await db.query(`update events set at = at - interval '8 days' where tenant_id = $1 and seq in (3, 5)`, [
@@ -53,7 +53,7 @@ describe('events', () => {
     expect(await deleteOldEvents(db, { days: 7, limit: 1 })).toBe(0);
   });
 
-  test('several sweeps at once leave no hole', async () => {
+  test('concurrent sweeps leave no hole', async () => {
     const { db } = app.service.deps;
     const tenant = await tenantWithEvents(2_000, '6 days 23 hours 45 minutes');
     const sweeps = Promise.all(

@@ -1,4 +1,4 @@
-/** Streams of events as a client sees them. */
+/** Event streams as a client sees them. */
 import { type Event, Event_Type } from '@boxoffice/contract/event';
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { expect, vi } from 'vitest';
@@ -10,11 +10,11 @@ export interface StreamedEvent {
 }
 
 export interface Reading {
-  /** What has come so far. */
+  /** The messages received so far. */
   readonly responses: readonly StreamedEvent[];
   /** How it ended. */
   readonly ended: Promise<CallError | undefined>;
-  /** Resolves when something has come for which `found` is true, with everything that has come. */
+  /** Resolves with all messages once `found` is true for one. */
   until(found: (response: StreamedEvent) => boolean): Promise<readonly StreamedEvent[]>;
   cancel(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export const typeOf = (event: Pick<Event, 'type'> | undefined) => TYPE_NAMES.get
 
 export const isBookmark = (response: StreamedEvent) => response.event?.type === Event_Type.BOOKMARK;
 
-/** Numbers of the events, without snapshots and bookmarks. */
+/** The event numbers, without snapshots and bookmarks. */
 export function seqsOf(responses: readonly StreamedEvent[]): bigint[] {
   return responses.filter((each) => !isBookmark(each) && each.event!.seq > 0n).map((each) => each.event!.seq);
 }

@@ -25,7 +25,7 @@ describe('displayMicros', () => {
     expect(displayMicros(micros)).toBe(display);
   });
 
-  it('says exactly what the micros say', () => {
+  it('shows the exact value', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (micros) => {
         const display = displayMicros(micros);
@@ -36,7 +36,7 @@ describe('displayMicros', () => {
   });
 });
 
-it('displayCents shows whole cents, however many', () => {
+it('displayCents shows whole cents', () => {
   expect(displayCents(20_000_000n)).toBe('$20.00');
   expect(displayCents(10_050_000n)).toBe('$10.05');
   expect(displayCents(90_071_992_547_409_930_000n)).toBe('$90071992547409.93');
@@ -66,13 +66,13 @@ it('renderAmount shows both forms', () => {
 });
 
 describe('cents', () => {
-  it('are 10,000 micros each, up to the largest that a request may carry', () => {
+  it('are 10,000 micros each, up to the largest amount of a request', () => {
     expect(microsOfCents(0)).toBe(0n);
     expect(microsOfCents(1_000_000)).toBe(10_000_000_000n);
     expect(microsOfCents(Number.MAX_SAFE_INTEGER)).toBe(90_071_992_547_409_910_000n);
   });
 
-  it('come back unchanged', () => {
+  it('survive the round trip', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 99_999_999 }), (cents) => {
         expect(centsOfMicros(microsOfCents(cents))).toBe(cents);

@@ -1,8 +1,8 @@
 /**
  * The migration runner: the numbered files of `migrations/`, forward only.
  *
- * Each runs in a transaction of its own together with the row that remembers it, under a lock that
- * makes two starters at once take turns. A file that was changed after it ran is refused.
+ * Each file runs in its own transaction together with the row that records it. A lock serializes
+ * processes that start at once. A file that was changed after it ran is refused.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import pg from 'pg';
 import type { Pool } from './pool.ts';
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
-/** Any fixed number will do, as long as nothing else locks it. */
+/** Any fixed number that nothing else locks. */
 const LOCK = 7_302_771_401;
 
 interface Migration {
@@ -19,11 +19,11 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** Bring the database up to date. Returns how many migrations were run. */
+/** Bring the database up to date. Returns how many migrations ran. */
 export async function migrate(pool: Pool): Promise<number> {
   const migrations = await readMigrations();
-  // A connection outside the pool: waiting for another starter, or changing a large table, takes longer
-  // than the pool allows a statement.
+  // A connection outside the pool: waiting for another process or changing a large table takes longer
+  // than the statement timeout of the pool.
   const client = new pg.Client({ ...pool.options, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 });
   client.on('error', () => {});
   await client.connect();
@@ -32,7 +32,7 @@ export async function migrate(pool: Pool): Promise<number> {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     return await runMissing(client, migrations);
   } finally {
-    // Ending the session releases the lock, whatever happened in it.
+    // Ending the session always releases the lock.
     await client.end();
   }
 }
@@ -73,7 +73,7 @@ async function runOne(client: pg.Client, { name, sql, checksum }: Migration): Pr
     await client.query('insert into migrations (name, checksum) values ($1, $2)', [name, checksum]);
     await client.query('commit');
   } catch (error) {
-    // Where the connection is lost, so is the rollback; what matters is why.
+    // If the connection is lost, the rollback fails too. Report the first error.
     await client.query('rollback').catch(() => {});
     throw new Error(`migration ${name} failed: ${(error as Error).message}`, { cause: error });
   }

@@ -1,4 +1,4 @@
-/** Errors that say nothing about a request, only that the database was away or too slow. */
+/** Errors that mean the database was unavailable or too slow, whatever the request. */
 import { codeOf } from '../lib/error-code.ts';
 
 export type Outage = 'unavailable' | 'deadline_exceeded';
@@ -14,7 +14,7 @@ const AWAY_MESSAGE =
 /** `undefined` for anything else: that is a bug. */
 export function outageOf(error: unknown): Outage | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Connecting to several addresses of a host fails with all of their errors.
+  // Connecting to a host with several addresses fails with one error for each.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const code = codeOf(first ?? error) ?? '';
   if (TOO_SLOW.has(code) || TOO_SLOW_MESSAGE.test(error.message)) return 'deadline_exceeded';

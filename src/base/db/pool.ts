@@ -1,10 +1,10 @@
-/** The connection pool, and what every connection of ours agrees on. */
+/** The connection pool and the settings of every connection. */
 import pg from 'pg';
 
 export type Pool = pg.Pool;
 /** One connection, inside a transaction. */
 export type Tx = pg.PoolClient;
-/** What can run one statement: the pool, or a connection inside a transaction. */
+/** Runs one statement: the pool, or a connection inside a transaction. */
 export type Db = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>;
 
 const INT8 = 20;
@@ -12,8 +12,8 @@ const INT8 = 20;
 /**
  * Open a pool on `url`.
  *
- * No request waits for ever: a connection is had within 5 s or the request fails, and a statement
- * that outlives its 10 s is cancelled by the server, or given up by us when the server is silent.
+ * No request waits for ever. Getting a connection fails after 5 s. The server cancels a statement after
+ * 10 s; if the server is silent, the client gives up after 12 s.
  */
 export function openPool(url: string, options: { max?: number; applicationName?: string } = {}): Pool {
   const pool = new pg.Pool({
@@ -33,8 +33,8 @@ export function openPool(url: string, options: { max?: number; applicationName?:
         oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
   });
-  // A lost connection fails the statement that needs it, and one that is idle is replaced when it is
-  // needed. Unheard, either event would end the process.
+  // A lost connection fails its statement, and a lost idle connection is replaced when needed. Without
+  // these handlers, either event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
   return pool;

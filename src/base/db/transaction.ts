@@ -10,16 +10,16 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const UNIQUE_VIOLATION = '23505';
 
-/** Does nothing, at next to no cost, unless `base/telemetry/tracing.ts` was started. */
+/** Does nothing, at almost no cost, unless `base/telemetry/tracing.ts` was started. */
 const tracer = trace.getTracer('boxoffice');
 const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresql' } };
 
 /**
  * Run `work` in one transaction and commit it.
  *
- * Anything thrown rolls it back. A deadlock or a serialization failure is PostgreSQL's own request
- * to run the whole transaction again, so that is what happens, up to three times. A connection that
- * dies during COMMIT leaves the outcome unknown: that is thrown, never tried again from here.
+ * Any error rolls it back. After a deadlock or a serialization failure, as PostgreSQL recommends, the
+ * whole transaction runs again, up to three times. A connection that dies during COMMIT leaves the
+ * outcome unknown: the error is thrown and the transaction is not repeated.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tracer.startActiveSpan('transaction', SPAN, (span) =>
@@ -27,7 +27,7 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>)
   );
 }
 
-/** A span tells how long it took and how it ended; statements and their values stay here. */
+/** The span shows duration and result, never statements or their values. */
 async function traced<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -42,8 +42,8 @@ async function traced<T>(span: Span, work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Run a transaction, or a statement that is one by itself, again where PostgreSQL asks for it. Of
- * `work` that failed so, nothing is left.
+ * Repeat a transaction or a single statement after a deadlock or a serialization failure, both of which
+ * roll back `work` completely.
  */
 export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATTEMPTS): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -67,7 +67,7 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
     await tx.query('commit');
     return result;
   } catch (error) {
-    // A connection that cannot even roll back must not go back to the pool.
+    // A connection that cannot roll back must not return to the pool.
     await tx.query('rollback').catch((fault: Error) => {
       broken = fault;
     });
@@ -77,7 +77,7 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-/** Run `read` on one snapshot of the database: what it reads in several statements fits together. */
+/** Run `read` on one snapshot of the database, so that its statements see the same state. */
 export async function inSnapshot<T>(pool: Pool, read: (tx: Tx) => Promise<T>): Promise<T> {
   const tx = await pool.connect();
   let broken: Error | undefined;
@@ -92,15 +92,15 @@ export async function inSnapshot<T>(pool: Pool, read: (tx: Tx) => Promise<T>): P
   }
 }
 
-/** Whether `error` says that a unique constraint or index holds the row already. */
+/** Whether `error` is a violation of a unique constraint or index. */
 export function violatesUnique(error: unknown): boolean {
   return codeOf(error) === UNIQUE_VIOLATION;
 }
 
 /**
- * Whether the database has refused what it was asked, so that nothing of the transaction is left. Not
- * so where the connection or the server was lost, and the outcome with it; nor where a lock was not to
- * be had, which says nothing about what was asked.
+ * Whether the database refused the statement itself, and so rolled back the transaction. False if the
+ * connection or the server was lost, because the outcome is then unknown. False also if a lock was not
+ * available, which says nothing about the statement.
  *
  * Source: PostgreSQL, appendix A: classes 08 (connection), 53 (resources), 57 (operator) and 58 (system),
  * and 55P03 (lock_not_available).

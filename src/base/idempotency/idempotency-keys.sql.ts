@@ -9,11 +9,11 @@ export interface KeptAnswer {
 }
 
 /**
- * Take a key for this transaction. Where another transaction has taken it, this waits for its end;
- * what that one answered, if it answered, is returned.
+ * Take a key for this transaction. If another transaction holds it, wait for that one to end. Returns
+ * the kept answer, if there is one.
  *
- * The update changes nothing. It finds the answer in the same statement, so that nobody can forget the
- * key between a look and the work.
+ * The update changes nothing. It reads the answer in the same statement, so that the cleanup cannot
+ * delete the key between a look-up and the work.
  */
 export async function takeKey(
   tx: Tx,
@@ -39,7 +39,7 @@ export async function keepAnswer(tx: Tx, tenant: TenantId, key: string, answer: 
   ]);
 }
 
-/** Forget some keys that are older than `hours`. Returns how many there were. */
+/** Delete up to `limit` keys that are older than `hours`. Returns how many were deleted. */
 export async function deleteOldKeys(db: Db, options: { hours: number; limit: number }): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where (tenant_id, key) in (

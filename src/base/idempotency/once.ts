@@ -1,9 +1,8 @@
 /**
- * Mutations that are done once, however often they are asked for.
+ * Mutations that take effect once, however often they are sent.
  *
- * The key, the effect and the answer are one transaction: either all of them are there or none is, so
- * a retry after a lost answer finds the answer, and a retry after a lost transaction does the work.
- * What failed is not kept: it had no effect.
+ * One transaction stores the key, the effect and the answer. A retry after a lost answer finds the
+ * answer; a retry after a lost transaction does the work. A failure is not kept: it had no effect.
  */
 import { createHash } from 'node:crypto';
 import type { Pool, Tx } from '../db/pool.ts';
@@ -13,25 +12,25 @@ import type { SecretBox } from '../lib/secret-box.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
 import { keepAnswer, takeKey } from './idempotency-keys.sql.ts';
 
-/** How long an answer can be had again. */
+/** How long answers are kept. */
 export const KEPT_HOURS = 24;
 
 export interface OnceDeps {
   readonly db: Pool;
-  /** Encrypts the answers that are kept. */
+  /** Encrypts the kept answers. */
   readonly box: SecretBox;
 }
 
 export interface Mutation {
   readonly tenant: TenantId;
-  /** The caller's; `undefined`: every call does the work. */
+  /** The caller's key; if `undefined`, every call does the work. */
   readonly key: string | undefined;
   readonly method: string;
-  /** The request without the key, in bytes that are the same whenever the request is. */
+  /** The request without the key; equal requests have equal bytes. */
   readonly request: Uint8Array;
 }
 
-/** Run `work` in a transaction, or return the bytes that it returned the first time. */
+/** Run `work` in a transaction, or return what it returned the first time. */
 export async function once(
   deps: OnceDeps,
   { tenant, key, method, request }: Mutation,

@@ -1,12 +1,12 @@
-/** Addresses of clients, and ranges of them. */
+/** Client addresses and address ranges. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * An address in its one canonical spelling; `undefined` for text that is none.
+ * The canonical form of an address; `undefined` if the text is not an address.
  *
- * IPv4 in IPv6's clothes (`::ffff:192.0.2.1`) is the IPv4 address. A zone (`%eth0`) says nothing to
- * anybody else and is dropped, and so is the port that some proxies add.
+ * An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) becomes the IPv4 address. A zone (`%eth0`) has no
+ * meaning on another host and is dropped, as is the port that some proxies add.
  */
 export function parseAddress(text: string): string | undefined {
   const [bare = ''] = withoutPort(text).split('%');
@@ -14,10 +14,10 @@ export function parseAddress(text: string): string | undefined {
   return ipaddr.process(bare).toString();
 }
 
-/** An address, and how many of its first bits count. */
+/** An address and the length of its prefix. */
 export type AddressRange = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** A range like `10.0.0.0/8`, or an address by itself, which is the range of nothing else; `undefined` for other text. */
+/** Parses a range like `10.0.0.0/8`, or a single address as a range of one; `undefined` for other text. */
 export function parseRange(text: string): AddressRange | undefined {
   const [, address = '', digits] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
   const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
@@ -25,7 +25,7 @@ export function parseRange(text: string): AddressRange | undefined {
   return bitsMax > 0 && bits <= bitsMax ? [ipaddr.parse(address), bits] : undefined;
 }
 
-/** Whether one of the ranges holds the address; none holds text that is no address. */
+/** Whether any range contains the address; false if the text is not an address. */
 export function isWithin(ranges: readonly AddressRange[], address: string): boolean {
   const canonical = parseAddress(address);
   if (canonical === undefined) return false;
@@ -33,14 +33,14 @@ export function isWithin(ranges: readonly AddressRange[], address: string): bool
   return ranges.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
 }
 
-/** `[2001:db8::1]:443` and `192.0.2.1:443` without what is not the address. */
+/** Strips the port and brackets of `[2001:db8::1]:443` and `192.0.2.1:443`. */
 function withoutPort(text: string): string {
   return /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }
 
 /**
- * What one client may be expected to control, as rate limits count it: an IPv4 address, or the /64 of
- * an IPv6 address. Text that is no address stands for itself.
+ * The network that rate limits count as one client: an IPv4 address, or the /64 of an IPv6 address.
+ * Text that is not an address is returned as it is.
  */
 export function networkOf(address: string): string {
   const canonical = parseAddress(address);

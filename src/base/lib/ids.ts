@@ -1,7 +1,7 @@
 /** Random identifiers. Source: `node:crypto`, never `Math.random`. */
 import { randomBytes } from 'node:crypto';
 
-/** Asking the system costs far more than the bytes do, so they are had for many identifiers at once. */
+/** A call to the system costs far more than the bytes, so one call fetches them for many identifiers. */
 const POOL_BYTES = 4096;
 let pool = Buffer.alloc(0);
 let used = 0;
@@ -16,7 +16,7 @@ export function randomHex(bytes: number): string {
   return pool.toString('hex', used - bytes, used);
 }
 
-/** An identifier that nobody can guess: a prefix and 128 random bits, as in `co_<32 hex>`. */
+/** An unguessable identifier: a prefix and 128 random bits, as in `co_<32 hex>`. */
 export function newId(prefix: string): string {
   return `${prefix}_${randomHex(16)}`;
 }

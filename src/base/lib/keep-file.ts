@@ -1,14 +1,15 @@
-/** Small files that are made once and then kept, such as those with secrets. */
+/** Small files that are created once and then kept, such as files with secrets. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from './error-code.ts';
 
 /**
- * What the file holds: what it held before, or else what `make` returns. Only its owner may read it.
+ * Returns the content of the file. If there is none, creates it with what `make` returns, readable only
+ * by its owner.
  *
- * The first of several starters decides: `link` never replaces a file. It never shows half of one
- * either, whenever a starter dies.
+ * If several processes start at once, the first one wins: `link` never replaces a file. A process that
+ * dies never leaves a partial file.
  */
 export function keepFile(path: string, make: () => string): string {
   if (!existsSync(path)) {

@@ -1,17 +1,17 @@
-/** Work that is done again and again in the background of this process. */
+/** Periodic background work. */
 
 export interface Repeating {
-  /** Do it now rather than at the next turn. */
+  /** Start the next turn now. */
   wake(): void;
-  /** No further turn; resolves once the one under way is over. */
+  /** Start no further turn; resolves once the current one has finished. */
   stop(): Promise<void>;
 }
 
 /**
- * Do `work` at once and then every `seconds`, one turn at a time. A turn may ask for an earlier next one: it
- * calls `soon` with the milliseconds until then.
+ * Run `work` at once and then every `seconds`, one turn at a time. A turn can schedule an earlier next
+ * turn by calling `soon` with a delay in milliseconds.
  *
- * A turn that fails is handed to `onError`; the next one comes all the same.
+ * An error goes to `onError` and does not stop the repetition.
  */
 export function repeat(
   seconds: number,
@@ -32,7 +32,7 @@ export function repeat(
 
   const running = (async () => {
     while (!stopped) {
-      // A wake-up during a turn must lead to another turn, so the pause begins before the work does.
+      // A wake-up during a turn must cause another turn, so the pause begins before the work.
       const pausing = pause();
       let early: NodeJS.Timeout | undefined;
       const soon = (ms: number) => {

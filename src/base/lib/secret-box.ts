@@ -1,8 +1,8 @@
 /**
  * Secrets at rest: AES-256-GCM with a key that the database never sees.
  *
- * A sealed secret is nonce (12 bytes), ciphertext and tag (16 bytes). It opens only together with the
- * context that it was sealed for, so that it cannot be put into the place of another.
+ * A sealed secret is nonce (12 bytes), ciphertext and tag (16 bytes). It opens only with the context
+ * that it was sealed for, so that one sealed secret cannot replace another.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -25,7 +25,7 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws where the key, the context or a single bit is another than when it was sealed. */
+  /** Throws if the key, the context or any bit differs from the sealing. */
   open(sealed: Buffer, context: string): Buffer {
     if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed secret');
     const nonce = sealed.subarray(0, NONCE_BYTES);

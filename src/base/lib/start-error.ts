@@ -1,4 +1,4 @@
-/** A reason not to start that a person can do something about: the message is one line and says what. */
+/** A startup error that an operator can fix. The message is one line and says what to do. */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
 }

@@ -1,13 +1,13 @@
 /**
- * JSON, more strictly than `JSON.parse`: what one parser reads and another reads otherwise is refused.
+ * A stricter `JSON.parse`: it refuses input that different parsers read differently.
  *
- * Refused are: invalid UTF-8, nesting deeper than 32, a member given twice, a member called
- * `__proto__`, NUL and lone surrogates in text, and numbers that a double cannot hold exactly.
- * `JSON.parse` stays the judge of everything else; one pass over the bytes before it, and one over
- * the value after it, find what it lets through.
+ * It refuses invalid UTF-8, nesting deeper than 32, duplicate members, a member called `__proto__`,
+ * NUL and lone surrogates in text, and numbers that a double cannot hold exactly. `JSON.parse` checks
+ * everything else. One pass over the bytes before it, and one over the value after it, find what it
+ * accepts.
  */
 
-/** `message` tells the caller what is wrong. */
+/** The caller sees `message`. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
@@ -23,7 +23,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
 
   const walk: Walk = { members: 0, checkText: scan.hasEscapes || text.includes('__proto__') };
   inspect(value, walk);
-  // Of a member given twice, parsing keeps one, so fewer members come out than were written.
+  // Parsing keeps one of two duplicate members, so the value has fewer members than the text.
   if (walk.members !== scan.members) throw new JsonError('a member is given twice');
   return value;
 }
@@ -56,7 +56,7 @@ interface Scan {
   readonly hasEscapes: boolean;
 }
 
-/** Counts members and depth, and looks at numbers as they are written. Text is skipped. */
+/** Counts members and depth, and checks numbers as written. Skips text. */
 function scanStructure(bytes: Uint8Array): Scan {
   let members = 0;
   let depth = 0;
@@ -84,10 +84,10 @@ function scanStructure(bytes: Uint8Array): Scan {
   return { members, hasEscapes };
 }
 
-/** 15 significant digits always fit a double; longer numbers, and powers, are looked at one by one. */
+/** 15 significant digits always fit a double. Longer numbers and exponents are checked one by one. */
 const DIGITS_SAFE = 15;
 
-/** Returns where the number ends. */
+/** Returns the end of the number. */
 function scanNumber(bytes: Uint8Array, start: number): number {
   let end = start + 1;
   let hasExponent = false;
@@ -124,7 +124,7 @@ function checkNumber(text: string): void {
 
 interface Walk {
   members: number;
-  /** Only escapes can smuggle in NUL, lone surrogates, or a name that the text does not show. */
+  /** Only escapes can produce NUL, lone surrogates, or a name that the text does not show. */
   readonly checkText: boolean;
 }
 

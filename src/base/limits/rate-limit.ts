@@ -1,11 +1,11 @@
-/** A rate limit, counted in a table that every process shares and that the migrations make. */
+/** A rate limit, counted in a table that all processes share. The migrations create it. */
 import type pg from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 export class RateLimit {
   readonly #limiter: RateLimiterPostgres;
 
-  /** `max` in a window of `seconds`, for each key. The name tells the limits in the table apart. */
+  /** At most `max` per window of `seconds` for each key. `name` separates the limits in the table. */
   constructor(pool: pg.Pool, { name, max, seconds }: { name: string; max: number; seconds: number }) {
     this.#limiter = new RateLimiterPostgres({
       storeClient: pool,
@@ -18,7 +18,7 @@ export class RateLimit {
     });
   }
 
-  /** Count one. Beyond the limit, returns how many milliseconds are left of the window; else `undefined`. */
+  /** Count one. Above the limit, returns the milliseconds left in the window; otherwise `undefined`. */
   async count(key: string): Promise<number | undefined> {
     try {
       await this.#limiter.consume(key);

@@ -1,4 +1,4 @@
-/** JSON logs on stdout. What must not be read there is cut out here, once, for everybody. */
+/** JSON logs on stdout. All redaction of secrets happens here. */
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
 const SECRET_FIELDS = [
@@ -14,16 +14,16 @@ const SECRET_FIELDS = [
   'portal_url',
 ];
 
-/** Of a token the header that every one of ours begins with, and its claims. */
+/** The header that all our tokens start with, and the claims. */
 const TOKEN_START = 'eyJhbGciOiJFUzI1NiIs[\\w-]{1,400}\\.[\\w-]{1,4000}\\.';
 
-/** Keys of ours and of the provider, pages of checkouts and signatures of tokens, wherever they stand in a text. */
+/** Our keys and the provider's, checkout pages and token signatures, anywhere in a text. */
 const SECRET_TEXT = new RegExp(
   `((?:sk|rk|cs)_(?:test|live)_|whsec_|[A-Za-z0-9]{1,20}_[0-9a-f]{16}_|${TOKEN_START})[A-Za-z0-9_-]{8,}`,
   'g',
 );
 
-/** Lines go to stdout unless `destination` takes them. */
+/** Writes to `destination`, or else to stdout. */
 export function makeLog(level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level,
@@ -35,7 +35,7 @@ export function makeLog(level: string, destination?: DestinationStream): Logger 
       censor: '[redacted]',
     },
     serializers: { err: describeError },
-    // Whatever field or message a secret has got into, it does not get out.
+    // Catches secrets in any other field or message.
     hooks: { streamWrite: hideSecrets },
   };
   return destination ? pino(options, destination) : pino(options);
@@ -46,8 +46,8 @@ function quote(name: string): string {
 }
 
 /**
- * Of an error only what is needed to find its cause. The provider's client hangs requests and
- * headers on its errors, and the database the values of rows.
+ * Keeps only the fields of an error that help to find its cause. The provider's client attaches
+ * requests and headers to its errors, and the database driver attaches row values.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
@@ -64,7 +64,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** A text with every secret that it holds cut short. */
+/** Redacts every secret in a text. */
 export function hideSecrets(text: string): string {
   return text.replace(SECRET_TEXT, '$1[redacted]');
 }

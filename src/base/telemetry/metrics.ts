@@ -1,8 +1,8 @@
-/** What is measured. Names and units follow Prometheus: seconds, counters end in `_total`. */
+/** Metrics. Names and units follow Prometheus: seconds, counters end in `_total`. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Pool } from '../db/pool.ts';
 
-/** What one batch came to. */
+/** Result of one batch. */
 export interface ChargeCounts {
   readonly charged: number;
   readonly duplicates: number;
@@ -22,7 +22,7 @@ export class Metrics {
   });
   readonly requestDuration = new Histogram({
     name: 'boxoffice_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer, by route.',
+    help: 'Time from receiving the request headers to the end of the response, by route.',
     labelNames: ['method', 'route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     registers: [this.registry],
@@ -35,75 +35,75 @@ export class Metrics {
   });
   readonly callDuration = new Histogram({
     name: 'boxoffice_grpc_call_duration_seconds',
-    help: 'Time from the head of a call to its end, by method. Streams last as long as somebody follows them.',
+    help: 'Time from receiving the call headers to the end of the call, by method. Streams last until they close.',
     labelNames: ['method'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     registers: [this.registry],
   });
   readonly chargeDuration = new Histogram({
     name: 'boxoffice_charge_duration_seconds',
-    help: 'Time to charge a batch, from its records to its commit.',
+    help: 'Time to charge a batch, from receiving its records to the commit.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.registry],
   });
   readonly joins = new Counter({
     name: 'boxoffice_joins_total',
-    help: 'Joins, by what became of them: joined, or why not.',
+    help: 'Joins by outcome: joined, or the reason for the failure.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
   readonly listenerLagEvents = new Gauge({
     name: 'boxoffice_listener_lag_events',
-    help: 'Events that a listener has yet to handle, in all tenants.',
+    help: 'Events that a listener has not handled yet, over all tenants.',
     labelNames: ['listener'],
     registers: [this.registry],
   });
   readonly listenerLagSeconds = new Gauge({
     name: 'boxoffice_listener_lag_seconds',
-    help: 'How long the oldest event has waited that a listener has yet to handle.',
+    help: 'Age of the oldest event that a listener has not handled yet.',
     labelNames: ['listener'],
     registers: [this.registry],
   });
   readonly sightingsDropped = new Counter({
     name: 'boxoffice_sightings_dropped_total',
-    help: 'Usage records that told of participants while too many others waited to be written. None was left uncharged.',
+    help: 'Usage records whose presence information was dropped because the write queue was full. All were charged.',
     registers: [this.registry],
   });
   readonly topUps = new Counter({
     name: 'boxoffice_top_ups_total',
-    help: 'Payments that were settled, and automatic top-ups that were not, by outcome.',
+    help: 'Settled payments and failed automatic top-ups, by kind and outcome.',
     labelNames: ['kind', 'outcome'],
     registers: [this.registry],
   });
   readonly watchdogLooks = new Counter({
     name: 'boxoffice_watchdog_looks_total',
-    help: 'Looks at watchdogs, by what they came to; one that failed is looked at again.',
+    help: 'Watchdog checks by outcome. A failed check is repeated.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
   readonly watchdogLateness = new Histogram({
     name: 'boxoffice_watchdog_lateness_seconds',
-    help: 'Time from the deadline of a watchdog to the commit of what it did.',
+    help: 'Time from the deadline of a watchdog to the commit of its action.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600],
     registers: [this.registry],
   });
   readonly ledgerDrift = new Gauge({
     name: 'boxoffice_ledger_drift_micros',
-    help: 'Micros by which the balances of tenants checked last differ from their ledgers. Anything but 0 is a bug.',
-    // Every process adds up the same tenants.
+    help: 'Difference in micros between tenant balances and their ledgers, as last checked. Anything but 0 is a bug.',
+    // Every process checks the same tenants.
     aggregator: 'max',
     registers: [this.registry],
   });
 
   readonly #batchSize = new Histogram({
     name: 'boxoffice_charge_batch_records',
-    help: 'Records in a batch of usage.',
+    help: 'Records in a batch of usage records.',
     buckets: [0, 1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
     registers: [this.registry],
   });
   readonly #records = new Counter({
     name: 'boxoffice_usage_records_total',
-    help: 'Usage records, by what became of them. A conflict is a duplicate that came with other values.',
+    help: 'Usage records by outcome. A conflict is a duplicate with different values.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
@@ -126,11 +126,11 @@ export class Metrics {
     this.#charged.inc(Number(counts.total));
   }
 
-  /** Show how the pool is used, read when somebody asks. */
+  /** Export the use of the pool, read at each scrape. */
   watchPool(pool: Pool): void {
     const gauge = new Gauge({
       name: 'boxoffice_pool_connections',
-      help: 'Database connections by state; `waiting` are requests that wait for one.',
+      help: 'Database connections by state; `waiting` counts requests that wait for a connection.',
       labelNames: ['state'],
       registers: [this.registry],
       collect: () => {

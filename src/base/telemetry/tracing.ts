@@ -1,9 +1,9 @@
 /**
- * Traces, sent by OTLP over HTTP: a span for each request, and one for each database transaction.
+ * Traces, sent by OTLP over HTTP: one span per request and one per database transaction.
  *
- * Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, and
- * before anything that is to be traced is opened. The exporter and the batches read the other
- * standard OTEL_ variables by themselves.
+ * Loaded only if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, and before
+ * anything that it traces is opened. The exporter and the batch processor read the other standard
+ * OTEL_ variables themselves.
  */
 import FastifyOtel from '@fastify/otel';
 import { SpanStatusCode } from '@opentelemetry/api';
@@ -12,10 +12,10 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BatchSpanProcessor, NodeTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import type { FastifyRequest } from 'fastify';
 
-/** Asked for all the time, by machines, and the same each time. */
+/** Polled constantly, always with the same result. */
 const UNTRACED = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** `close` sends what is left. */
+/** `close` flushes the remaining spans. */
 export interface Tracing {
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function startTracing(): Promise<Tracing> {
 
   const requests = new FastifyOtel.FastifyOtelInstrumentation({
     registerOnInitialization: true,
-    // A span for each hook of each request would cost more than it tells.
+    // Spans for hooks would cost more than they are worth.
     instrumentHooks: false,
     recordExceptions: false,
     requestHook: nameByRoute,
@@ -49,14 +49,14 @@ export async function startTracing(): Promise<Tracing> {
 
 type RequestSpan = ReturnType<FastifyRequest['opentelemetry']>['span'];
 
-/** A URL may hold what only its bearer should know, such as the id of a checkout; its pattern does not. */
+/** A URL may contain a secret, such as a checkout id. The route pattern does not. */
 function nameByRoute(span: NonNullable<RequestSpan>, request: FastifyRequest): void {
   const route = request.routeOptions.url ?? 'none';
   span.updateName(`${request.method} ${route}`);
   span.setAttribute('url.path', route);
 }
 
-/** That something failed is told here; why is told by the log, which knows what to keep to itself. */
+/** Spans show that something failed. The reason goes to the log, which redacts secrets. */
 const withoutMessages: SpanProcessor = {
   onStart: () => undefined,
   onEnding: (span) => {

@@ -2,7 +2,7 @@
  * Tenants: their ids and their status.
  *
  * Source: specification 2.2 and 3.1. Inside, an id is the 64 bits behind `t_<16 hex>`, signed as
- * PostgreSQL's bigint is: it stands in every row of the ledger, where 8 bytes beat 19.
+ * PostgreSQL's bigint is: every ledger row holds it, and 8 bytes are smaller than 19.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -33,13 +33,13 @@ export function renderTenantId(id: TenantId): string {
   return `t_${BigInt.asUintN(64, id).toString(16).padStart(16, '0')}`;
 }
 
-/** The id behind `t_<16 hex>`; `undefined` for anything of another shape. */
+/** The id behind `t_<16 hex>`; `undefined` for any other text. */
 export function parseTenantId(text: string): TenantId | undefined {
   if (!/^t_[0-9a-f]{16}$/.test(text)) return undefined;
   return BigInt.asIntN(64, BigInt(`0x${text.slice(2)}`)) as TenantId;
 }
 
-/** What operators may do. `pending` becomes `active` by the first payment alone. */
+/** The changes that operators may make. Only the first payment turns `pending` into `active`. */
 const OPERATOR_MOVES: Readonly<Record<TenantStatus, readonly TenantStatus[]>> = {
   pending: ['deleted'],
   active: ['suspended', 'archived', 'deleted'],

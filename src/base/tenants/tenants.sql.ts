@@ -1,10 +1,10 @@
-/** SQL of `tenants` and of the history of their status. */
+/** SQL of `tenants` and `tenant_status_changes`. */
 import type { Db, Tx } from '../db/pool.ts';
 import type { Tenant, TenantId, TenantStatus } from './tenant.ts';
 
 const COLUMNS = `id, name, email, status, exempt, created_at as "createdAt"`;
 
-/** A new tenant, with the account and the payment settings that every tenant has. */
+/** Insert a tenant with its account and payment settings. */
 export async function insertTenant(
   tx: Tx,
   tenant: { id: TenantId; name: string; email: string },

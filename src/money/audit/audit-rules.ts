@@ -1,9 +1,9 @@
 /**
- * The pricing rules, each written a second time.
+ * A second implementation of every pricing rule.
  *
  * The arithmetic differs from `money/pricing` on purpose: it uses the unshortened denominator, and
  * computes each charge as the step of a running total. A wrong charge passes only if both are wrong in
- * the same way. A version stays for as long as the database holds postings that it charged.
+ * the same way. A version stays as long as the database holds postings that it charged.
  */
 
 import type { Rounding } from '../pricing/carry.ts';
@@ -18,10 +18,10 @@ export const PARTS = BYTES_PER_GIB * SECONDS_PER_1000_MINUTES;
 export const SHORTENED_BY = 32n;
 export const HALF = PARTS / 2n;
 
-/** The carry that an account begins with, as it is stored. */
+/** The initial carry of an account, as stored. */
 export const FIRST_CARRY = HALF / SHORTENED_BY;
 
-/** What was reported, in the letters of the database. */
+/** Reported usage, with the database's letter codes. */
 export interface ReportedUsage {
   readonly role: string;
   readonly tier: string;
@@ -33,8 +33,8 @@ export interface AuditRule {
   /** The exact price in parts, and whether the ceiling lowered it. */
   price(usage: ReportedUsage, rates: RateCard): { readonly parts: bigint; readonly capped: boolean };
   /**
-   * The micros charged for a price of `parts`, and the running total in parts `before` and `after` it.
-   * The carry of a posting is what its last total exceeds whole micros by.
+   * The micros charged for a price of `parts`. `before` and `after` are the running total in parts.
+   * The carry of a posting is the fraction of a micro in its last total.
    */
   charge(
     before: bigint,

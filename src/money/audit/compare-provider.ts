@@ -1,7 +1,7 @@
 /**
- * The payments of the provider against those that were credited here, both ways.
+ * Compares the provider's payments with those credited here, both ways.
  *
- * A payment whose notification is still on its way shows as a difference: ask again a little later.
+ * A payment whose provider event has not arrived yet shows as a difference: run it again a little later.
  */
 import type Stripe from 'stripe';
 import type { Db } from '../../base/db/pool.ts';
@@ -12,7 +12,7 @@ import type { Difference } from './verify.sql.ts';
 
 const PAGE = 100;
 
-/** Keeps the id of every payment of ours in memory, and nothing else of it. */
+/** Keeps only the ids of our payments in memory. */
 export async function* compareWithProvider(db: Db, stripe: Stripe): AsyncGenerator<Difference> {
   const seen = new Set<string>();
   for await (const intents of pagesOf(stripe.paymentIntents.list({ limit: PAGE }))) {
@@ -45,7 +45,7 @@ async function* pagesOf(
   yield page;
 }
 
-/** Others may use the same account of the provider; what we made names its tenant. */
+/** Other systems may share the provider account. Our payments name their tenant in the metadata. */
 function tenantOf({ metadata }: Stripe.PaymentIntent): TenantId | undefined {
   return metadata.checkout || metadata.attempt ? parseTenantId(metadata.tenant ?? '') : undefined;
 }
@@ -63,7 +63,7 @@ function describe({ tenant, credited }: Pick<Payment, 'tenant' | 'credited'>): s
   return `${displayMicros(credited)} for ${renderTenantId(tenant)}`;
 }
 
-/** Payments that were credited and that the provider does not know. */
+/** Credited payments that the provider does not know. */
 async function* listUnknown(db: Db, known: ReadonlySet<string>): AsyncGenerator<Difference> {
   let after = '';
   for (;;) {

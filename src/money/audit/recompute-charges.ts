@@ -1,5 +1,5 @@
 /**
- * Every charge computed again from what was reported, by the rate card, the pricing rule and the
+ * Recomputes every charge from the reported usage, with the rate card, the pricing rule and the
  * rounding that its posting names. `audit-rules.ts` has the arithmetic.
  */
 import type { Db } from '../../base/db/pool.ts';
@@ -10,43 +10,43 @@ import { findRateCard } from '../pricing/rate-cards.sql.ts';
 import { AUDIT_RULES, type AuditRule, type AuditRules, HALF, PARTS, SHORTENED_BY } from './audit-rules.ts';
 import type { ChargedRecord, Difference } from './verify.sql.ts';
 
-/** By the letter in the posting. Where it is unknown, a posting passes if either rounding explains it. */
+/** By the letter in the posting. If the rounding is unknown, a posting passes if either one explains it. */
 const ROUNDINGS: Readonly<Record<string, readonly Rounding[]>> = {
   c: ['carry'],
   r: ['per_record'],
   u: ['carry', 'per_record'],
 };
 
-/** A posting computed with one rounding. */
+/** A posting recomputed with one rounding. */
 interface Attempt {
   readonly rounding: Rounding;
-  /** In parts, where the running total is now. */
+  /** The running total so far, in parts. */
   total: bigint;
-  /** The first record of another amount. */
+  /** The first record with a different amount. */
   wrong: Difference | undefined;
 }
 
-/** One posting under way. */
+/** The posting being checked. */
 interface Posting {
   readonly first: ChargedRecord;
   readonly rates: RateCard | undefined;
   readonly rule: AuditRule | undefined;
-  /** One for each rounding it may have been charged with. */
+  /** One for each rounding that may have been used. */
   readonly attempts: readonly Attempt[];
   lines: number;
   newestIds: string[];
-  /** The first thing wrong whatever the rounding. */
+  /** The first fault that does not depend on the rounding. */
   wrong: Difference | undefined;
   namedIds: readonly string[] | null;
 }
 
-/** Takes records in the order of charging, and yields what is wrong with each posting, at most one thing. */
+/** Takes records in the order of charging, and reports at most one fault per posting. */
 export class Recomputation {
   readonly #db: Db;
   readonly #rules: AuditRules;
   readonly #rates = new Map<number, RateCard | undefined>();
   #posting: Posting | undefined;
-  /** What the tenant's newest charge so far has left, in parts. */
+  /** The carry after the tenant's newest charge so far, in parts. */
   #carry = HALF;
 
   constructor(db: Db, rules = AUDIT_RULES) {
@@ -67,13 +67,13 @@ export class Recomputation {
     return difference;
   }
 
-  /** Judge the posting under way; after the last record it is the caller's to ask for. */
+  /** Judge the current posting. Call this after the last record. */
   finish(): Difference | undefined {
     const posting = this.#posting;
     this.#posting = undefined;
     if (!posting) return undefined;
     const { kind, carry } = posting.first;
-    // The next posting is judged by where this one says it ended, so that one fault is told once.
+    // The next posting starts from the stored carry of this one, so that one fault is reported once.
     if (kind === 'usage' && carry !== null) this.#carry = carry * SHORTENED_BY;
     return judge(posting);
   }
@@ -129,7 +129,7 @@ function addRecord(posting: Posting, record: ChargedRecord): void {
 function judge(posting: Posting): Difference | undefined {
   const { first, rates, rule, attempts } = posting;
   const name = `posting ${first.seq}`;
-  // A record without a posting is found where records are counted.
+  // `compareRecords` reports records without a posting.
   if (first.kind === null) return undefined;
   if (!rates) return differ(first, `rate card of ${name}`, `version ${first.rateVersion}`, 'none');
   if (!rule) return differ(first, `pricing rule of ${name}`, `version ${first.ruleVersion}`, 'none');
@@ -145,7 +145,7 @@ function judge(posting: Posting): Difference | undefined {
   return newestIds === namedIds ? undefined : differ(first, `newest ids of ${name}`, newestIds, namedIds);
 }
 
-/** As it is stored. */
+/** As stored. */
 function carryOf({ total }: Attempt): bigint {
   return (total % PARTS) / SHORTENED_BY;
 }

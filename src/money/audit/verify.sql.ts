@@ -1,4 +1,4 @@
-/** SQL that adds everything up again, from the records to the balances. It shares nothing with charging. */
+/** SQL that recomputes all sums, from the records to the balances. It shares no code with charging. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
@@ -10,7 +10,7 @@ export interface Difference {
   readonly found: string;
 }
 
-/** A comparison shows no more than this: where everything is wrong, the first faults tell enough. */
+/** The most differences that one comparison returns. */
 export const DIFFERENCES_MAX = 1_000;
 
 /** Accounts against the sum and the number of their postings. */
@@ -28,7 +28,7 @@ export async function compareBalances(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** The tenants that follow this one, by id; null: the first ones. */
+/** The tenants with ids after this one; null: the first ones. */
 export async function listAccountsAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>(
     `select tenant_id as tenant from accounts where $1::bigint is null or tenant_id > $1
@@ -45,7 +45,7 @@ export interface Sum {
   readonly sum: bigint;
 }
 
-/** Add what was posted since, and say what the account shows. */
+/** Add the postings since each sum, and read the account's balance. */
 export async function sumFurther(db: Db, sums: readonly Sum[]): Promise<(Sum & { balance: bigint })[]> {
   const { rows } = await db.query<Sum & { balance: bigint }>(
     `select a.tenant_id as tenant, a.balance, coalesce(a.last_seq, 0) as seq,
@@ -73,7 +73,7 @@ export async function compareChains(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** Usage postings against the records that they stand for. */
+/** Usage postings against their records. */
 export async function compareRecords(db: Db): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
     `select coalesce(p.tenant_id, r.tenant_id) as tenant,
@@ -92,7 +92,7 @@ export async function compareRecords(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** Payments against the credit that the ledger gave for them and took back. */
+/** Payments against the credit that the ledger booked for them, less reversals. */
 export async function comparePayments(db: Db): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
     `select coalesce(p.tenant_id, l.tenant_id) as tenant, 'payment ' || coalesce(p.id, l.payment_id) as what,
@@ -107,7 +107,7 @@ export async function comparePayments(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** What is noted of a payment as taken back, against the refunds and disputes that took it. */
+/** The reversed amount of each payment against its refunds and disputes. */
 export async function compareReversals(db: Db): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
     `select p.tenant_id as tenant, 'reversals of payment ' || p.id as what,
@@ -123,7 +123,7 @@ export async function compareReversals(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** The carry of each account against the one that its newest charge left. */
+/** The carry of each account against the carry of its newest charge. */
 export async function compareCarries(db: Db, initialCarry: bigint): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
     `select a.tenant_id as tenant, 'carry' as what, left_over.carry::text as expected, a.carry::text as found
@@ -137,7 +137,7 @@ export async function compareCarries(db: Db, initialCarry: bigint): Promise<Diff
   return rows;
 }
 
-/** The status of each tenant against its history, whose changes must follow from each other. */
+/** The status of each tenant against its history, and each change against the one before. */
 export async function compareStatuses(db: Db): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
     `select tenant_id as tenant, what, expected, found from (
@@ -161,7 +161,7 @@ export interface LedgerSize {
   readonly records: bigint;
 }
 
-/** Tenants and postings are counted; of records the postings say how many there should be. */
+/** Counts tenants and postings. The number of records is the sum that the postings state. */
 export async function measureLedger(db: Db): Promise<LedgerSize> {
   const { rows } = await db.query<LedgerSize>(
     `select (select count(*) from accounts) as tenants, count(*) as postings,
@@ -170,7 +170,7 @@ export async function measureLedger(db: Db): Promise<LedgerSize> {
   return rows[0]!;
 }
 
-/** A record of usage beside its posting, whose columns are null where the posting is missing. */
+/** A usage record with its posting. The posting's columns are null if it is missing. */
 export interface ChargedRecord {
   readonly tenant: TenantId;
   readonly seq: bigint;
@@ -189,13 +189,13 @@ export interface ChargedRecord {
   readonly egressBytes: bigint;
   readonly amount: bigint;
   readonly capped: boolean;
-  /** With the last record of a posting, the ids that the posting names as its newest. */
+  /** On the last record of a posting: the ids that the posting names as its newest. */
   readonly newestIds: readonly string[] | null;
 }
 
 const PAGE = 2_000;
 
-/** Every record of usage in the order of charging. Inside a transaction, and one such reading at a time. */
+/** Every usage record in the order of charging. Needs a transaction, with one such read at a time. */
 export async function* readCharges(db: Db): AsyncGenerator<readonly ChargedRecord[]> {
   await db.query(
     `declare charges no scroll cursor for

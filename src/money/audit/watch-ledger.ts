@@ -1,10 +1,9 @@
 /**
- * A watch over the ledger: balances are added up again all the time, some tenants at each turn.
+ * A continuous check of the ledger: each turn adds up the balances of some tenants.
  *
  * The database already keeps every balance equal to its newest posting, so a difference means that the
- * tables were changed by hand. It is shown as a metric, and the service is no longer ready.
- * What was added up once is remembered, so that a turn reads only the postings that came since;
- * `npm run admin -- verify` reads them all.
+ * tables were changed by hand. A metric shows it, and the service is no longer ready.
+ * Sums are kept in memory, so that a turn reads only newer postings; `npm run admin -- verify` reads all.
  */
 
 import type { BaseDeps } from '../../base/deps.ts';

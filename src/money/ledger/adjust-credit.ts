@@ -1,4 +1,4 @@
-/** An operator gives a tenant credit or takes some back. Source: specification 2.3, entries of kind `adjustment`. */
+/** An operator gives credit to a tenant or takes it back. Source: specification 2.3, kind `adjustment`. */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
@@ -11,17 +11,17 @@ export interface Adjustment {
   readonly amount: bigint;
   /** Shown to the tenant as the detail of the entry. */
   readonly reason: string;
-  /** An adjustment of the tenant that has this id already is not made again. */
+  /** Makes the adjustment idempotent: a tenant gets one adjustment per id. */
   readonly id: string | undefined;
 }
 
-/** `balance` in micros as it is then; `posted` is false when this adjustment had been made before. */
+/** `balance` is the new balance in micros; `posted` is false if this adjustment was made before. */
 export interface Adjusted {
   readonly balance: bigint;
   readonly posted: boolean;
 }
 
-/** Fails with `not_found`, or `invalid_request` when the id stands for an adjustment of another amount. */
+/** Fails with `not_found`, or with `invalid_request` if the id was used for another amount. */
 export async function adjustCredit(db: Pool, tenant: TenantId, adjustment: Adjustment): Promise<Adjusted> {
   const { amount, reason, id } = adjustment;
   return inTransaction(db, async (tx) => {

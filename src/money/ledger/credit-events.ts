@@ -1,4 +1,4 @@
-/** The events that tell that credit is spent, or there again. Source: specification 3.4. */
+/** The events `credit_spent` and `credit_restored`. Source: specification 3.4. */
 import { admits, type Tenant } from '../../base/tenants/tenant.ts';
 import type { NewEvent } from '../../events/event.ts';
 
@@ -10,13 +10,13 @@ export interface CreditChange {
   readonly admitted: boolean;
 }
 
-type Standing = Pick<Tenant, 'status' | 'exempt'> & {
+type CreditState = Pick<Tenant, 'status' | 'exempt'> & {
   /** Micros. */
   readonly balance: bigint;
 };
 
-/** The event of a balance that has reached zero, or risen above it; `undefined`: neither. */
-export function creditTurned(before: Standing, after: Standing): NewEvent | undefined {
+/** The event of a balance that fell to zero or rose above it; `undefined`: neither. */
+export function creditChanged(before: CreditState, after: CreditState): NewEvent | undefined {
   if (before.balance > 0n === after.balance > 0n) return undefined;
   const type = after.balance > 0n ? 'credit_restored' : 'credit_spent';
   const subject: CreditChange = { balance: `${after.balance}`, admitted: admits(after, after.balance) };

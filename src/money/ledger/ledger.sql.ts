@@ -5,7 +5,7 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
-import { creditTurned } from './credit-events.ts';
+import { creditChanged } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 
 export interface Account {
@@ -16,18 +16,18 @@ export interface Account {
   readonly lastSeq: bigint;
   readonly status: TenantStatus;
   readonly exempt: boolean;
-  /** Below this balance the saved card is charged; null while nothing may be charged automatically. */
+  /** Below this balance the saved card is charged; null while automatic top-ups are not allowed. */
   readonly topUpBelow: bigint | null;
   /** The rate card in effect. */
   readonly rateVersion: number;
 }
 
 /**
- * Lock the account of a tenant for the rest of the transaction, waiting for whoever has it.
+ * Lock the account of a tenant for the rest of the transaction, waiting if another transaction has it.
  *
  * Every change of a balance takes this lock before any other row that two such changes may share, so
- * changes of one tenant take turns and cannot deadlock. It is read in a second statement: the one that waits for
- * the lock sees everything but the locked row as it was before the wait.
+ * changes of one tenant are serialized and cannot deadlock. A second statement reads the account: the
+ * snapshot of the locking one is from before the wait, except for the locked row.
  */
 export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
   await tx.query({
@@ -41,8 +41,8 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
 }
 
 /**
- * Lock those of the accounts that nobody has locked, without waiting for the others: who holds
- * several locks and waits for one more would make strangers wait, and could deadlock.
+ * Lock those of the accounts that are free, without waiting for the others. Waiting for one account
+ * while holding others would delay unrelated tenants and could deadlock.
  */
 export async function lockFreeAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
   const { rows } = await tx.query<{ tenant: TenantId }>({
@@ -83,7 +83,7 @@ export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
   return row.balance;
 }
 
-/** What an adjustment of this id moved, if there is one. Certain only while the account is locked. */
+/** The amount of the adjustment with this id, if there is one. Reliable only while the account is locked. */
 export async function findAdjustedAmount(tx: Tx, tenant: TenantId, id: string): Promise<bigint | undefined> {
   const { rows } = await tx.query<{ amount: bigint }>(
     `select amount from postings where tenant_id = $1 and kind = 'adjustment' and reference = $2`,
@@ -99,10 +99,10 @@ export interface NewPosting {
   readonly reference?: string;
   readonly detail?: string;
   readonly paymentId?: string;
-  /** Of a batch of usage records. */
+  /** For usage records. */
   readonly batch?: {
     readonly terms: Terms;
-    /** What the batch leaves for the next charge. */
+    /** The carry for the next charge. */
     readonly carry: bigint;
     readonly records: number;
     readonly newestIds: readonly string[];
@@ -111,17 +111,17 @@ export interface NewPosting {
 
 const ROUNDING_CODES: Readonly<Record<Rounding, string>> = { carry: 'c', per_record: 'r' };
 
-/** Append one posting to a locked account and move its balance. Returns the account as it is then. */
+/** Append one posting to a locked account and move its balance. Returns the updated account. */
 export async function appendPosting(tx: Tx, account: Account, posting: NewPosting): Promise<Account> {
   const [after] = await appendPostings(tx, [{ account, posting }]);
   return after!;
 }
 
 /**
- * Append one posting to each of these locked accounts and move their balances. Returns the accounts
- * as they are then.
+ * Append one posting to each of these locked accounts and move their balances. Returns the updated
+ * accounts.
  *
- * The time of a posting is never before that of its predecessor, whatever the clock does.
+ * The time of a posting is never before its predecessor's, even if the clock is turned back.
  */
 export async function appendPostings(
   tx: Tx,
@@ -173,8 +173,8 @@ export async function appendPostings(
     values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
   });
   for (const [index, account] of after.entries()) {
-    const turned = creditTurned(appended[index]!.account, account);
-    if (turned) await appendEvents(tx, account.tenant, [turned]);
+    const event = creditChanged(appended[index]!.account, account);
+    if (event) await appendEvents(tx, account.tenant, [event]);
   }
   return after;
 }
@@ -182,10 +182,9 @@ export async function appendPostings(
 /**
  * The newest entries, newest first.
  *
- * Only as many postings are opened as the list can show: those before which fewer than its length
- * have been counted. Their records are found by their ids, which the posting names. `offset 0` keeps
- * that a look-up for each posting: as a join, PostgreSQL might read all records of the tenant, and
- * keep to that plan when they have become many.
+ * Reads the records of only as many postings as the list can show. The posting names the ids of its
+ * newest records. `offset 0` forces one look-up per posting: with a join, PostgreSQL might read all
+ * records of the tenant, and keep that plan as they grow.
  */
 export async function listRecentEntries(db: Db, tenant: TenantId): Promise<LedgerEntry[]> {
   const { rows } = await db.query<LedgerEntry>({

@@ -2,7 +2,7 @@
  * Postings and ledger entries.
  *
  * A posting is one change of a balance. A charge is one posting for a whole batch of usage records;
- * the ledger that a tenant sees lists those records one by one, each as an entry of kind `usage`.
+ * the tenant's ledger lists those records one by one, as entries of kind `usage`.
  * Source: specification 2.3.
  */
 
@@ -12,14 +12,14 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 /** How many entries `GET /v1/billing` shows. */
 export const RECENT_ENTRIES_MAX = 50;
 
-/** `amount` is in micros, negative where credit was used up or taken back. */
+/** `amount` is in micros, negative if credit was used up or taken back. */
 export interface LedgerEntry {
   readonly kind: EntryKind;
   readonly amount: bigint;
   readonly capped: boolean;
-  /** For usage the room, where one was reported; else what caused the entry. */
+  /** For usage, the reported room, if any; otherwise the cause of the entry. */
   readonly reference: string | null;
-  /** For usage the participant, where one was reported. */
+  /** For usage, the reported participant, if any. */
   readonly detail: string | null;
   readonly at: Date;
 }

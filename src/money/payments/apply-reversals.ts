@@ -1,8 +1,8 @@
 /**
- * Move the ledger by what refunds and disputes have changed of a payment's net.
+ * Book the refunds and disputes of a payment in the ledger.
  *
- * Whatever order they come in, and however often: the net that the provider left us is computed
- * anew, between nothing and what was credited, and the ledger follows by the difference.
+ * They may come in any order, and repeatedly. So the reversed amount is recomputed, between zero and the
+ * credited amount, and the ledger gets the difference.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';

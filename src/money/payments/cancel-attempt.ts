@@ -1,4 +1,4 @@
-/** Close an attempt that charged nothing, for a reason that says nothing about the card. */
+/** Close an attempt that charged nothing, for a reason other than the card. */
 import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
@@ -10,8 +10,8 @@ export const PAYMENT_CANCELED = 'The payment was canceled [canceled].';
 const PAUSE_MS = 3_600_000;
 
 /**
- * An hour passes before another attempt, so that a standing fault makes no storm.
- * `undefined`: somebody else has closed the attempt.
+ * Automatic top-ups pause for an hour, so that a persistent error does not cause a retry storm.
+ * `undefined`: the attempt was closed already.
  */
 export async function cancelAttempt(
   tx: Tx,
@@ -24,7 +24,7 @@ export async function cancelAttempt(
   return canceled;
 }
 
-/** Without a pause. The caller has the account locked. */
+/** Closes without a pause. The account must be locked. */
 export async function closeAsCanceled(
   tx: Tx,
   attempt: Attempt,

@@ -1,10 +1,10 @@
 /**
- * How long a declined card is not charged.
+ * The back-off of declined cards.
  *
- * After declines in a row: 1, 2, 4 hours, then until further notice. A card that must not be tried
- * again is suspended at once. The back-off ends when the card pays or when the tenant turns the
- * automatic top-up on again (`clearBreaker()`); another card starts without one. A card that was
- * declined too often within 30 days is not charged, whatever ended its back-off.
+ * Successive declines back off the card for 1, 2 and 4 hours, then suspend it. A card that must not be
+ * tried again is suspended at once. The back-off ends when the card pays or when the tenant turns the
+ * automatic top-up on again (`clearBreaker()`); a new card starts without one. A card that was declined
+ * too often within 30 days is not charged, even after its back-off ended.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { findBlockedUntil, tripBreaker } from './card-breakers.sql.ts';
@@ -14,17 +14,17 @@ import { countDeclines } from './top-up-attempts.sql.ts';
 /** This many declines in a row suspend the card. */
 const SUSPEND_AFTER = 4;
 
-/** Card schemes fine merchants who retry a declined card too often; their limit is 15 in 30 days. */
+/** Card networks fine merchants for retrying a declined card too often; their limit is 15 in 30 days. */
 const DECLINES_PER_CARD_MAX = 12;
 const DECLINES_DAYS = 30;
 
-/** Why no card may be charged now, and until when. */
+/** Why the card may not be charged now, and until when. */
 export interface Hold {
   readonly error: string;
   readonly until: Date | 'infinity';
 }
 
-/** Note a decline. Returns until when the card is not charged. */
+/** Record a decline. Returns the end of the back-off. */
 export async function backOffCard(
   tx: Tx,
   fingerprint: string,

@@ -1,9 +1,9 @@
-/** SQL of `card_breakers`: cards that were declined, and until when they are not charged. */
+/** SQL of `card_breakers`: declined cards and the end of their back-off. */
 import type { Tx } from '../../base/db/pool.ts';
 
 /**
- * Count one more decline of a card and say until when it is left alone: 1, 2, 4 hours, and after the
- * `suspendAfter`-th, or at once when `hard`, for good.
+ * Count a decline and return the end of the back-off: after 1, 2, 4 hours, or never from the
+ * `suspendAfter`-th decline on, or at once if `hard`.
  */
 export async function tripBreaker(
   tx: Tx,

@@ -9,8 +9,8 @@ import { type Attempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
 /**
- * Only declines of the card count here; an outage of the provider says nothing about a card.
- * `undefined`: somebody else has closed the attempt.
+ * Only declines of the card count, not outages of the provider.
+ * `undefined`: the attempt was closed already.
  */
 export async function declineAttempt(
   tx: Tx,
@@ -30,7 +30,7 @@ export async function declineAttempt(
   const pausedUntil = attempt.cardFingerprint
     ? await backOffCard(tx, attempt.cardFingerprint, decline)
     : null;
-  // A card that was saved while this one was being charged has done nothing to be paused for.
+  // Do not pause for a card that was saved while this one was being charged.
   const { cardFingerprint } = await findPaymentSettings(tx, attempt.tenant);
   const isReplaced = cardFingerprint !== attempt.cardFingerprint;
   await noteFailedTopUp(tx, attempt, decline.sentence, isReplaced ? null : pausedUntil, paymentId);

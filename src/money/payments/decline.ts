@@ -1,10 +1,10 @@
-/** What a decline means: whether the card may be tried again, and how a person reads about it. */
+/** Interprets a decline: whether the card may be tried again, and a message for the tenant. */
 import type Stripe from 'stripe';
 
 export interface Decline {
-  /** The most exact code there is: the bank's if it gave one. */
+  /** The most specific code: the bank's, if there is one. */
   readonly code: string;
-  /** Trying this card again is pointless or forbidden. */
+  /** Retrying this card is pointless or forbidden. */
   readonly hard: boolean;
   /** A sentence for the tenant, with the code in brackets. */
   readonly sentence: string;
@@ -32,16 +32,16 @@ const SENTENCES: Readonly<Record<string, string>> = {
   fraudulent: 'The saved card was declined: pay a checkout with another card',
 };
 
-/** What the provider says of a charge that was declined. */
+/** The provider's report of a declined charge. */
 export type DeclineReport = Pick<
   Stripe.PaymentIntent.LastPaymentError,
   'code' | 'decline_code' | 'advice_code' | 'network_advice_code'
 >;
 
 export function readDecline(report: DeclineReport): Decline {
-  const needsPerson =
+  const needsCardholder =
     report.code === 'authentication_required' || report.decline_code === 'authentication_required';
-  const code = needsPerson
+  const code = needsCardholder
     ? 'authentication_required'
     : report.decline_code || report.code || 'card_declined';
   const hard =

@@ -1,4 +1,4 @@
-/** A tenant as its billing pages show it. Source: specification 4.3. */
+/** The billing of a tenant. Source: specification 4.3. */
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { inSnapshot } from '../../base/db/transaction.ts';
 import { assert } from '../../base/lib/assert.ts';
@@ -22,7 +22,7 @@ export interface Billing extends BilledTenant {
   readonly recent: readonly LedgerEntry[];
 }
 
-/** All parts are of the same instant. */
+/** Reads all parts from one snapshot. */
 export function getBilling(db: Pool, id: TenantId): Promise<Billing> {
   return inSnapshot(db, async (tx) => {
     const billed = await getBilledTenant(tx, id);

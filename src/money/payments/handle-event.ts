@@ -1,10 +1,10 @@
 /**
- * What each notification of the provider changes.
+ * Applies the events of the provider.
  *
- * Source: specification 4.13. Notifications come late, twice, in any order, and before the answer to
- * our own call. So a notification is stored with its effect in one transaction; effects hang on the
- * ids of payments, refunds and disputes, not on that of the notification; and what a payment is
- * worth is asked from the provider rather than believed from the notification.
+ * Source: specification 4.13. Provider events come late, twice, in any order, and before the answer to
+ * our own call. So one transaction stores the event with its effect; effects are keyed by the ids of
+ * payments, refunds and disputes, not by the id of the event; and the amount of a payment is fetched
+ * from the provider, not taken from the event.
  */
 import Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
@@ -34,7 +34,7 @@ import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './
 import { findAttempt } from './top-up-attempts.sql.ts';
 import { countTopUp } from './top-up-outcome.ts';
 
-/** The kinds that we act on: what to subscribe to, and what the sweeper asks for. */
+/** The types that we handle, subscribe to and sweep. */
 export const EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -60,13 +60,13 @@ export const EVENT_TYPES = [
 
 const CHECKOUT_FAILED = 'The payment of a checkout failed [async_payment_failed].';
 
-/** What a notification does to the database, once everything it needs from the provider is here. */
+/** The database part of a provider event, run after everything was fetched from the provider. */
 type Effect = (tx: Tx) => Promise<Handled>;
 
-/** Apply one notification, at most once. An error rolls everything back, so that it can come again. */
+/** Apply one provider event, at most once. An error rolls everything back, so that it can be redelivered. */
 export async function handleEvent(deps: BaseDeps, provider: Provider, event: Stripe.Event): Promise<void> {
-  const isOtherWorld = event.livemode === !provider.livemode;
-  const effect = isOtherWorld
+  const isOtherMode = event.livemode === !provider.livemode;
+  const effect = isOtherMode
     ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
     : await effectOf(deps, provider, event);
   const handled = await inTransaction(deps.db, async (tx) => {
@@ -77,7 +77,7 @@ export async function handleEvent(deps: BaseDeps, provider: Provider, event: Str
   });
   countTopUp(deps, handled?.topUp);
   if (handled?.outcome === 'parked') {
-    deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'notification parked');
+    deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'provider event parked');
   }
 }
 
@@ -159,7 +159,7 @@ async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.
   }
 }
 
-/** Of interest only while the answer to our own charge has not arrived. */
+/** Matters only until the answer to our own charge has arrived. */
 function paymentFailed(intent: Stripe.PaymentIntent): Effect {
   return async (tx) => {
     const attempt = intent.metadata.attempt ? await findAttempt(tx, intent.metadata.attempt) : undefined;
@@ -173,19 +173,19 @@ function paymentFailed(intent: Stripe.PaymentIntent): Effect {
 }
 
 /**
- * News about a payment that should be here already.
+ * An event about a payment that should be settled already.
  *
- * If it is not, it is settled first: the news of its success is late, or was lost. Settling takes
- * turns with whoever else settles it, so that neither can miss what the other has just stored.
+ * If it is not, settle it first: the event of its success is late or lost. The account lock serializes
+ * concurrent settlements, so that neither misses what the other has just stored.
  */
 async function aboutPayment(
   deps: BaseDeps,
   provider: Provider,
-  news: { id: string; payment_intent: string | { id: string } | null },
+  object: { id: string; payment_intent: string | { id: string } | null },
   effect: (tx: Tx, paymentId: string) => Promise<Handled>,
 ): Promise<Effect> {
-  const paymentId = idOf(news.payment_intent);
-  if (!paymentId) return async () => parked(`${news.id} names no payment`);
+  const paymentId = idOf(object.payment_intent);
+  if (!paymentId) return async () => parked(`${object.id} names no payment`);
   const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
   const missing = isKnown ? undefined : await findAtProvider(provider, paymentId);
   return async (tx) => {
@@ -228,7 +228,7 @@ function disputed(
   });
 }
 
-/** `closed` is the end of an inquiry, or of a warning, in which nobody lost. */
+/** `closed` is the end of an inquiry or a warning, which neither side lost. */
 function outcomeOf({ status }: Stripe.Dispute): 'won' | 'lost' | 'closed' {
   if (status === 'won') return 'won';
   return status === 'lost' ? 'lost' : 'closed';
@@ -239,16 +239,14 @@ function fraudWarned(
   provider: Provider,
   warning: Stripe.Radar.EarlyFraudWarning,
 ): Promise<Effect> {
-  const news = { id: warning.id, payment_intent: warning.payment_intent ?? null };
-  return aboutPayment(deps, provider, news, async (tx, paymentId) => {
+  const object = { id: warning.id, payment_intent: warning.payment_intent ?? null };
+  return aboutPayment(deps, provider, object, async (tx, paymentId) => {
     await insertFraudWarning(tx, warning.id, paymentId);
     return reverse(tx, paymentId, { kind: 'dispute', id: warning.id }, freeze);
   });
 }
 
-/**
- * Bring the ledger up to date, and let the cause stop automatic top-ups or let go of them.
- */
+/** Bring the ledger up to date, and freeze or unfreeze automatic top-ups for this cause. */
 async function reverse(
   tx: Tx,
   paymentId: string,
@@ -259,7 +257,7 @@ async function reverse(
   if (!found) return parked(`payment ${paymentId} is not one of ours`);
 
   const account = await lockAccount(tx, found.tenant);
-  // Read again under the lock: another notification may have moved it meanwhile.
+  // Read again under the lock: another provider event may have changed it.
   const payment = (await findPayment(tx, paymentId)) ?? found;
   await applyReversals(tx, account, payment, cause);
   await setFreeze?.(tx, found.tenant, cause.id);

@@ -1,11 +1,11 @@
-/** Tell the tenant that an automatic top-up failed: in `last_top_up_error`, and by an event. */
+/** Report a failed automatic top-up to the tenant: in `last_top_up_error`, and by an event. */
 import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { topUpFailed } from './payment-events.ts';
 import { noteTopUpError } from './payments.sql.ts';
 import type { Attempt } from './top-up-attempts.sql.ts';
 
-/** `pausedUntil`: no automatic top-up before; `null`: no pause. The account is locked. */
+/** No automatic top-up runs before `pausedUntil`; `null`: no pause. The account must be locked. */
 export async function noteFailedTopUp(
   tx: Tx,
   { tenant, amount }: Pick<Attempt, 'tenant' | 'amount'>,

@@ -1,7 +1,7 @@
 /**
  * Open a checkout: a page of the provider where the customer pays and saves a card.
  *
- * Source: specification 4.4. Nothing is credited here. Credit comes when the payment succeeds.
+ * Source: specification 4.4. Credit is booked only when the payment succeeds.
  */
 import type Stripe from 'stripe';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -25,11 +25,11 @@ import {
   requireProvider,
 } from './provider.ts';
 
-/** Returns the address of the page. Fails with `payments_not_configured` or `provider_error`. */
+/** Returns the URL of the page. Fails with `payments_not_configured` or `provider_error`. */
 export async function openCheckout(deps: PaymentsDeps, tenant: TenantId, amount: bigint): Promise<string> {
   const provider = requireProvider(deps.provider);
   const id = newId('co');
-  // Our row comes first: a payment that names a checkout we have never heard of is not ours.
+  // Insert our row first: a payment for an unknown checkout is not ours.
   await insertCheckout(deps.db, { id, tenant, amount });
   try {
     const session = await askProvider(() => createSession(deps, provider, { id, tenant, amount }));
@@ -58,7 +58,7 @@ async function customerOf(
   return keepCustomer(deps.db, tenantId, customer.id);
 }
 
-/** A customer that was deleted at the provider, unnoticed by us until now, is replaced by a new one. */
+/** If the customer was deleted at the provider, replace it with a new one. */
 async function createSession(
   deps: PaymentsDeps,
   provider: Provider,
@@ -103,7 +103,7 @@ function createSessionOf(
       success_url: returnUrl,
       cancel_url: `${returnUrl}?canceled=1`,
     },
-    // Refusals are kept under their key too, so another customer needs another one.
+    // The provider stores refusals under the key too, so a new customer needs a new key.
     { idempotencyKey: `${id}-${customer}` },
   );
 }

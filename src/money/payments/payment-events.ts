@@ -3,12 +3,12 @@ import type { NewEvent } from '../../events/event.ts';
 
 /** The subject of `top_up_succeeded` and `top_up_failed`. */
 export interface TopUp {
-  /** Whether the saved card was charged; else the customer paid a checkout. */
+  /** True if the saved card was charged, false for a checkout. */
   readonly automatic: boolean;
   readonly amount: string;
-  /** The provider's id; `null`: no payment came of it. */
+  /** The provider's id; `null` without a payment. */
   readonly paymentId: string | null;
-  /** Why it failed, as `last_top_up_error` says it; `null`: it succeeded. */
+  /** Why it failed, as in `last_top_up_error`; `null` if it succeeded. */
   readonly error: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface PaymentReversal {
   readonly kind: 'refund' | 'dispute';
   /** The provider's id of the refund or dispute. */
   readonly reference: string;
-  /** Negative where credit was taken back, positive where it was given back. */
+  /** Negative if credit was taken back, positive if it was given back. */
   readonly amount: string;
 }
 

@@ -1,4 +1,4 @@
-/** What we know of a tenant at the provider, and its automatic top-up. Amounts are in micros. */
+/** The tenant's customer and card at the provider, and its automatic top-up. Amounts are in micros. */
 export interface PaymentSettings {
   readonly customerId: string | null;
   readonly paymentMethodId: string | null;

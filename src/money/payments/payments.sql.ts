@@ -20,7 +20,7 @@ export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<Pay
   return row;
 }
 
-/** Keep a tenant's customer, unless it has one by now. Returns the one it has. */
+/** Store the tenant's customer unless it has one already. Returns the stored one. */
 export async function keepCustomer(db: Db, tenant: TenantId, customerId: string): Promise<string> {
   const { rows } = await db.query<{ customerId: string }>(
     `update payment_settings set customer_id = coalesce(customer_id, $2) where tenant_id = $1
@@ -30,7 +30,7 @@ export async function keepCustomer(db: Db, tenant: TenantId, customerId: string)
   return rows[0]!.customerId;
 }
 
-/** `null` amounts keep their values. Turning it on gives a card that was declined another chance. */
+/** `null` amounts keep their values. Turning it on ends the pause after a decline. */
 export async function updateAutoTopUp(
   tx: Tx,
   tenant: TenantId,
@@ -46,7 +46,7 @@ export async function updateAutoTopUp(
   );
 }
 
-/** A payment settled: the error of the last automatic top-up and every back-off are over. */
+/** Record a settled payment: clears the error and the pause of automatic top-ups. */
 export async function notePaid(
   tx: Tx,
   tenant: TenantId,
@@ -62,7 +62,7 @@ export async function notePaid(
   );
 }
 
-/** The reason why the last automatic top-up failed, and until when none is tried; null: no pause. */
+/** Record why the last automatic top-up failed, and the end of the pause; null: no pause. */
 export async function noteTopUpError(
   tx: Tx,
   tenant: TenantId,
@@ -75,7 +75,7 @@ export async function noteTopUpError(
   );
 }
 
-/** Forget the saved card wherever it is this one. */
+/** Forget this card in all payment settings. */
 export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void> {
   await tx.query(
     'update payment_settings set payment_method_id = null, card_fingerprint = null where payment_method_id = $1',
@@ -91,7 +91,7 @@ export async function forgetCustomer(tx: Tx, customerId: string): Promise<void> 
   );
 }
 
-/** The card network replaced the card. A pause that the old one brought about is over. */
+/** The card network replaced the card. Ends a pause that the old card caused. */
 export async function updateCardFingerprint(
   tx: Tx,
   paymentMethodId: string,
@@ -113,7 +113,7 @@ export async function freeze(tx: Tx, tenant: TenantId, reason: string): Promise<
   );
 }
 
-/** Take one reason back, or all of them. */
+/** Remove one reason, or all of them. */
 export async function unfreeze(tx: Tx, tenant: TenantId, reason: string | 'all'): Promise<void> {
   await tx.query(
     `update payment_settings
@@ -143,8 +143,8 @@ export async function updateCheckoutSession(db: Db, id: string, sessionId: strin
 }
 
 /**
- * Returns the checkout if this changed its state; `amount` is in micros. A checkout only moves forward: what
- * arrives late never takes back that it was paid.
+ * Returns the checkout if its state changed; `amount` is in micros. A checkout only moves forward: a late
+ * event never changes a paid checkout.
  */
 export async function advanceCheckout(
   db: Db,
@@ -166,11 +166,11 @@ export interface Payment {
   readonly kind: 'top_up' | 'auto_top_up';
   /** Micros. */
   readonly credited: bigint;
-  /** Micros that went back by refunds and disputes, between 0 and `credited`. */
+  /** Micros taken back by refunds and disputes, between 0 and `credited`. */
   readonly reversed: bigint;
 }
 
-/** Returns false when this payment is there already, or when another one paid for the same attempt. */
+/** Returns false if the payment exists already, or if another one paid for the same attempt. */
 export async function insertPayment(
   tx: Tx,
   payment: Omit<Payment, 'reversed'> & {
@@ -207,7 +207,7 @@ export async function findPayments(db: Db, ids: readonly string[]): Promise<Paym
   return rows;
 }
 
-/** The payments that follow this one, by id. */
+/** The payments with ids after this one. */
 export async function listPaymentsAfter(db: Db, id: string, limit: number): Promise<Payment[]> {
   const { rows } = await db.query<Payment>(
     `select ${PAYMENT} from payments where id > $1 order by id limit $2`,
@@ -220,7 +220,7 @@ export async function updateReversed(tx: Tx, id: string, reversed: bigint): Prom
   await tx.query('update payments set reversed = $2 where id = $1', [id, reversed]);
 }
 
-/** When the `count`-th newest automatic top-up of the last `seconds` settled; undefined: there are fewer. */
+/** When the `count`-th newest automatic top-up of the last `seconds` settled; undefined if there are fewer. */
 export async function findAutoTopUpTime(
   db: Db,
   tenant: TenantId,

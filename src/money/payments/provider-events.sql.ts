@@ -1,7 +1,7 @@
-/** SQL of `provider_events` and of the sweeper's place in the provider's own list. */
+/** SQL of `provider_events` and `provider_cursor`, the sweeper's place in the provider's list. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 
-/** Returns false when the notification was handled before. */
+/** Returns false if the provider event was handled before. */
 export async function insertEvent(tx: Tx, id: string, type: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into provider_events (id, type, outcome) values ($1, $2, 'processed') on conflict (id) do nothing`,
@@ -23,7 +23,7 @@ export async function findHandledEvents(db: Db, ids: readonly string[]): Promise
   return new Set(rows.map((row) => row.id));
 }
 
-/** Until when the provider's list was read; undefined before the first time. */
+/** The time up to which the provider's list was read; undefined before the first sweep. */
 export async function findSweptUntil(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date }>('select swept_until as at from provider_cursor');
   return rows[0]?.at;

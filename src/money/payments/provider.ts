@@ -1,6 +1,6 @@
 /**
- * The payment provider: Stripe's own client, or the same client pointed at any server that speaks
- * Stripe's API, such as the sandbox. One code path for production, tests and trying things out.
+ * The payment provider: Stripe's client, pointed at Stripe or at any server with Stripe's API, such as
+ * the sandbox. Production, tests and development share one code path.
  */
 import Stripe from 'stripe';
 import type { BaseDeps } from '../../base/deps.ts';
@@ -10,16 +10,16 @@ import { Failure } from '../../base/failure.ts';
 export const STRIPE_API_VERSION = '2026-10-28.endive';
 
 /**
- * A caller is answered within 15 seconds, and his first checkout takes two calls. Nothing is repeated
- * here: what nobody waits for is repeated by whoever asked, under the same idempotency key.
+ * A request is answered within 15 seconds, and a first checkout takes two calls. The client does not
+ * retry; background work retries itself, with the same idempotency key.
  */
 const TIMEOUT_MS = 6_000;
 
 export interface Provider {
   readonly stripe: Stripe;
-  /** Any of them may have signed a notification: two are valid while one replaces the other. */
+  /** Any of them may have signed a provider event: during a rotation, two are valid. */
   readonly webhookSecrets: readonly string[];
-  /** Whether this is real money; notifications of the other world are none of our business. */
+  /** Whether this is real money. Provider events of the other mode are parked. */
   readonly livemode: boolean;
 }
 
@@ -39,24 +39,24 @@ export function openProvider(options: {
     timeout: TIMEOUT_MS,
     maxNetworkRetries: 0,
     telemetry: false,
-    ...(options.apiBase ? elsewhere(new URL(options.apiBase)) : {}),
+    ...(options.apiBase ? serverOf(new URL(options.apiBase)) : {}),
   });
   const livemode = /^[a-z]+_live_/.test(options.secretKey);
   return { stripe, webhookSecrets: options.webhookSecrets, livemode };
 }
 
-function elsewhere(url: URL): { host: string; port: string; protocol: 'http' | 'https' } {
+function serverOf(url: URL): { host: string; port: string; protocol: 'http' | 'https' } {
   const protocol = url.protocol === 'https:' ? 'https' : 'http';
   return { host: url.hostname, port: url.port || (protocol === 'https' ? '443' : '80'), protocol };
 }
 
-/** The provider, or the failure that says there is none on this deployment. */
+/** Returns the provider. Fails with `payments_not_configured` if there is none. */
 export function requireProvider(provider: Provider | undefined): Provider {
   if (!provider) throw new Failure('payments_not_configured');
   return provider;
 }
 
-/** Whether the provider refused a call because the customer was deleted there. */
+/** Whether the provider refused a call because the customer was deleted. */
 export function isCustomerGone(error: unknown): boolean {
   return (
     error instanceof Stripe.errors.StripeInvalidRequestError &&
@@ -65,7 +65,7 @@ export function isCustomerGone(error: unknown): boolean {
   );
 }
 
-/** Run a call for a caller who waits: what the provider answers instead becomes its message to him. */
+/** Run a call on behalf of a request. Fails with `provider_error` and the provider's message. */
 export async function askProvider<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -1,7 +1,7 @@
-/** SQL of `refunds`, `disputes` and `fraud_warnings`: what the provider took back, or may take back. */
+/** SQL of `refunds`, `disputes` and `fraud_warnings`: actual and possible reversals. */
 import type { Tx } from '../../base/db/pool.ts';
 
-/** A refund that failed or was canceled stays so, whatever older news arrives later. */
+/** A failed or canceled refund never changes again, even if an older event arrives later. */
 export async function upsertRefund(
   tx: Tx,
   refund: { id: string; paymentId: string; amount: bigint; status: string },
@@ -16,7 +16,7 @@ export async function upsertRefund(
 
 export type DisputeOutcome = 'won' | 'lost' | 'closed';
 
-/** Facts about a dispute only ever become true, so the order in which they arrive does not matter. */
+/** Facts about a dispute only ever become true, so events may arrive in any order. */
 export async function upsertDispute(
   tx: Tx,
   dispute: {
@@ -47,7 +47,7 @@ export async function insertFraudWarning(tx: Tx, id: string, paymentId: string):
   ]);
 }
 
-/** Micros of a payment that are at present refunded, or withdrawn by disputes and not given back. */
+/** Micros of a payment that are refunded now, or withdrawn by disputes and not given back. */
 export async function sumTakenBack(tx: Tx, paymentId: string): Promise<bigint> {
   const { rows } = await tx.query<{ sum: bigint }>(
     `select (coalesce((select sum(amount) from refunds
@@ -59,7 +59,7 @@ export async function sumTakenBack(tx: Tx, paymentId: string): Promise<bigint> {
   return rows[0]!.sum;
 }
 
-/** Ids of the disputes and warnings that tell against automatic top-ups. */
+/** Ids of the disputes and warnings that freeze automatic top-ups. */
 export async function findReasonsToFreeze(tx: Tx, paymentId: string): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from disputes where payment_id = $1 and outcome is distinct from 'won'

@@ -1,10 +1,9 @@
 /**
- * Run one automatic top-up that is due: check once more, charge the saved card, write down what came
- * of it.
+ * Run one automatic top-up that is due: check again, charge the saved card, record the outcome.
  *
- * The attempt's own id is the idempotency key. An outcome that is unknown (a timeout, a broken
- * connection, an error of the provider) is asked for again with the same key, so that the card is
- * charged once at the most; a second attempt is never opened for it.
+ * The attempt's id is the idempotency key. If the outcome is unknown (a timeout, a broken connection, an
+ * error of the provider), the charge is repeated with the same key, so that the card is charged at most
+ * once. A second attempt is never opened for it.
  */
 import Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
@@ -26,10 +25,10 @@ import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
 
 const RETRY_SECONDS_MAX = 30;
 
-/** The provider may forget an idempotency key after 24 hours; from here on we only look. */
+/** The provider may forget an idempotency key after 24 hours. After this time we look the charge up instead. */
 const RESEND_SECONDS_MAX = 23 * 3600;
 
-/** How many automatic top-ups may succeed within a time, so that a leaked relay key empties no bank account. */
+/** Limits of successful automatic top-ups, so that a leaked relay key cannot empty a bank account. */
 const VELOCITY_CAPS = [
   { count: 3, seconds: 600, name: '3 within 10 minutes' },
   { count: 24, seconds: 86_400, name: '24 within a day' },
@@ -54,8 +53,8 @@ export async function runDueTopUp(deps: BaseDeps, provider: Provider): Promise<b
 }
 
 /**
- * The last look before money moves. Returns the attempt with the card to charge, or undefined when
- * it was canceled because there is no longer a reason, or a permission, to charge.
+ * The last check before the charge. Returns the attempt with the card to charge, or undefined if it was
+ * canceled because a charge is no longer needed or allowed.
  */
 async function prepare(deps: BaseDeps, claimed: Attempt): Promise<Attempt | undefined> {
   type Prepared = { readonly attempt?: Attempt | undefined; readonly canceled?: TopUpOutcome | undefined };
@@ -77,7 +76,7 @@ async function prepare(deps: BaseDeps, claimed: Attempt): Promise<Attempt | unde
 
     await markSent(tx, claimed.id, { customerId, paymentMethodId, fingerprint: cardFingerprint });
     const attempt = await findAttempt(tx, claimed.id);
-    // Whoever slept for longer than the claim lasts may come after another process that closed it.
+    // If this process was stalled for longer than the claim lasts, another one may have closed the attempt.
     return { attempt: attempt?.state === 'unknown' ? attempt : undefined };
   });
   countTopUp(deps, canceled);
@@ -111,13 +110,13 @@ async function send(deps: BaseDeps, provider: Provider, attempt: Attempt): Promi
       },
       { idempotencyKey: attempt.id },
     );
-    await conclude(deps, attempt, intent);
+    await recordOutcome(deps, attempt, intent);
   } catch (error) {
-    await explain(deps, attempt, error);
+    await handleError(deps, attempt, error);
   }
 }
 
-/** The charge exists and was still under way when we last asked. */
+/** The charge exists and was still processing at our last request. */
 async function follow(
   deps: BaseDeps,
   provider: Provider,
@@ -125,13 +124,13 @@ async function follow(
   paymentId: string,
 ): Promise<void> {
   try {
-    await conclude(deps, attempt, await fetchPayment(provider.stripe, paymentId));
+    await recordOutcome(deps, attempt, await fetchPayment(provider.stripe, paymentId));
   } catch (error) {
     await retryLater(deps, attempt, error);
   }
 }
 
-/** Too late to send again: see whether the charge was ever made. */
+/** Too late to send again: find out whether the charge was made. */
 async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
   try {
     const intents = provider.stripe.paymentIntents.list({
@@ -141,7 +140,7 @@ async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Pro
       expand: ['data.payment_method'],
     });
     for await (const intent of intents) {
-      if (intent.metadata.attempt === attempt.id) return await conclude(deps, attempt, intent);
+      if (intent.metadata.attempt === attempt.id) return await recordOutcome(deps, attempt, intent);
     }
     await giveUp(deps, attempt, 'The payment provider did not answer in time [provider_timeout].');
   } catch (error) {
@@ -149,8 +148,7 @@ async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Pro
   }
 }
 
-/** Write down the outcome that the provider told. */
-async function conclude(deps: BaseDeps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
+async function recordOutcome(deps: BaseDeps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
   switch (intent.status) {
     case 'succeeded':
       await close(deps, async (tx) => (await settlePayment(tx, intent)).topUp);
@@ -168,8 +166,8 @@ async function conclude(deps: BaseDeps, attempt: Attempt, intent: Stripe.Payment
   }
 }
 
-/** The provider answered with an error: a decline, a request it cannot serve, or nothing certain. */
-async function explain(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
+/** The charge failed: a decline, a request that the provider cannot serve, or an unknown outcome. */
+async function handleError(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
   if (error instanceof Stripe.errors.StripeCardError) {
     const report = (error.payment_intent?.last_payment_error ?? error.raw) as DeclineReport;
     await close(deps, (tx) => declineAttempt(tx, attempt, report, error.payment_intent?.id));
@@ -189,7 +187,7 @@ async function explain(deps: BaseDeps, attempt: Attempt, error: unknown): Promis
   await retryLater(deps, attempt, error);
 }
 
-/** Nothing is known, so the same question is put again: after 1, 2, 4 and at most 30 seconds. */
+/** The outcome is unknown, so send the same request again: after 1, 2, 4 and at most 30 seconds. */
 async function retryLater(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   deps.log.warn({ err: error, attempt: attempt.id }, 'the outcome of an automatic top-up is unknown');

@@ -1,6 +1,6 @@
 /**
- * Credit a payment that succeeded, once, whoever hears of it first: the answer to our own call, a
- * notification, or the sweeper. The unique id of the payment decides.
+ * Credit a successful payment, once. The answer to our own call, a provider event and the sweeper all
+ * lead here; the unique id of the payment prevents a second credit.
  */
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
@@ -25,7 +25,7 @@ import { findReasonsToFreeze } from './reversals.sql.ts';
 import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
-/** What was done about a notification; `parked` is for an operator to look at. `topUp` is to be counted. */
+/** The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics. */
 export type Handled =
   | { readonly outcome: 'processed'; readonly topUp?: TopUpOutcome | undefined }
   | {
@@ -40,19 +40,19 @@ export function parked(reason: string): Handled {
   return { outcome: 'parked', reason };
 }
 
-/** Fetch a payment as the provider knows it now, with the card that paid it. */
+/** Fetch the current state of a payment, with the card that paid it. */
 export function fetchPayment(stripe: Stripe, paymentId: string): Promise<Stripe.PaymentIntent> {
   return stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method'] });
 }
 
-/** Whose payment this is: the tenant and the row of ours that it was made for. */
+/** The tenant of a payment, and our row that it was made for. */
 interface Origin {
   readonly tenant: TenantId;
   readonly checkoutId?: string;
   readonly attemptId?: string;
 }
 
-/** `intent` comes from the provider itself, never from a client, with `payment_method` expanded. */
+/** `intent` must come from the provider itself, never from a client, with `payment_method` expanded. */
 export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
   if (intent.status !== 'succeeded') return { outcome: 'ignored', reason: `payment is ${intent.status}` };
   if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
@@ -62,7 +62,7 @@ export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promi
   return credit(tx, intent, origin);
 }
 
-/** Metadata only says where to look. The row there, written before the payment existed, is the proof. */
+/** Metadata only names our row. The row is the proof: it was written before the payment existed. */
 async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin | undefined> {
   const { tenant, checkout, attempt } = intent.metadata;
   const named = parseTenantId(tenant ?? '');
@@ -113,13 +113,13 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   if (card) await clearBreaker(tx, card.fingerprint);
   if (origin.checkoutId) await advanceCheckout(tx, origin.checkoutId, 'paid');
   if (origin.attemptId) await finishAttempt(tx, origin.attemptId, 'succeeded', { paymentId: payment.id });
-  // A refund, a dispute or a warning may have been heard of before the payment itself.
+  // A refund, a dispute or a warning may have arrived before the payment.
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
   await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });
   return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
 }
 
-/** The card that paid, if it was a card and may be charged again. */
+/** The card of the payment, if it is a card that may be charged again. */
 function cardOf(
   intent: Stripe.PaymentIntent,
 ): { customerId: string; paymentMethodId: string; fingerprint: string } | undefined {

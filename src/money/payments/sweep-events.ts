@@ -1,8 +1,8 @@
 /**
- * Read the provider's own list of notifications and apply those that never reached us.
+ * Read the provider's list of events and apply those that were not delivered.
  *
- * The provider stops delivering after some days, and a notification can be lost on the way; its list
- * keeps them for a month. Each goes through the same door as one that was delivered.
+ * The provider stops delivering an event after some days, and a delivery can be lost; the list keeps
+ * events for a month. A swept event is handled like a delivered one.
  */
 import type Stripe from 'stripe';
 import type { BaseDeps } from '../../base/deps.ts';
@@ -10,13 +10,13 @@ import { EVENT_TYPES, handleEvent } from './handle-event.ts';
 import type { Provider } from './provider.ts';
 import { findHandledEvents, findSweptUntil, updateSweptUntil } from './provider-events.sql.ts';
 
-/** Read again what is this old: lists may lag behind, and an event may fail at first. */
+/** Each sweep overlaps the one before: the list may lag, and an event may fail at first. */
 const OVERLAP_SECONDS = 600;
 
-/** How far back the very first sweep looks. */
+/** How far back the first sweep looks. */
 const FIRST_SWEEP_SECONDS = 7 * 86_400;
 
-/** Apply the notifications that were not delivered; returns how many there were. */
+/** Apply the provider events that were not delivered. Returns how many were applied. */
 export async function sweepEvents(deps: BaseDeps, provider: Provider): Promise<number> {
   const startedAt = new Date();
   const sweptUntil = await findSweptUntil(deps.db);
@@ -31,17 +31,17 @@ export async function sweepEvents(deps: BaseDeps, provider: Provider): Promise<n
       await handleEvent(deps, provider, event);
     } catch (error) {
       failed += 1;
-      deps.log.error({ err: error, event: event.id }, 'a swept notification could not be applied');
+      deps.log.error({ err: error, event: event.id }, 'a swept provider event could not be applied');
     }
   }
-  // The place moves on only when nothing was left behind it.
+  // After a failure, the next sweep starts at the same place.
   if (failed === 0) await updateSweptUntil(deps.db, startedAt);
   const applied = missed.length - failed;
-  if (applied > 0) deps.log.warn({ found: applied }, 'notifications had been missed and were applied');
+  if (applied > 0) deps.log.warn({ found: applied }, 'undelivered provider events were applied');
   return applied;
 }
 
-/** Oldest first, though order must not matter. */
+/** Oldest first, though the order must not matter. */
 async function listMissed(deps: BaseDeps, { stripe }: Provider, since: number): Promise<Stripe.Event[]> {
   const events: Stripe.Event[] = [];
   for await (const event of stripe.events.list({

@@ -1,28 +1,28 @@
 /**
- * Amounts of credit that a tenant buys: by a checkout, or by the automatic top-up.
+ * Amounts of a checkout and of an automatic top-up.
  *
  * Source: specification 4.4, 4.6 and 8.
  */
 import { invalidRequest } from '../../base/failure.ts';
 import { MICROS_PER_CENT, microsOfCents } from '../amount.ts';
 
-/** Of a checkout, and of an automatic top-up that is enabled. */
+/** Limits of a checkout and of an enabled automatic top-up. */
 export const TOP_UP_CENTS_MIN = 1_000;
 export const TOP_UP_CENTS_MAX = 1_000_000;
 
 export const THRESHOLD_CENTS_MIN = 0;
 
-/** Beyond this, the amount in micros would not be a safe integer for a client that reads it back. */
+/** Above this, the amount in micros would not be a safe integer for clients. */
 export const CENTS_SAFE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / Number(MICROS_PER_CENT));
 
-/** Amounts are in micros; `null` keeps the value that is set. */
+/** Amounts are in micros; `null` keeps the current value. */
 export interface AutoTopUp {
   readonly enabled: boolean;
   readonly below: bigint | null;
   readonly amount: bigint | null;
 }
 
-/** The range of the amount holds only while it would be charged. Fails with `invalid_request`. */
+/** Checks the range of the amount only if the top-up is enabled. Fails with `invalid_request`. */
 export function parseAutoTopUp(given: {
   readonly enabled: boolean;
   readonly below_cents?: number;

@@ -2,7 +2,7 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
-/** `pending`: not yet sent. `unknown`: sent, and the answer has not arrived. Both are open. */
+/** `pending`: not sent yet. `unknown`: sent, without an answer so far. Both are open. */
 export type AttemptState = 'pending' | 'unknown' | 'succeeded' | 'declined' | 'canceled';
 
 export interface Attempt {
@@ -16,7 +16,7 @@ export interface Attempt {
   readonly cardFingerprint: string | null;
   readonly paymentId: string | null;
   readonly sends: number;
-  /** How long ago it was first sent, by the clock of the database. */
+  /** Time since it was first sent, by the database clock. */
   readonly ageSeconds: number;
 }
 
@@ -24,7 +24,7 @@ const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "custome
   payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",
   sends, coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds"`;
 
-/** Open an attempt with the amount that is set now. Returns false when the tenant has one open. */
+/** Open an attempt with the current amount. Returns false if the tenant has an open one. */
 export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into top_up_attempts (id, tenant_id, amount)
@@ -36,10 +36,10 @@ export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promi
 }
 
 /**
- * Take the next attempt that is due, for as long as one call to the provider may last.
+ * Claim the next attempt that is due, for longer than one call to the provider may last.
  *
- * Should this process die meanwhile, the attempt falls due again and another takes it; both would
- * send the same charge under the same idempotency key.
+ * If this process dies, the attempt becomes due again and another process claims it; both send the same
+ * charge with the same idempotency key.
  */
 export async function claimDueAttempt(db: Db): Promise<Attempt | undefined> {
   const { rows } = await db.query<Attempt>(
@@ -56,7 +56,7 @@ export async function findAttempt(db: Db, id: string): Promise<Attempt | undefin
   return rows[0];
 }
 
-/** From here on the outcome is unknown until the provider tells; what is asked for no longer changes. */
+/** From now on, the outcome is unknown until the provider answers, and the request does not change. */
 export async function markSent(
   tx: Tx,
   id: string,
@@ -71,7 +71,7 @@ export async function markSent(
   );
 }
 
-/** Ask again after `delaySeconds`. */
+/** Make the attempt due again after `delaySeconds`. */
 export async function postpone(
   db: Db,
   id: string,
@@ -87,7 +87,7 @@ export async function postpone(
   );
 }
 
-/** Close an open attempt. Returns false when it was closed before, by whoever heard of it first. */
+/** Close an open attempt. Returns false if it was closed already. */
 export async function finishAttempt(
   tx: Tx,
   id: string,
@@ -107,7 +107,7 @@ export async function finishAttempt(
   return rowCount === 1;
 }
 
-/** Declines of a card within the last `days`, over all tenants that saved it. */
+/** Count the declines of a card in the last `days`, over all tenants that saved it. */
 export async function countDeclines(tx: Tx, fingerprint: string, days: number): Promise<number> {
   const { rows } = await tx.query<{ count: bigint }>(
     `select count(*) from top_up_attempts

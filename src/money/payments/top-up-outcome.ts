@@ -1,4 +1,4 @@
-/** What came of a payment, or of an attempt at one, for the metrics. */
+/** The outcome of a payment or an attempt, for the metrics. */
 import type { BaseDeps } from '../../base/deps.ts';
 
 export interface TopUpOutcome {
@@ -6,7 +6,7 @@ export interface TopUpOutcome {
   readonly outcome: 'succeeded' | 'declined' | 'canceled';
 }
 
-/** Counted once it is committed: a transaction may be repeated, or undone. `undefined`: nothing came of it. */
+/** Call after the commit, because a transaction may be repeated or rolled back. `undefined` counts nothing. */
 export function countTopUp(deps: Pick<BaseDeps, 'metrics'>, topUp: TopUpOutcome | undefined): void {
   if (topUp) deps.metrics.topUps.inc({ ...topUp });
 }

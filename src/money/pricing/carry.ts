@@ -9,16 +9,16 @@ import { PRICE_DENOMINATOR } from './usage-price.ts';
 /** The carry of a new tenant. Half a micro makes its first charge round half-up. */
 export const INITIAL_CARRY = PRICE_DENOMINATOR / 2n;
 
-/** Whole micros, and what they leave over PRICE_DENOMINATOR for the next charge. */
+/** Whole micros, and the carry over PRICE_DENOMINATOR for the next charge. */
 export interface Settlement {
   readonly amount: bigint;
   readonly carry: bigint;
 }
 
-/** `carry`: fractions go to the next charge. `per_record`: each record is rounded half-up by itself. */
+/** `carry`: fractions go to the next charge. `per_record`: each record is rounded half-up on its own. */
 export type Rounding = 'carry' | 'per_record';
 
-/** The whole micros of an exact price, given what earlier charges of the tenant left over. */
+/** The whole micros of an exact price, given the carry of the tenant's earlier charges. */
 export function settlePrice(numerator: bigint, carry: bigint, rounding: Rounding): Settlement {
   if (rounding === 'per_record') {
     return { amount: (numerator + INITIAL_CARRY) / PRICE_DENOMINATOR, carry };

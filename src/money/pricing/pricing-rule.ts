@@ -1,9 +1,9 @@
 /**
- * The pricing rules by version, and what a posting is charged by.
+ * The pricing rules by version, and the terms of a posting.
  *
  * A rule turns one usage record into whole micros: its exact price, and the settlement of that price.
- * A version never changes. To change how usage is priced, append a rule here, and write it a second
- * time in `money/audit/audit-rules.ts`: `verify` recomputes each posting by the rule that charged it.
+ * A version never changes. To change the pricing, append a rule here and implement it again in
+ * `money/audit/audit-rules.ts`: `verify` recomputes each posting by the rule that charged it.
  *
  * Every rule prices over PRICE_DENOMINATOR, because a tenant's carry passes from one rule to the next.
  */
@@ -12,20 +12,20 @@ import { type Rounding, type Settlement, settlePrice } from './carry.ts';
 import type { RateCard } from './rate-card.ts';
 import { type Price, priceUsage, type Usage } from './usage-price.ts';
 
-/** Pure: the same arguments give the same amounts for ever. */
+/** Pure: the same arguments always give the same amounts. */
 export interface PricingRule {
   readonly version: number;
   readonly price: (usage: Usage, rates: RateCard) => Price;
   readonly settle: (numerator: bigint, carry: bigint, rounding: Rounding) => Settlement;
 }
 
-/** In the order of their versions, which begin with 1. */
+/** Ordered by version, starting with 1. */
 export const PRICING_RULES: readonly PricingRule[] = [{ version: 1, price: priceUsage, settle: settlePrice }];
 
-/** The newest rule; it charges what is reported now. */
+/** The newest rule, which charges all new usage. */
 export const CURRENT_RULE: PricingRule = PRICING_RULES.at(-1)!;
 
-/** What one posting is charged by. The posting stores both versions and the rounding. */
+/** The terms of one posting, which stores both versions and the rounding. */
 export interface Terms {
   readonly rates: RateCard;
   readonly rule: PricingRule;

@@ -1,5 +1,5 @@
 /**
- * The rate card: what a gigabyte costs, and what a thousand participant-minutes cost at most.
+ * The rate card: the price of a gigabyte, and the ceiling for a thousand participant-minutes.
  *
  * Source: specification 2.5 and 4.12. All prices are in micros. A card is a dated version that
  * never changes; every charge is stamped with the version that priced it.
@@ -22,7 +22,7 @@ export interface RateCard {
 /** A card before the database has given it a version. */
 export type UnversionedRateCard = Omit<RateCard, 'version'>;
 
-/** The paragraph that `GET /v1/rates` explains a charge with. */
+/** The paragraph with which `GET /v1/rates` explains a charge. */
 export const MODEL =
   'Each usage record of a self-hosted relay is charged the platform fee on the bytes that the relay sent to ' +
   'the participant, and never more than the ceiling for the role, the tier and the time connected: ' +
@@ -50,7 +50,7 @@ const RateCardFile = Type.Object(
 );
 const rateCardFile = Compile(RateCardFile);
 
-/** A rate card as files and the database hold it: amounts are decimal dollars in strings, like "0.60". */
+/** A rate card in files and in the database: amounts are decimal dollars in strings, like "0.60". */
 export type RateCardFile = Static<typeof RateCardFile>;
 
 export const BUILT_IN_RATES: RateCardFile = {
@@ -66,15 +66,15 @@ export const BUILT_IN_RATES: RateCardFile = {
 };
 
 /**
- * Read a rate card from what a file holds.
+ * Parse the content of a rate card file.
  *
- * Throws an `Error` whose message names the first field that is wrong.
+ * Throws an `Error` whose message names the first invalid field.
  */
 export function parseRateCard(file: unknown): UnversionedRateCard {
   if (!rateCardFile.Check(file)) {
     const [fault] = rateCardFile.Errors(file);
     const field = fault?.instancePath.slice(1) || 'the rate card';
-    // Each member that `additionalProperties: false` forbids shows as a schema that nothing satisfies.
+    // A member that `additionalProperties: false` forbids is reported with the keyword `boolean`.
     const wrong = fault?.keyword === 'boolean' ? 'is not a known field' : (fault?.message ?? 'is not valid');
     throw new Error(`${field} ${wrong} (amounts are dollars in strings, like "0.60")`);
   }

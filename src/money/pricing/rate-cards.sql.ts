@@ -29,7 +29,7 @@ export async function listRateCards(db: Db): Promise<RateCardRow[]> {
   return rows;
 }
 
-/** Loading takes turns, so that two starters with the same file make one version. */
+/** Serializes loading, so that two processes that load the same file make one version. */
 export async function lockRateCards(tx: Tx): Promise<void> {
   await tx.query('lock table rate_cards in share row exclusive mode');
 }

@@ -1,4 +1,4 @@
-/** The rate cards of the database. A version never changes, so each is read once and then remembered. */
+/** The rate cards of the database. A version never changes, so each is read once and cached. */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Db, Pool } from '../../base/db/pool.ts';
@@ -38,7 +38,7 @@ export class RateCards {
   }
 }
 
-/** Read a rate card from a JSON file. Throws an `Error` that names the file and what is wrong in it. */
+/** Read a rate card from a JSON file. Throws an `Error` that names the file and the fault. */
 export async function readRatesFile(path: string): Promise<RateCardFile> {
   try {
     const card: unknown = JSON.parse(await readFile(path, 'utf8'));
@@ -50,8 +50,8 @@ export async function readRatesFile(path: string): Promise<RateCardFile> {
 }
 
 /**
- * Make `card` the newest version, unless it already is. Without a card, the built-in one serves a
- * database that has none yet.
+ * Make `card` the newest version, unless it already is. Without `card`, an empty database gets the
+ * built-in one.
  *
  * Returns the version in effect and whether it is new.
  */

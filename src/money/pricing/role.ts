@@ -1,8 +1,8 @@
-/** Roles of participants and tiers of what they receive: what a price depends on. Source: specification 2.6. */
+/** Roles of participants and tiers of the media they receive; prices depend on both. Source: specification 2.6. */
 
 export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** By the sum of the pixels of all video streams that a participant received at once. */
+/** By the total pixels of all video streams that a participant receives at once. */
 export const TIERS = ['audio', 'hd', 'full_hd', '2k', '2k_plus'] as const;
 export type Tier = (typeof TIERS)[number];

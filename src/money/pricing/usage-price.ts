@@ -14,7 +14,7 @@ export const PRICE_DENOMINATOR = (1n << 30n) * 1875n;
 const FEE_SCALE = 1875n; // micros x bytes / 2^30, over PRICE_DENOMINATOR
 const CEILING_SCALE = 1n << 25n; // micros x seconds / 60,000, over PRICE_DENOMINATOR
 
-/** What a relay measured for one participant over one interval. */
+/** Usage that a relay measured for one participant over one interval. */
 export interface Usage {
   readonly role: Role;
   readonly tier: Tier;
@@ -31,7 +31,7 @@ export interface Price {
 /**
  * The platform fee on egress, but never more than the ceiling for the time connected.
  *
- * A negative quantity means nobody validated the request. That is our bug: it throws
+ * A negative quantity means that the request was not validated. That is our bug: it throws
  * `AssertionError`, not a `Failure` that the caller could act on.
  */
 export function priceUsage(usage: Usage, rates: RateCard): Price {

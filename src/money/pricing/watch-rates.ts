@@ -1,18 +1,18 @@
-/** Load the rate card again whenever its file changes, without a restart. */
+/** Reload the rate card whenever its file changes, without a restart. */
 import { stat } from 'node:fs/promises';
 import { outageOf } from '../../base/db/outage.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { loadRates, readRatesFile } from './rate-cards.ts';
 
 /**
- * Returns the work of one turn. A file that is wrong is reported once and changes nothing: the card in effect
- * stays in effect. While the database is away, each turn tries again.
+ * Returns the work of one turn. An invalid file is logged once, and the current card stays in effect.
+ * While the database is unavailable, each turn tries again.
  */
 export function watchRates({ db, log }: Pick<BaseDeps, 'db' | 'log'>, path: string): () => Promise<void> {
-  let dealtWith: string | undefined;
+  let handled: string | undefined;
   return async () => {
     const version = await versionOf(path);
-    if (version === dealtWith) return;
+    if (version === handled) return;
     try {
       const { version: card, loaded } = await loadRates(db, await readRatesFile(path));
       if (loaded) log.info({ version: card, path }, 'rate card loaded');
@@ -20,7 +20,7 @@ export function watchRates({ db, log }: Pick<BaseDeps, 'db' | 'log'>, path: stri
       log.error({ err: error }, 'the changed rate card was not loaded');
       if (outageOf(error)) return;
     }
-    dealtWith = version;
+    handled = version;
   };
 }
 

@@ -14,7 +14,7 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { tenantStatusChanged } from './status-events.ts';
 
-/** An operator moves a tenant to another status. Fails with `not_found` or `status_change_refused`. */
+/** Change the status as an operator. Fails with `not_found` or `status_change_refused`. */
 export async function changeStatus(
   db: Pool,
   id: TenantId,
@@ -39,12 +39,12 @@ export async function activate(tx: Tx, account: Account): Promise<Account> {
   return { ...account, status: 'active' };
 }
 
-/** An operator exempts a tenant from charging, or ends that. What it reported while exempt is never billed. */
+/** Exempt a tenant from charging, or end the exemption. Usage reported while exempt is never billed. */
 export async function setExempt(db: Pool, id: TenantId, exempt: boolean): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { tenant, account } = await lockTenantAndAccount(tx, id);
     await updateExempt(tx, id, exempt);
-    await tell(tx, account, tenant, { ...tenant, exempt });
+    await appendStatusChange(tx, account, tenant, { ...tenant, exempt });
   });
 }
 
@@ -56,10 +56,15 @@ async function moveStatus(
   reason: string,
 ): Promise<void> {
   await updateStatus(tx, tenant, status, reason);
-  await tell(tx, account, tenant, { ...tenant, status });
+  await appendStatusChange(tx, account, tenant, { ...tenant, status });
 }
 
-async function tell(tx: Tx, { balance }: Account, before: Tenant, after: Tenant): Promise<void> {
+async function appendStatusChange(
+  tx: Tx,
+  { balance }: Account,
+  before: Tenant,
+  after: Tenant,
+): Promise<void> {
   const change = {
     from: before.status,
     to: after.status,
@@ -69,7 +74,7 @@ async function tell(tx: Tx, { balance }: Account, before: Tenant, after: Tenant)
   await appendEvents(tx, after.id, [tenantStatusChanged(change)]);
 }
 
-/** Every transaction that needs both locks the account first. Fails with `not_found`. */
+/** Locks the account first, as every transaction that needs both must. Fails with `not_found`. */
 async function lockTenantAndAccount(tx: Tx, id: TenantId): Promise<{ tenant: Tenant; account: Account }> {
   if (!(await findTenant(tx, id))) throw new Failure('not_found');
   const account = await lockAccount(tx, id);

@@ -1,4 +1,4 @@
-/** The event of a tenant whose status, or whose exemption from charging, has changed. */
+/** The event of a change of a tenant's status or exemption from charging. */
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { NewEvent } from '../../events/event.ts';
 

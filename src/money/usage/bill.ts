@@ -1,5 +1,5 @@
 /**
- * What batches of usage records come to, for the account that pays for them. Pure.
+ * Computes the bill of an account for batches of usage records. Pure.
  *
  * Source: specification 4.12, charging rules 1 and 2.
  */
@@ -13,7 +13,7 @@ import { repeats, type StoredRecord, stored } from './usage.sql.ts';
 import type { UsageRecord } from './usage-record.ts';
 import type { UsageRecords } from './usage-records.ts';
 
-/** What one request reports. */
+/** The records of one request. */
 export interface Batch {
   readonly tenant: TenantId;
   readonly records: UsageRecords;
@@ -26,21 +26,21 @@ export interface ChargeOutcome {
   readonly unbilled: number;
   readonly total: bigint;
   readonly admitted: boolean;
-  /** Duplicates that came with other values than the record they repeat. */
+  /** Duplicates whose values differ from the record that they repeat. */
   readonly conflicts: number;
 }
 
-/** Of batches that were charged together. */
+/** Outcomes of batches that were charged together. */
 export type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
 
 export interface Bill {
-  /** As it was before. */
+  /** The account before the charge. */
   readonly account: Account;
-  /** What is new of each batch, in order. */
+  /** The new records of each batch, in order. */
   readonly charged: readonly ChargedRecords[];
-  /** How many records are new. */
+  /** The number of new records. */
   readonly count: number;
-  /** Micros: the sum of the amounts. Of an exempt account, what it would have been charged. */
+  /** Micros: the sum of the amounts. For an exempt account, the amount that it would have been charged. */
   readonly total: bigint;
   readonly carry: bigint;
   readonly terms: Terms;
@@ -48,13 +48,13 @@ export interface Bill {
   readonly outcomes: Outcomes;
 }
 
-/** What was accepted before, by id; `undefined` takes every record of the batches for new. */
+/** Records accepted before, by id; `undefined`: treat every record of the batches as new. */
 export type Known = ReadonlyMap<string, StoredRecord> | undefined;
 
 /**
  * Bill batches of one account, one after the other.
  *
- * The records of an exempt account are priced for a shadow bill that moves neither balance nor carry.
+ * The records of an exempt account are priced, but move neither balance nor carry.
  */
 export function billBatches(account: Account, batches: readonly Batch[], known: Known, terms: Terms): Bill {
   const accepted = new Map(known);
@@ -96,7 +96,7 @@ function allNew(records: UsageRecords): Sorted {
   return { lines: records.rows(), count: records.length, conflicts: [] };
 }
 
-/** Tell new records from those whose id was accepted before, by an earlier charge or by this one. */
+/** Separate new records from those whose id was accepted before, by an earlier charge or by this one. */
 function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>): Sorted {
   const lines: number[] = [];
   const conflicts: UsageRecord[] = [];
@@ -115,7 +115,7 @@ function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>)
   return { lines, count, conflicts };
 }
 
-/** What each new record costs, by row, in micros, and what they cost together. Others cost nothing. */
+/** The cost of each new record, by row, and of all together, in micros. Duplicates cost nothing. */
 export interface Settled {
   readonly amounts: readonly bigint[];
   readonly capped: readonly boolean[];
@@ -123,7 +123,7 @@ export interface Settled {
   readonly carry: bigint;
 }
 
-/** Exact prices first, then whole micros in the order of the records. */
+/** Price the new records and settle them in order. */
 export function settleRecords(
   records: UsageRecords,
   lines: readonly number[],

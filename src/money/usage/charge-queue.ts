@@ -1,44 +1,44 @@
 /**
  * Batches that wait for their transaction.
  *
- * A transaction costs about as much for one small batch as for fifty, most of it in the commit. So
- * what arrives while this process is busy committing goes into the next transaction together; what
- * arrives while it is idle goes at once, and alone. Nobody is answered before the commit of his own
- * records, and nobody waits for company.
+ * A transaction costs about as much for one small batch as for fifty, mostly in the commit. So batches
+ * that arrive during a commit share the next transaction; a batch that arrives at an idle queue goes at
+ * once, alone. Each request is answered only after its own commit. An idle queue never waits to fill a
+ * batch.
  *
- * Whatever is wrong with one batch stays with it: a transaction that the database refuses is done
- * again batch by batch, and an account that somebody else has locked is waited for apart.
+ * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
+ * one by one. The batches of a locked account wait for the lock separately.
  *
- * Nobody waits for ever, though the database may hang: whoever waits too long is told so, and what he
- * reported is let go unless its transaction has begun. He will report it again.
+ * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
+ * has not started it is dropped; the relay retries.
  */
 import { isRefusal } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Batch, ChargeOutcome, Outcomes } from './bill.ts';
 
 export interface Charging {
-  /** Leaves batches without an outcome whose accounts somebody else has locked. */
+  /** Returns no outcome for batches whose accounts are locked. */
   free(batches: readonly Batch[]): Promise<Outcomes>;
-  /** Waits for the lock, and leaves nothing out. */
+  /** Waits for the lock, and returns every outcome. */
   tenant(tenant: TenantId, batches: readonly Batch[]): Promise<Outcomes>;
 }
 
 export interface QueueLimits {
-  /** Transactions at a time. More than one keeps PostgreSQL busy while a commit reaches the disk. */
+  /** Concurrent transactions. More than one keeps PostgreSQL busy while a commit reaches the disk. */
   readonly transactions: number;
-  /** Records in a transaction that serves several batches. One batch alone may hold more. */
+  /** Records in a transaction of several batches. A single batch may hold more. */
   readonly records: number;
 }
 
 export const LIMITS: QueueLimits = { transactions: 3, records: 2_000 };
 
-/** From the report of a batch to its commit. Longer than a lock is waited for (`base/db/pool.ts`). */
+/** From the report of a batch to its commit. Longer than the lock timeout (`base/db/pool.ts`). */
 const WAIT_MS_MAX = 10_000;
 
 interface Waiting {
   readonly batch: Batch;
-  /** Its caller has been told that it took too long. */
-  isGivenUp: boolean;
+  /** Its caller has been answered with an error. */
+  hasTimedOut: boolean;
   readonly resolve: (outcome: ChargeOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -47,7 +47,7 @@ export class ChargeQueue {
   readonly #charging: Charging;
   readonly #limits: QueueLimits;
   #waiting: Waiting[] = [];
-  /** Tenants with a transaction under way; another one would only wait for the first. */
+  /** Tenants with a running transaction; another one would only wait for the first. */
   readonly #busy = new Set<TenantId>();
   #running = 0;
 
@@ -59,9 +59,9 @@ export class ChargeQueue {
   /** The outcome of `batch`, once it is committed. */
   charge(batch: Batch): Promise<ChargeOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<ChargeOutcome>();
-    const item = { batch, resolve, reject, isGivenUp: false };
+    const item = { batch, resolve, reject, hasTimedOut: false };
     const timer = setTimeout(() => {
-      item.isGivenUp = true;
+      item.hasTimedOut = true;
       reject(new Error('charging a batch took too long'));
     }, WAIT_MS_MAX);
     this.#waiting.push(item);
@@ -78,7 +78,7 @@ export class ChargeQueue {
     }
   }
 
-  /** The oldest batches whose tenants are free, as many as go together. */
+  /** Take the oldest batches whose tenants are free, as many as fit one transaction. */
   #take(): Waiting[] {
     const taken: Waiting[] = [];
     const left: Waiting[] = [];
@@ -107,19 +107,19 @@ export class ChargeQueue {
     this.#start();
   }
 
-  /** Beside the transactions that are counted, so that whoever holds the lock holds up nobody else. */
+  /** Not counted against the limit, so that a locked account delays no other tenant. */
   async #waitFor(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
     await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches));
     this.#busy.delete(tenant);
     this.#start();
   }
 
-  /** Charge and answer. Returns those that were left out. */
+  /** Charge and answer. Returns the batches without an outcome. */
   async #charge(
     waiting: readonly Waiting[],
     charge: (batches: readonly Batch[]) => Promise<Outcomes>,
   ): Promise<Waiting[]> {
-    const items = waiting.filter((item) => !item.isGivenUp);
+    const items = waiting.filter((item) => !item.hasTimedOut);
     if (items.length === 0) return [];
     try {
       const outcomes = await charge(items.map((item) => item.batch));

@@ -1,10 +1,10 @@
 /**
- * Charge what relays report, in one transaction: the reason this service exists.
+ * Charge the usage that relays report, in one transaction: the core of this service.
  *
  * Source: specification 4.12. The transaction claims the ids, prices the records (`bill.ts`, where
- * duplicates cost nothing), appends to the ledger, moves balances and carries, and asks for automatic
- * top-ups where they are due. It serves one batch or many, of one tenant or of many; each is answered
- * as if it had come alone, after those before it. The queue decides which batches go together.
+ * duplicates cost nothing), appends to the ledger, moves balances and carries, and requests automatic
+ * top-ups that are due. It serves one or many batches of one or many tenants; each is answered as if it
+ * had come alone, after those before it. The queue decides which batches go together.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -31,14 +31,14 @@ import type { UsageRecords } from './usage-records.ts';
 export interface ChargeDeps extends EventDeps {
   readonly rates: RateCards;
   readonly charges: ChargeQueue;
-  /** Learns from the records which participants were present. */
+  /** Notes which participants the records show as present. */
   readonly sightings: { note(tenant: TenantId, records: UsageRecords): void };
-  /** Tells the worker of this process that an automatic top-up may be due. A lost call only delays it. */
+  /** Wakes the top-up worker of this process. A lost call only delays a top-up. */
   readonly wakeTopUps: () => void;
   readonly config: { readonly billingRounding: Rounding };
 }
 
-/** The batch is charged as a whole or not at all; the answer comes from its commit. */
+/** Charges the batch as a whole or not at all. Resolves after the commit. */
 export async function chargeUsage(
   deps: ChargeDeps,
   tenant: TenantId,
@@ -52,13 +52,13 @@ export async function chargeUsage(
   return outcome;
 }
 
-/** Charge batches, leaving those without an outcome whose accounts somebody else has locked. */
+/** Charge batches, without an outcome for those whose accounts another transaction has locked. */
 export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
   return charge(deps, batches, CURRENT_RULE, (tx) => lockFreeAccounts(tx, tenants));
 }
 
-/** Charge batches of one tenant, after whoever has its account locked. */
+/** Charge batches of one tenant, waiting for the lock on its account. */
 export function chargeTenant(
   deps: ChargeDeps,
   tenant: TenantId,
@@ -69,9 +69,9 @@ export function chargeTenant(
 }
 
 /**
- * Looking every id up first costs more than storing it, and nearly every record is new. So records
- * are taken for new unless a few of their ids are known, and stored at once; should that turn out
- * wrong, the unique key refuses them, and the whole transaction is done again with the look-up.
+ * Looking up an id costs more than storing it, and nearly every record is new. So the first attempt
+ * probes only a few ids and stores the records as new. If one is known after all, the unique key refuses
+ * it, and the whole transaction runs again with the look-up.
  */
 async function charge(
   deps: ChargeDeps,
@@ -82,9 +82,9 @@ async function charge(
   const attempt = async (
     mustLookUp: (tx: Tx, locked: readonly Batch[]) => Promise<boolean>,
   ): Promise<Outcomes> => {
-    const { bills, topUpRequested, turned } = await inTransaction(deps.db, async (tx) => {
+    const { bills, topUpRequested, creditChanged } = await inTransaction(deps.db, async (tx) => {
       const locking = lock(tx);
-      // While the database is at it.
+      // Sort while the database takes the locks.
       for (const { records } of batches) records.sortById();
       const accounts = await locking;
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
@@ -94,7 +94,7 @@ async function charge(
       return { bills, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
-    for (const tenant of turned) deps.events.wake(tenant);
+    for (const tenant of creditChanged) deps.events.wake(tenant);
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
@@ -111,7 +111,7 @@ function idsOf(batches: readonly Batch[]): TenantIds {
   );
 }
 
-/** A batch that was sent before shows by its first record, its last, or the one between. */
+/** The first, middle and last id of each batch: enough to detect a batch that was sent before. */
 function probe(batches: readonly Batch[]): TenantIds {
   return batches.flatMap(({ tenant, records }) => {
     const { length } = records;
@@ -141,10 +141,10 @@ async function makeBills(
 }
 
 interface Stored {
-  /** Whether an automatic top-up was asked for. */
+  /** Whether an automatic top-up was requested. */
   readonly topUpRequested: boolean;
-  /** Tenants whose credit is spent, or there again, by this transaction. */
-  readonly turned: readonly TenantId[];
+  /** Tenants whose credit this transaction spent or restored. */
+  readonly creditChanged: readonly TenantId[];
 }
 
 async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
@@ -155,20 +155,20 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
     ),
   );
   const posted = bills.filter(({ count }) => count > 0);
-  if (posted.length === 0) return { topUpRequested: false, turned: [] };
+  if (posted.length === 0) return { topUpRequested: false, creditChanged: [] };
 
   await copyRecords(
     tx,
     posted.map((bill) => ({ ...bill, tenant: bill.account.tenant, seq: bill.account.lastSeq + 1n })),
   );
   let topUpRequested = false;
-  const turned: TenantId[] = [];
+  const creditChanged: TenantId[] = [];
   const accounts = await appendPostings(tx, posted.map(postingOf));
   for (const [index, account] of accounts.entries()) {
     if (!account.exempt && (await requestTopUpIfBelow(tx, account))) topUpRequested = true;
-    if (account.balance > 0n !== posted[index]!.account.balance > 0n) turned.push(account.tenant);
+    if (account.balance > 0n !== posted[index]!.account.balance > 0n) creditChanged.push(account.tenant);
   }
-  return { topUpRequested, turned };
+  return { topUpRequested, creditChanged };
 }
 
 function postingOf(bill: Bill) {

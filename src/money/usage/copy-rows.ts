@@ -2,21 +2,21 @@
  * Rows of `usage_records` in PostgreSQL's binary COPY format.
  *
  * Source: PostgreSQL manual, COPY, "Binary Format". Written straight into buffers: the same rows as
- * text cost the service three times as much, most of it in strings that are thrown away at once.
+ * text cost three times as much, mostly in short-lived strings.
  */
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords } from './usage-records.ts';
 
-/** What a posting holds of one batch. */
+/** One batch of a posting. */
 export interface ChargedRecords {
   readonly records: UsageRecords;
-  /** By row: its place among the new ones of the batch; -1 when it repeats what was charged before. */
+  /** By row: its index among the new records of the batch; -1 for a duplicate. */
   readonly lines: readonly number[];
-  /** How many are new. */
+  /** The number of new records. */
   readonly count: number;
-  /** By row: micros, and whether the ceiling lowered them. */
+  /** By row: micros, and whether the ceiling lowered the amount. */
   readonly amounts: readonly bigint[];
   readonly capped: readonly boolean[];
 }
@@ -47,7 +47,7 @@ export const TIER_CODES: Readonly<Record<Tier, string>> = {
   '2k_plus': 'k',
 };
 
-/** PostgreSQL stores one piece while the next is being written. */
+/** PostgreSQL stores one piece while we write the next. */
 const PIECE_BYTES = 64 * 1024;
 
 const SPARE_BUFFERS_MAX = 48;
@@ -59,8 +59,8 @@ const TAIL = Buffer.from([0xff, 0xff]);
 /**
  * The rows, in pieces.
  *
- * Those of a batch go in the order of their ids, which takes a quarter off PostgreSQL's time:
- * neighbours in the index are then inserted one after the other, into pages that are at hand.
+ * The rows of a batch are ordered by id, which saves a quarter of PostgreSQL's time: neighbours in the
+ * index are inserted one after the other, into cached pages.
  */
 export function* copyRows(postings: readonly PostedRecords[], buffers: Buffers): Generator<Buffer> {
   yield HEAD;
@@ -85,7 +85,7 @@ export function* copyRows(postings: readonly PostedRecords[], buffers: Buffers):
   yield TAIL;
 }
 
-/** Without its texts: two bytes for the row, four for each column, 49 for those of fixed size. */
+/** Without the texts: two bytes for the row, four per column, 49 for the columns of fixed size. */
 const ROW_BYTES = 2 + 4 * COLUMNS + 49;
 
 function writeRow(
@@ -113,14 +113,14 @@ function writeRow(
 }
 
 /**
- * The buffers of one COPY. They are used again by the next: as garbage, they would be most of what
- * a busy service leaves behind.
+ * The buffers of one COPY, reused by the next. Otherwise they would be most of the garbage of a busy
+ * service.
  */
 export class Buffers {
   static readonly #spare: Buffer[] = [];
   readonly #taken: Buffer[] = [];
 
-  /** Of PIECE_BYTES, or larger where `size` is. */
+  /** A buffer of PIECE_BYTES, or of `size` if that is larger. */
   take(size: number): Buffer {
     const spare = size <= PIECE_BYTES ? Buffers.#spare.pop() : undefined;
     const buffer = spare ?? Buffer.allocUnsafeSlow(Math.max(size, PIECE_BYTES));
@@ -128,7 +128,7 @@ export class Buffers {
     return buffer;
   }
 
-  /** Once they are sent. */
+  /** Call once they are sent. */
   giveBack(): void {
     for (const buffer of this.#taken) {
       const isWanted = buffer.length === PIECE_BYTES && Buffers.#spare.length < SPARE_BUFFERS_MAX;

@@ -1,5 +1,5 @@
 /**
- * Usage records: what a relay reports, one for each participant and interval.
+ * Usage records: a relay reports one for each participant and interval.
  *
  * Source: specification 2.6.
  */

@@ -1,16 +1,15 @@
 /**
  * The usage records of one request, as columns.
  *
- * Five thousand records as objects are a hundred thousand things for the garbage collector to look
- * at, and it took longer for them than charging did. As columns they are a few arrays, and their
- * texts stay where they came in: in the body of the request.
+ * Five thousand records as objects are a hundred thousand heap objects, and collecting them took longer
+ * than charging. As columns they are a few arrays, and their texts stay in the request body.
  */
 import { assert } from '../../base/lib/assert.ts';
 import { ROLES, type Role, TIERS, type Tier } from '../pricing/role.ts';
 import type { Usage } from '../pricing/usage-price.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** The texts of a record, each by where it starts and ends in the bytes. */
+/** The text columns of a record. */
 export const ID = 0;
 export const ROOM = 1;
 export const PARTICIPANT = 2;
@@ -20,11 +19,11 @@ const TEXTS = 3;
 export class UsageRecords {
   /** UTF-8. */
   readonly bytes: Buffer;
-  /** Places in ROLES and in TIERS. */
+  /** Indexes into ROLES and TIERS. */
   readonly roles: Uint8Array;
   readonly tiers: Uint8Array;
   readonly seconds: Uint32Array;
-  /** Whole numbers that a double holds exactly. */
+  /** Safe integers. */
   readonly egressBytes: Float64Array;
   readonly ingressBytes: Float64Array;
   readonly capacity: number;
@@ -32,7 +31,7 @@ export class UsageRecords {
   readonly #texts: Int32Array;
   #rowsById: readonly number[] | undefined;
 
-  /** Room for `capacity` records, whose texts lie in `bytes`. */
+  /** Space for `capacity` records, whose texts lie in `bytes`. */
   constructor(bytes: Buffer, capacity: number) {
     this.bytes = bytes;
     this.capacity = capacity;
@@ -75,7 +74,7 @@ export class UsageRecords {
     this.#texts[at + 1] = end;
   }
 
-  /** Where the text starts in the bytes; -1 when there is none. */
+  /** The start of the text in `bytes`; -1 if there is none. */
   textStart(row: number, column: TextColumn): number {
     return this.#texts[2 * (TEXTS * row + column)]! - 1;
   }
@@ -84,7 +83,7 @@ export class UsageRecords {
     return this.#texts[2 * (TEXTS * row + column) + 1]!;
   }
 
-  /** Of all texts of a record together. */
+  /** The total length of the texts of a record. */
   textBytes(row: number): number {
     let sum = 0;
     for (let column: TextColumn = ID; column < TEXTS; column += 1) {
@@ -118,7 +117,7 @@ export class UsageRecords {
     return TIERS[this.tiers[row]!]!;
   }
 
-  /** What a record is charged for. */
+  /** The part of a record that is charged. */
   usage(row: number): Usage {
     return {
       role: this.role(row),
@@ -138,20 +137,20 @@ export class UsageRecords {
     };
   }
 
-  /** All rows, roughly in the order of their ids. They are sorted the first time; the order is kept. */
+  /** All rows, roughly in the order of their ids. Sorted once, then cached. */
   sortById(): readonly number[] {
     this.#rowsById ??= sortRows(this);
     return this.#rowsById;
   }
 }
 
-/** Of an id, as many bytes as fit a double's 53 bits beside a row: ROWS is how many there may be. */
+/** A sort key holds this many bytes of the id, and the row: both fit the 53 bits of a double. */
 const KEY_BYTES = 5;
 const ROWS = 2 ** 13;
 
 /**
- * By what follows the common beginning of the ids. Only PostgreSQL's speed depends on it, so a few
- * bytes will do; as numbers they are sorted several times as fast as texts.
+ * Sorts by the bytes after the common prefix of the ids. Only PostgreSQL's speed depends on the order, so
+ * a few bytes are enough; sorting them as numbers is several times as fast as sorting texts.
  */
 function sortRows(records: UsageRecords): number[] {
   const { bytes, length } = records;
@@ -168,7 +167,7 @@ function sortRows(records: UsageRecords): number[] {
   return Array.from(keys.sort(), (key) => key % ROWS);
 }
 
-/** How many bytes all ids begin with in common. */
+/** The length of the common prefix of all ids. */
 function commonBytes(records: UsageRecords): number {
   const { bytes, length } = records;
   if (length === 0) return 0;

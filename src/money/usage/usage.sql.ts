@@ -14,7 +14,7 @@ import {
 } from './copy-rows.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** Ids, each of a tenant. */
+/** Record ids with their tenants. */
 export type TenantIds = readonly { readonly tenant: TenantId; readonly id: string }[];
 
 /** Whether any of these ids was accepted before. */
@@ -33,7 +33,7 @@ function columns(ids: TenantIds): [TenantId[], string[]] {
   return [ids.map(({ tenant }) => tenant), ids.map(({ id }) => id)];
 }
 
-/** What was stored for an id, as far as a later report of it can differ. */
+/** The stored fields of a record in which a later report of its id can differ. */
 export interface StoredRecord {
   readonly id: string;
   readonly role: string;
@@ -46,10 +46,10 @@ export interface StoredRecord {
 }
 
 /**
- * Those of the ids that were accepted before, by tenant. Certain only while the accounts are locked.
+ * The ids that were accepted before, by tenant. Reliable only while the accounts are locked.
  *
- * One look-up for each tenant: PostgreSQL plans that by the index however full the table is, where a
- * join of many ids with a small table reads the whole of it.
+ * One look-up per tenant: PostgreSQL then always uses the index. For a join of many ids, it would read
+ * a small table as a whole.
  */
 export async function findKnown(tx: Tx, ids: TenantIds): Promise<Map<TenantId, Map<string, StoredRecord>>> {
   const known = new Map<TenantId, Map<string, StoredRecord>>();
@@ -66,7 +66,7 @@ export async function findKnown(tx: Tx, ids: TenantIds): Promise<Map<TenantId, M
   return known;
 }
 
-/** Whether a report repeats what was stored for its id, in every field. */
+/** Whether a report equals the stored record in every field. */
 export function repeats(stored: StoredRecord, record: UsageRecord): boolean {
   return (
     stored.egressBytes === record.egressBytes &&
@@ -90,15 +90,15 @@ export function stored(record: UsageRecord): StoredRecord {
   };
 }
 
-/** An id that was taken for new was accepted before. */
+/** An id that was assumed to be new was accepted before. */
 export class KnownIdError extends Error {
   override readonly name = 'KnownIdError';
 }
 
 /**
- * Store the records of postings, by COPY: PostgreSQL's fastest way in.
+ * Store the records of postings by COPY, PostgreSQL's fastest import.
  *
- * One id that is there already fails the whole COPY, with `KnownIdError`.
+ * One known id fails the whole COPY with `KnownIdError`.
  */
 export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): Promise<void> {
   const sink = tx.query(copyFrom(`copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`));
@@ -106,14 +106,14 @@ export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): P
   try {
     await pipeline(copyRows(postings, buffers), sink);
   } catch (error) {
-    // The table has no other unique key. Where it is partitioned, PostgreSQL names that of the partition.
+    // The table has no other unique key. If it is partitioned, PostgreSQL names the key of the partition.
     if (!violatesUnique(error)) throw error;
     throw new KnownIdError('an id was accepted before', { cause: error });
   }
   buffers.giveBack();
 }
 
-/** Keep reports that gave an accepted id other values: counted, with the newest such values. */
+/** Store reports that repeat an accepted id with different values: their count and the newest values. */
 export async function recordConflicts(
   tx: Tx,
   conflicts: readonly { readonly tenant: TenantId; readonly record: UsageRecord }[],
@@ -140,7 +140,7 @@ export async function recordConflicts(
   );
 }
 
-/** The report as the relay sent it, but for its id. */
+/** The report as the relay sent it, without its id. */
 function renderReported({
   role,
   tier,

@@ -42,7 +42,7 @@ describe('migrate', () => {
     expect(await migrate(pool)).toBe(0);
   });
 
-  it('lets two starters at once take turns', async () => {
+  it('serializes two processes that start at once', async () => {
     const another = openPool(databaseUrl(inject('adminUrl'), name));
     const runs = await Promise.all([migrate(pool), migrate(another), migrate(pool)]).finally(() =>
       another.end(),
@@ -51,7 +51,7 @@ describe('migrate', () => {
     expect(await listRun()).toEqual(files);
   });
 
-  it('takes longer than the pool allows a statement', async () => {
+  it('may take longer than the statement timeout of the pool', async () => {
     const impatient = openPool(databaseUrl(inject('adminUrl'), name));
     Object.assign(impatient.options, { query_timeout: 1, statement_timeout: 1, lock_timeout: 1 });
     expect(await migrate(impatient).finally(() => impatient.end())).toBe(files.length);
@@ -63,8 +63,8 @@ describe('migrate', () => {
     await expect(migrate(pool)).rejects.toThrow(`migration ${files[0]} was changed after it ran`);
   });
 
-  it('leaves nothing of a file in which it was killed, and resumes there', async () => {
-    // Another transaction that makes a table of the same name holds the migration up in its middle.
+  it('rolls back a file in which it was killed, and resumes there', async () => {
+    // Another transaction that creates a table of the same name blocks the migration halfway.
     const blocker = await pool.connect();
     await blocker.query('begin; create table provider_cursor ()');
     const killed = openPool(databaseUrl(inject('adminUrl'), name), { applicationName: 'to be killed' });

@@ -18,7 +18,7 @@ function checksum(sql: string): string {
   return createHash('sha256').update(sql).digest('hex');
 }
 
-/** Databases have run these files, and a changed file stops their service at its next start. */
+/** Databases have run these files, and a changed file would stop their service at its next start. */
 const FROZEN: Readonly<Record<string, string>> = {
   '0001_init.sql': '75376e2b416222baca1acbc17c96b997693fe1ed0265ac7921abee113ab5cdc2',
   '0002_join.sql': '19a5f7f1c6ffe245812a592c9b45635a99360b020d2c813d1a348d77c6cc1eaf',
@@ -30,7 +30,7 @@ describe('migrations', () => {
     expect(checksum(await read(name))).toBe(frozen);
   });
 
-  it('have numbers of their own', async () => {
+  it('have unique numbers', async () => {
     const numbers = (await readdir(FOLDER)).map((name) => name.slice(0, 4));
     expect(new Set(numbers).size).toBe(numbers.length);
   });
@@ -41,7 +41,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
   const TENANT = 7n;
   let filenodeBefore: unknown;
 
-  /** Run every migration before this one, and remember them as `migrate` does. */
+  /** Run every migration before this one, and record them as `migrate` does. */
   async function migrateBefore(name: string): Promise<void> {
     await database.pool.query(`create table migrations (
       name text primary key, checksum text not null, run_at timestamptz not null default now())`);
@@ -55,7 +55,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
     }
   }
 
-  /** Six records of half a micro: with a carry they cost 3 together, rounded by themselves 6. */
+  /** Six records of half a micro: with a carry they cost 3 together, rounded one by one 6. */
   async function insertUsage(seq: number, before: bigint, kind: 'usage' | 'unbilled', rounding: Rounding) {
     const usage = { role: 'audience', tier: 'audio', seconds: 10, egressBytes: 26_844n } as const;
     const { numerator } = priceUsage(usage, { version: 1, ...parseRateCard(BUILT_IN_RATES) });
@@ -117,7 +117,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
     expect(await migrate(pool)).toBeGreaterThan(0);
   });
 
-  it('says rule 1 and an unknown rounding of usage, and nothing of the others', async () => {
+  it('sets rule 1 and an unknown rounding on usage postings only', async () => {
     const { rows } = await database.pool.query(
       'select kind, rule_version, rounding from postings order by seq',
     );
@@ -135,7 +135,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
     ]);
   });
 
-  it('leaves charges that verify computes again', async () => {
+  it('leaves charges that verify can recompute', async () => {
     expect(await recomputeCharges(database.pool)).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
     expect(await filenode()).toBe(filenodeBefore);
   });
 
-  it('leaves postings append-only, and asks new usage for its rule', async () => {
+  it('leaves postings append-only, and requires a rule for new usage', async () => {
     const { pool } = database;
     await expect(pool.query('update postings set rule_version = 2')).rejects.toThrow('append-only');
     const insert = `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, carry,

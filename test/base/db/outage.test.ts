@@ -12,7 +12,7 @@ const errorOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('a host where no database listens is away', async () => {
+test('a host without a database is unavailable', async () => {
   for (const host of ['127.0.0.1', 'localhost']) {
     const pool = openPool(`postgres://somebody@${host}:1/x`);
     expect(outageOf(await errorOf(pool.query('select 1')))).toBe('unavailable');
@@ -21,7 +21,7 @@ test('a host where no database listens is away', async () => {
   }
 });
 
-test('a connection that is ended from the other side is away', async () => {
+test('a connection that the server ended is unavailable', async () => {
   const pool = openPool(database.url, { max: 1 });
   expect(outageOf(await errorOf(pool.query('select pg_terminate_backend(pg_backend_pid())')))).toBe(
     'unavailable',
@@ -29,8 +29,8 @@ test('a connection that is ended from the other side is away', async () => {
   await pool.end();
 });
 
-test('a statement or a lock that takes too long is past the deadline', async () => {
-  // The limit of the server and the limit of the client, each by itself.
+test('a statement or a lock that takes too long exceeds the deadline', async () => {
+  // The timeouts of the server and of the client, each alone.
   for (const limit of [{ statement_timeout: 20 }, { query_timeout: 300 }]) {
     const client = new pg.Client({ connectionString: database.url, ...limit });
     await client.connect();
@@ -58,7 +58,7 @@ test.each([
   expect(outageOf(Object.assign(new Error('x'), { code }))).toBe(outage);
 });
 
-test('of several addresses the first tells', () => {
+test('the first error decides for a host with several addresses', () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   expect(outageOf(new AggregateError([refused, refused]))).toBe('unavailable');
 });

@@ -35,7 +35,7 @@ describe('openPool', () => {
     expect(rows[0].value).toBe(value);
   });
 
-  it('bears the name that it is given', async () => {
+  it('uses the given application name', async () => {
     const pool = openPool(database.url, { max: 1, applicationName: 'somebody else' });
     const { rows } = await pool
       .query(`select current_setting('application_name') as name`)
@@ -44,7 +44,7 @@ describe('openPool', () => {
   });
 });
 
-describe('a database that was away', () => {
+describe('a database that was unavailable', () => {
   let proxy: DatabaseProxy;
   let pool: Pool;
 
@@ -57,7 +57,7 @@ describe('a database that was away', () => {
     await proxy.close();
   });
 
-  it('fails statements meanwhile and is used again when it is back', async () => {
+  it('fails statements meanwhile and is used again afterwards', async () => {
     await pool.query('select 1');
     proxy.setOpen(false);
     await expect(pool.query('select 1')).rejects.toThrow();

@@ -1,17 +1,17 @@
-/** A way to the database that can be cut. */
+/** A database proxy that can cut connections. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface DatabaseProxy {
-  /** The same database, by way of the proxy. */
+  /** The same database, through the proxy. */
   readonly url: string;
-  /** Cut every connection as soon as the client has sent this text, which the database never sees. */
+  /** Cut every connection when the client sends this text, before the database receives it. */
   cutBefore(text: string | undefined): void;
-  /** Cut every connection as soon as the database has answered to this text, of which the client never hears. */
+  /** Cut every connection when the database answers this text, before the client receives the answer. */
   cutAfter(text: string | undefined): void;
-  /** Cut every connection and refuse new ones, or let them through again. */
+  /** Cut every connection and refuse new ones, or accept them again. */
   setOpen(open: boolean): void;
-  /** Keep every connection and let nothing through, as a host that has lost its power does; or go on. */
+  /** Keep every connection but drop all data, like a host without power; or resume. */
   setSilent(silent: boolean): void;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     },
     setSilent: (value) => {
       silent = value;
-      // What was swallowed is gone, so those connections are of no use any more.
+      // Data was dropped, so these connections are unusable.
       if (!silent) cutAll();
     },
     close: async () => {

@@ -21,7 +21,7 @@ function insert(tx: Tx, id: string, value = 0) {
 }
 
 describe('inTransaction', () => {
-  it('commits what was done and returns what the work returned', async () => {
+  it('commits and returns the result of the work', async () => {
     const result = await inTransaction(database.pool, async (tx) => {
       await insert(tx, 'committed', 7);
       return 'done';
@@ -30,7 +30,7 @@ describe('inTransaction', () => {
     expect(await findValue('committed')).toBe(7);
   });
 
-  it('rolls back and throws what the work threw, and gives its connection back', async () => {
+  it('rolls back, throws the error of the work, and releases its connection', async () => {
     const fault = new Error('changed its mind');
     const work = inTransaction(database.pool, async (tx) => {
       await insert(tx, 'rolled back');
@@ -41,7 +41,7 @@ describe('inTransaction', () => {
     expect(database.pool.idleCount).toBe(database.pool.totalCount);
   });
 
-  it('runs a transaction again that PostgreSQL gave up to resolve a deadlock', async () => {
+  it('repeats a transaction that PostgreSQL aborted to resolve a deadlock', async () => {
     await database.pool.query(`insert into numbers values ('left', 0), ('right', 0)`);
     const both = Promise.withResolvers<void>();
     let holders = 0;
@@ -49,7 +49,7 @@ describe('inTransaction', () => {
     const addTo = (rows: [string, string]) =>
       inTransaction(database.pool, async (tx) => {
         runs += 1;
-        // Whoever runs again takes the rows in the order of the other one, so that they cannot meet once more.
+        // The repeated transaction locks in the same order as the other, so that they cannot deadlock again.
         const [first, second] = rows.reverse();
         await tx.query('update numbers set value = value + 1 where id = $1', [first]);
         holders += 1;
@@ -74,7 +74,7 @@ describe('inTransaction', () => {
     expect(await findValue('never')).toBeUndefined();
   });
 
-  it('runs a transaction once that fails for another reason', async () => {
+  it('does not repeat a transaction that fails for another reason', async () => {
     let runs = 0;
     const work = inTransaction(database.pool, async (tx) => {
       runs += 1;
@@ -87,7 +87,7 @@ describe('inTransaction', () => {
     expect(violatesUnique(new Error('another'))).toBe(false);
   });
 
-  it('outlives a connection that the server ends, and the pool opens another', async () => {
+  it('survives a connection that the server ends, and the pool opens another', async () => {
     const work = inTransaction(database.pool, async (tx) => {
       const { rows } = await tx.query('select pg_backend_pid() as pid');
       await insert(tx, 'ended');
@@ -126,13 +126,13 @@ describe('a connection cut during COMMIT', () => {
     return runs;
   }
 
-  it('is thrown and not tried again when it came too early', async () => {
+  it('throws and does not repeat if the commit was not received', async () => {
     proxy.cutBefore('commit');
     expect(await commitOnce('too early')).toBe(1);
     expect(await findValue('too early')).toBeUndefined();
   });
 
-  it('is thrown and not tried again when only the answer was lost', async () => {
+  it('throws and does not repeat if only the answer was lost', async () => {
     proxy.cutAfter('commit');
     expect(await commitOnce('answer lost')).toBe(1);
     expect(await findValue('answer lost')).toBe(1);

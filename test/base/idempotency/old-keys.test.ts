@@ -12,7 +12,7 @@ const app = useService();
 const controlOf = useControl(app);
 const { createRoom } = RoomService.method;
 
-test('a key is forgotten after 24 hours, and not before', async () => {
+test('a key is deleted after 24 hours, and not before', async () => {
   const tenant = await app.signUp();
   const of = controlOf(tenant);
   const { db } = app.service.deps;
@@ -35,7 +35,7 @@ test('a key is forgotten after 24 hours, and not before', async () => {
   expect(await failureOf(of.call(createRoom, requests[0]!))).toMatchObject({ code: 'ALREADY_EXISTS' });
 });
 
-test('a key that is forgotten while it is looked for is used once all the same', async () => {
+test('a key that is deleted during a look-up is still used once', async () => {
   const { deps } = app.service;
   const tenant = parseTenantId((await app.signUp()).id)!;
   const mutation = { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') };
@@ -48,7 +48,7 @@ test('a key that is forgotten while it is looked for is used once all the same',
   expect(await call(deps, 'third')).toBe(second);
 });
 
-/** The same database, in which old keys are forgotten between any two statements of a transaction. */
+/** The same database, deleting old keys between any two statements of a transaction. */
 function sweepingAfterEach(db: Pool): Pool {
   const connect = async () => {
     const tx = await db.connect();

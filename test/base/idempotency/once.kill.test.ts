@@ -1,4 +1,4 @@
-/** A process that is killed between its commit and its answer. */
+/** A process killed between its commit and its answer. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ interface Wanted {
 const create = (of: TestControl, { room }: Wanted) =>
   of.call(createRoom, { room, idempotencyKey: `create ${room}` }).then((answer) => answer.room!.uid);
 
-test('whoever asks again gets the first answer, and what was not done is done once', {
+test('a retry gets the first answer, and work that was not done is done once', {
   timeout: 120_000,
 }, async () => {
   await service.start();

@@ -1,4 +1,4 @@
-/** Mutations that are sent more than once, by way of the control plane. */
+/** Mutations that are sent more than once, through the control plane. */
 import {
   type CreateRoomRequest,
   CreateRoomResponseSchema,
@@ -30,7 +30,7 @@ async function eventTypesOf(tenant: TestTenant): Promise<string[]> {
 }
 
 describe('the same key again', () => {
-  test('gets the same bytes, and nothing happens', async () => {
+  test('gets the same bytes and has no effect', async () => {
     const tenant = await app.signUp();
     const of = controlOf(tenant);
     const request = { room: 'lobby', metadata: 'mine', idempotencyKey: 'k' };
@@ -41,7 +41,7 @@ describe('the same key again', () => {
     expect(await eventTypesOf(tenant)).toStrictEqual(['room_created', 'room_ended']);
   });
 
-  test('gets the first answer also on another service', async () => {
+  test('gets the first answer on another service too', async () => {
     const tenant = await app.signUp();
     const { service } = await app.another();
     const request = { room: 'lobby', idempotencyKey: 'k' };
@@ -78,14 +78,14 @@ describe('the same key again', () => {
     expect((await of.call(listRooms, {})).rooms).toHaveLength(1);
   });
 
-  test('for another method is refused, however equal the requests are', async () => {
+  test('for another method is refused, even with an equal request', async () => {
     const of = controlOf(await app.signUp());
     await of.call(createRoom, { room: 'lobby', idempotencyKey: 'k' });
     const failure = await failureOf(of.call(endRoom, { room: 'lobby', idempotencyKey: 'k' }));
     expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
-  test('of another tenant is another key', async () => {
+  test('of another tenant is a different key', async () => {
     const [one, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
     const request = { room: 'lobby', idempotencyKey: 'k' };
     expect(await createBytes(one, request)).not.toBe(await createBytes(other, request));
@@ -93,7 +93,7 @@ describe('the same key again', () => {
     await createBytes(one, { room: 'hall', idempotencyKey: 'of the other' });
   });
 
-  test('after a failure does the work: what failed is not kept', async () => {
+  test('after a failure does the work: failures are not kept', async () => {
     const of = controlOf(await app.signUp());
     await of.call(createRoom, { room: 'lobby' });
     const request = { room: 'lobby', idempotencyKey: 'k' };
@@ -113,7 +113,7 @@ test.each([
   expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', fields: ['idempotency_key'] });
 });
 
-test('the database holds no answer that can be read, and none fits another key', async () => {
+test('answers are encrypted in the database, and none opens with another key', async () => {
   const tenant = await app.signUp();
   const of = controlOf(tenant);
   const { db } = app.service.deps;
@@ -125,7 +125,7 @@ test('the database holds no answer that can be read, and none fits another key',
     parseTenantId(tenant.id),
   ]);
   expect(rows).toHaveLength(2);
-  // Three letters alone would be found in random bytes now and then.
+  // Random bytes sometimes contain three given letters.
   const plain = /room|rm_[0-9a-f]{4}/;
   for (const { answer, request_hash: hash } of rows) {
     for (const bytes of [answer, hash]) expect((bytes as Buffer).toString('latin1')).not.toMatch(plain);

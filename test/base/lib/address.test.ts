@@ -34,7 +34,7 @@ describe('networkOf', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  test('neighbours in a /64 are one, neighbours beyond it are not', () => {
+  test('addresses in one /64 are one network, others are not', () => {
     expect(networkOf('2001:db8:0:1::')).toBe(networkOf('2001:db8:0:1:ffff:ffff:ffff:ffff'));
     expect(networkOf('2001:db8:0:1::')).not.toBe(networkOf('2001:db8:0:2::'));
   });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test('is made once, with its folder, for its owner alone, and leaves nothing beside it', async () => {
+test('is created once, with its folder, readable only by its owner, without leftovers', async () => {
   const path = join(folder, 'new', 'secret');
   expect(keepFile(path, () => 'first')).toBe('first');
   expect(keepFile(path, () => 'second')).toBe('first');
@@ -20,7 +20,7 @@ test('is made once, with its folder, for its owner alone, and leaves nothing bes
   expect(await readdir(join(folder, 'new'))).toEqual(['secret']);
 });
 
-test('is what another starter made in the meantime', async () => {
+test('keeps the file that another process created meanwhile', async () => {
   const path = join(folder, 'raced', 'secret');
   const text = keepFile(path, () => {
     keepFile(path, () => 'theirs');
@@ -30,7 +30,7 @@ test('is what another starter made in the meantime', async () => {
   expect(await readdir(join(folder, 'raced'))).toEqual(['secret']);
 });
 
-test('is not there at all when making it fails, and is made the next time', async () => {
+test('does not exist after a failure, and is created the next time', async () => {
   const path = join(folder, 'failed', 'secret');
   const fail = () => {
     throw new Error('no more random numbers');
@@ -40,7 +40,7 @@ test('is not there at all when making it fails, and is made the next time', asyn
   expect(keepFile(path, () => 'whole')).toBe('whole');
 });
 
-test('is whole, even though a starter died while it wrote', async () => {
+test('is complete, even if a process died while writing it', async () => {
   const path = join(folder, 'secret');
   await writeFile(`${path}.0123456789abcdef`, 'ha');
   expect(keepFile(path, () => 'whole')).toBe('whole');

@@ -13,7 +13,7 @@ const unexpected = (error: unknown) => {
 };
 
 describe('repeat', () => {
-  it('works at once and then every so many seconds', async () => {
+  it('runs the work at once and then at the interval', async () => {
     const work = vi.fn(async () => undefined);
     const repeating = repeat(10, work, unexpected);
     expect(work).toHaveBeenCalledTimes(1);
@@ -26,7 +26,7 @@ describe('repeat', () => {
     await repeating.stop();
   });
 
-  it('does one turn at a time, however long it takes', async () => {
+  it('runs one turn at a time, however long it takes', async () => {
     const turn = Promise.withResolvers<void>();
     const work = vi.fn(() => turn.promise);
     const repeating = repeat(1, work, unexpected);
@@ -38,7 +38,7 @@ describe('repeat', () => {
     await repeating.stop();
   });
 
-  it('hands over what a turn throws, and goes on', async () => {
+  it('reports the error of a turn, and goes on', async () => {
     const fault = new Error('no luck');
     const onError = vi.fn();
     const repeating = repeat(1, () => Promise.reject(fault), onError);
@@ -47,7 +47,7 @@ describe('repeat', () => {
     await repeating.stop();
   });
 
-  it('works now when it is woken', async () => {
+  it('runs at once when woken', async () => {
     const work = vi.fn(async () => undefined);
     const repeating = repeat(3600, work, unexpected);
     await vi.advanceTimersByTimeAsync(0);
@@ -57,7 +57,7 @@ describe('repeat', () => {
     await repeating.stop();
   });
 
-  it('does another turn when it is woken during one', async () => {
+  it('runs another turn when woken during one', async () => {
     const turns = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const work = vi.fn(async () => turns[work.mock.calls.length - 1]?.promise);
     const repeating = repeat(3600, work, unexpected);
@@ -71,7 +71,7 @@ describe('repeat', () => {
     await repeating.stop();
   });
 
-  it('stops after the turn that is under way, and leaves no timer', async () => {
+  it('stops after the current turn, and leaves no timer', async () => {
     const turn = Promise.withResolvers<void>();
     const work = vi.fn(() => turn.promise);
     const repeating = repeat(1, work, unexpected);

@@ -7,7 +7,7 @@ const key = randomBytes(32);
 const box = new SecretBox(key);
 
 describe('SecretBox', () => {
-  test('gives back what was put in', () => {
+  test('opens what it sealed', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
         const secret = Buffer.from(bytes);
@@ -23,7 +23,7 @@ describe('SecretBox', () => {
     expect(new Set(sealed).size).toBe(100);
   });
 
-  test('opens nothing of which a single bit was changed', () => {
+  test('opens nothing with a changed bit', () => {
     const sealed = box.seal(Buffer.from('a secret'), 'key-1');
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const changed = Buffer.from(sealed);
@@ -32,7 +32,7 @@ describe('SecretBox', () => {
     }
   });
 
-  test('opens nothing that was cut short or made longer', () => {
+  test('opens nothing that was truncated or extended', () => {
     const sealed = box.seal(Buffer.from('a secret'), 'key-1');
     for (let length = 0; length < sealed.length; length += 1) {
       expect(() => box.open(sealed.subarray(0, length), 'key-1')).toThrow();

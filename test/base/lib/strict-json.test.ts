@@ -99,8 +99,8 @@ describe('refuses', () => {
   );
 });
 
-describe('beside JSON.parse', () => {
-  test('what is well written comes out the same', () => {
+describe('compared with JSON.parse', () => {
+  test('valid input gives the same value', () => {
     const value = fc
       .jsonValue({ depthSize: 'small', noUnicodeString: false })
       .map((each) => JSON.stringify(each));
@@ -114,7 +114,7 @@ describe('beside JSON.parse', () => {
     );
   });
 
-  test('nothing is accepted that it refuses, and what is accepted is the same', () => {
+  test('accepts nothing that JSON.parse refuses, and gives the same value', () => {
     const piece = fc.constantFrom(
       '{',
       '}',
@@ -145,14 +145,14 @@ describe('beside JSON.parse', () => {
     );
   });
 
-  test('any bytes end in a value or in a JsonError', () => {
+  test('any bytes give a value or a JsonError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (raw) => void faultOf(raw)),
       { numRuns: 1000 },
     );
   });
 
-  test('a member given twice is always found, wherever it is', () => {
+  test('finds a duplicate member anywhere', () => {
     const tree = fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), fc.integer(), {
       minKeys: 1,
       maxKeys: 5,

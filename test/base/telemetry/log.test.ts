@@ -17,7 +17,7 @@ function logged(write: (log: ReturnType<typeof makeLog>) => void): string {
 describe('makeLog', () => {
   const database = useDatabase();
 
-  it('writes a JSON object a line, with the name of the level and the time', () => {
+  it('writes one JSON object per line, with the name of the level and the time', () => {
     const line = logged((log) => log.info({ tenant: 't_1' }, 'hello'));
     expect(line).toMatch(/^[^\n]+\n$/);
     expect(JSON.parse(line)).toEqual({
@@ -77,7 +77,7 @@ describe('makeLog', () => {
     expect(hideSecrets(ids)).toBe(ids);
   });
 
-  it('tells of an error what led to it, and nothing that hangs on it', () => {
+  it('logs the cause of an error, and none of its attachments', () => {
     const cause = Object.assign(new Error('no such row'), {
       code: '23503',
       constraint: 'a_b',
@@ -102,7 +102,7 @@ describe('makeLog', () => {
     });
   });
 
-  it('tells nothing of the connection that the database hangs on the errors of lost ones', async () => {
+  it('does not log the connection that the driver attaches to errors of lost connections', async () => {
     const lines: string[] = [];
     const service = await startService(
       bareConfig(database.url),
@@ -126,34 +126,34 @@ describe('makeLog', () => {
     }
   });
 
-  it('takes what was thrown and is no error', () => {
+  it('accepts a thrown value that is not an error', () => {
     expect(JSON.parse(logged((log) => log.error({ err: `thrown ${SECRET}` }, 'failed'))).err).toBe(
       'thrown svc_0123456789abcdef_[redacted]',
     );
   });
 
-  it('stays quick on long text that nearly looks like a key', () => {
+  it('stays fast on long text that nearly matches a key', () => {
     const started = performance.now();
     hideSecrets('a'.repeat(1_000_000));
     hideSecrets('eyJhbGciOiJFUzI1NiIs'.repeat(50_000));
-    // Looking at every character once takes a second; going back from each to the first takes minutes.
+    // One linear pass takes a second; quadratic backtracking takes minutes.
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 });
 
-describe('the log of a service at its most talkative', () => {
+describe('the log of a service at its most verbose level', () => {
   const app = useLoggedService('trace');
 
-  it('holds no secret, and neither do the metrics', async () => {
+  it('contains no secret, and neither do the metrics', async () => {
     const traffic = await makeTraffic(app);
-    // A database that refuses: what is thrown then is logged with its cause.
+    // Make the database refuse a statement: the error is logged with its cause.
     await app.service.deps.db.query('alter table api_keys rename to other_keys');
     const failed = await app.request('GET', '/v1/billing', { key: traffic.keys[0] });
     await app.service.deps.db.query('alter table other_keys rename to api_keys');
     expect(failed.status).toBe(500);
     await expect.poll(() => app.log.match(/"status":500/g)).toHaveLength(1);
 
-    // What is looked through is the whole of it.
+    // Make sure that the log is complete.
     expect(app.log).toContain('"msg":"payment provider error"');
     expect(app.log).toContain('"msg":"internal error"');
     expect(app.log).toContain('"route":"/v1/usage"');

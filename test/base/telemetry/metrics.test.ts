@@ -16,7 +16,7 @@ async function read(): Promise<Map<string, number>> {
 }
 
 describe('metrics', () => {
-  it('count what was asked for and what it came to', async () => {
+  it('count requests and their outcomes', async () => {
     const tenant = await app.paidTenant();
     const report = (...records: unknown[]) =>
       app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
@@ -56,11 +56,11 @@ describe('metrics', () => {
     });
     expect(metrics.get('boxoffice_pool_connections{state="idle"}')).toBeGreaterThan(0);
     expect(metrics.get('process_cpu_seconds_total')).toBeGreaterThan(0);
-    // However many paths strangers try, they make no new series.
+    // Unknown paths create no new series.
     expect([...metrics.keys()].join('\n')).not.toContain('nowhere');
   });
 
-  it('count joins by what became of them', async () => {
+  it('count joins by outcome', async () => {
     const before = await read();
     const tenant = await app.signUp();
     const body = { name: 'kiosk', publish: ['audio'] };
@@ -87,7 +87,7 @@ describe('metrics', () => {
 });
 
 describe('watchPool', () => {
-  it('shows who has a connection and who waits for one', async () => {
+  it('shows busy connections and waiting requests', async () => {
     const pool = openPool(app.service.deps.db.options.connectionString!, { max: 1 });
     const metrics = new Metrics();
     metrics.watchPool(pool);

@@ -1,4 +1,4 @@
-/** A service whose log is read, with the sandbox as the payment provider. */
+/** A service with a captured log and the sandbox as its payment provider. */
 import { makeLog } from '../../../src/base/telemetry/log.ts';
 import { deviceKey } from '../../support/devices.ts';
 import { ask, type TestService, useService } from '../../support/service.ts';
@@ -6,7 +6,7 @@ import { ask, type TestService, useService } from '../../support/service.ts';
 export interface LoggedService extends TestService {
   /** All lines of the log so far. */
   readonly log: string;
-  /** What an outsider must never read in a log: the secrets of the far side. */
+  /** The sandbox's secrets, which must never appear in a log. */
   readonly webhookSecret: string;
   metrics(): Promise<string>;
 }
@@ -15,7 +15,7 @@ export function useLoggedService(level: string): LoggedService {
   const lines: string[] = [];
   const log = makeLog(level, { write: (line) => void lines.push(line) });
   const app = useService({ log, trustProxy: [] });
-  // With their getters: there is no service yet.
+  // Copies the getters: the service does not exist yet.
   return Object.create(app, {
     webhookSecret: { get: () => app.config.stripeWebhookSecrets[0] },
     log: { get: () => lines.join('') },
@@ -25,7 +25,7 @@ export function useLoggedService(level: string): LoggedService {
   });
 }
 
-/** Secrets that a tenant came by. */
+/** Secrets that a tenant received. */
 export interface Traffic {
   readonly keys: readonly string[];
   readonly checkoutUrls: readonly string[];
@@ -33,7 +33,7 @@ export interface Traffic {
   readonly token: string;
 }
 
-/** What tenants do in a day, with the mistakes that they make. */
+/** Typical requests of tenants, including mistakes. */
 export async function makeTraffic(app: LoggedService): Promise<Traffic> {
   const { json: tenant } = await app.request('POST', '/v1/signup', {
     body: { name: 'Ada Video', email: 'ada@example.com' },
@@ -57,14 +57,14 @@ export async function makeTraffic(app: LoggedService): Promise<Traffic> {
   await app.request('GET', `/v1/rates?key=${key}`);
   await app.request('POST', '/v1/keys', { key, body: { name: 'relay', kind: key } });
   await app.request('GET', `/checkout/${key}`);
-  // A device that joins, and one that puts its credential into the wrong place.
+  // A device that joins, and one that sends its credential in the wrong place.
   const device = { name: 'kiosk', publish: ['audio'] };
   const { credential } = (await app.request('POST', '/v1/device-credentials', { key, body: device })).json;
   const join = { key: credential, body: { username: 'ann', key: deviceKey() } };
   const { token } = (await app.request('POST', '/join', join)).json;
   await app.request('POST', '/join', { key: credential, body: { username: credential, device: credential } });
   await app.request('GET', `/v1/${token}`, { key: token });
-  // Notifications with a signature that somebody invented, and a provider that fails.
+  // A provider event with a forged signature, and a provider that fails.
   await app.request('POST', '/v1/stripe/webhook', {
     body: { id: 'evt_1', secret: app.webhookSecret },
     headers: { 'stripe-signature': `t=1,v1=${app.webhookSecret}` },

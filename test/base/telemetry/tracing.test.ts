@@ -19,7 +19,7 @@ interface ExportedSpan {
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 }
 
-/** Where spans are sent; keeps what arrives. */
+/** An OTLP server that keeps the spans it receives. */
 let collector: Server;
 const received: string[] = [];
 let tracing: Tracing;
@@ -36,12 +36,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await tracing.close();
   collector.close();
-  // Other files run in this process.
+  // Other test files run in this process.
   delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
   for (const api of [trace, context, propagation]) api.disable();
 });
 
-// It starts after tracing does, as it must.
+// The service must start after tracing.
 const app = useLoggedService('silent');
 
 describe('tracing', () => {
@@ -83,16 +83,16 @@ describe('tracing', () => {
     expect(parent.spanId === request.spanId || parent.parentSpanId === request.spanId).toBe(true);
   });
 
-  it('says of a transaction that it failed, by its SQLSTATE', () => {
+  it('marks a failed transaction with its SQLSTATE', () => {
     const failed = spans.filter((span) => attribute(span, 'db.response.status_code') === '22P02');
     expect(failed).toMatchObject([{ name: 'transaction', status: { code: 2 } }]);
   });
 
-  it('has no span for what is asked all the time', () => {
+  it('has no span for endpoints that are polled', () => {
     expect(spans.map((span) => span.name)).not.toContain('GET /readyz');
   });
 
-  it('tells no secret, no message of an error and no value of a statement', () => {
+  it('contains no secret, no error message and no value of a statement', () => {
     const all = received.join('\n');
     const sessions = traffic.checkoutUrls.map((url) => /cs_test_\w+/.exec(url)![0]);
     const keys = traffic.keys.flatMap((key) => [key, key.slice(-43)]);

@@ -22,7 +22,7 @@ describe('ids', () => {
     expect(parseTenantId(text)).toBe(id);
   });
 
-  test('every 64 bits come back as they were', () => {
+  test('any 64 bits survive the round trip', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
         expect(parseTenantId(renderTenantId(id as TenantId))).toBe(id);
@@ -30,7 +30,7 @@ describe('ids', () => {
     );
   });
 
-  test('new ones have the form of the specification and differ', () => {
+  test('new ones have the specified form and differ', () => {
     const ids = Array.from({ length: 1000 }, () => renderTenantId(newTenantId()));
     for (const id of ids) expect(id).toMatch(/^t_[0-9a-f]{16}$/);
     expect(new Set(ids).size).toBe(1000);

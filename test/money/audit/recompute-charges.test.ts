@@ -12,7 +12,7 @@ import { useService } from '../../support/service.ts';
 const app = useService();
 const db = () => app.service.deps.db;
 
-/** Twice the price, never capped, and each record rounded up; the carry stays as it was. */
+/** Twice the price, never capped, each record rounded up, and the carry unchanged. */
 const RULE_2: PricingRule = {
   version: 2,
   price: (usage, rates) => ({
@@ -35,7 +35,7 @@ const RULES: AuditRules = {
 let tenant: TenantId;
 let made = 0;
 
-/** 60 records of odd prices, as a posting of their own. */
+/** Charge 60 records with odd prices in one posting. */
 async function charge(rule?: PricingRule, billingRounding: Rounding = 'carry'): Promise<void> {
   const { deps } = app.service;
   const records = Array.from({ length: 60 }, (_, index) => ({
@@ -52,7 +52,7 @@ async function charge(rule?: PricingRule, billingRounding: Rounding = 'carry'): 
   await chargeTenant(rounded, tenant, [{ tenant, records: UsageRecords.from(records) }], rule);
 }
 
-/** As the owner of the table could. */
+/** Changes a posting by hand, as only the table owner can. */
 async function changePosting(seq: number, change: string): Promise<void> {
   await db().query('alter table postings disable trigger append_only');
   await db().query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [tenant, seq]);
@@ -93,14 +93,14 @@ describe('a ledger charged by two pricing rules', () => {
     ]);
   });
 
-  it('is computed again by the rule of each posting', async () => {
+  it('is recomputed with the rule of each posting', async () => {
     expect(await findDifferences()).toEqual([]);
   });
 
   it.each([
     ['an older rule', 3, 1],
     ['a newer rule', 2, 2],
-  ])('shows a posting that names %s than the one that charged it', async (_, seq, version) => {
+  ])('reports a posting that names %s than the one that charged it', async (_, seq, version) => {
     await changePosting(seq, `rule_version = ${version}`);
     expect(await findDifferences()).toEqual([
       {
@@ -112,7 +112,7 @@ describe('a ledger charged by two pricing rules', () => {
     ]);
   });
 
-  it('shows postings of a rule that is not there, and goes on with the others', async () => {
+  it('reports postings of an unknown rule, and continues with the others', async () => {
     expect(await findDifferences(AUDIT_RULES)).toEqual([
       { tenant, what: 'pricing rule of posting 3', expected: 'version 2', found: 'none' },
       { tenant, what: 'pricing rule of posting 4', expected: 'version 2', found: 'none' },
@@ -127,21 +127,21 @@ describe('a ledger charged with two roundings', () => {
     await charge(undefined, 'carry');
   });
 
-  it('is computed again with the rounding of each posting', async () => {
+  it('is recomputed with the rounding of each posting', async () => {
     expect(await findDifferences()).toEqual([]);
   });
 
   it.each([
     [2, 'r'],
     [3, 'c'],
-  ])('shows a posting %i that names the other rounding', async (seq, rounding) => {
+  ])('reports a posting %i that names the other rounding', async (seq, rounding) => {
     await changePosting(seq, `rounding = '${rounding}'`);
     expect(await findDifferences()).toMatchObject([
       { what: expect.stringMatching(`^record odd-\\d+ of posting ${seq}$`) },
     ]);
   });
 
-  it('passes where the rounding was not stored yet', async () => {
+  it('passes if the rounding was not stored yet', async () => {
     for (const seq of [2, 3, 4]) await changePosting(seq, `rounding = 'u'`);
     expect(await findDifferences()).toEqual([]);
   });

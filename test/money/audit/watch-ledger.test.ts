@@ -10,7 +10,7 @@ import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
-/** A slow machine is no fault. */
+/** Allows for slow machines. */
 const PATIENTLY = { timeout: 10_000 };
 
 const TENANTS = 450;
@@ -23,14 +23,14 @@ let lines: string[] = [];
 
 beforeAll(async () => {
   for (const id of ids) await makeTenant(database.pool, { id });
-  // What the database itself would refuse, somebody is to have done.
+  // Allow the corruption that the tests simulate.
   await database.pool.query('alter table accounts drop constraint accounts_newest');
 });
 afterEach(async () => {
   await watch?.stop();
 });
 
-/** Returns the drift as it is shown, after one more turn of the watch each time it is asked for. */
+/** Start the watch. Each call of the result runs another turn and returns the drift metric. */
 function start(): () => Promise<number> {
   lines = [];
   const metrics = new Metrics();
@@ -55,7 +55,7 @@ const corrupt = (id: TenantId, by: number) =>
   );
 
 describe('the watch over the ledger', () => {
-  it('sees a balance that differs from its ledger, and that it no longer does', async () => {
+  it('detects a balance that differs from its ledger, and its repair', async () => {
     await adjust(first, 5_000_000n);
     const drift = start();
     await corrupt(first, 7);
@@ -69,7 +69,7 @@ describe('the watch over the ledger', () => {
     await expect.poll(drift, PATIENTLY).toBe(0);
   });
 
-  it('adds up what was posted since it last looked', async () => {
+  it('adds up the postings since the last turn', async () => {
     await adjust(first, 1n);
     const drift = start();
     await corrupt(second, 3);
@@ -83,7 +83,7 @@ describe('the watch over the ledger', () => {
     await expect.poll(drift, PATIENTLY).toBe(0);
   });
 
-  it('lets no gain hide a loss', async () => {
+  it('does not offset a loss with a gain', async () => {
     const drift = start();
     await corrupt(first, 5);
     await corrupt(second, -5);
@@ -92,7 +92,7 @@ describe('the watch over the ledger', () => {
     await corrupt(second, 5);
   });
 
-  it('gets to every tenant, some at each turn', async () => {
+  it('checks every tenant, some at each turn', async () => {
     const drift = start();
     await corrupt(last, -1);
     await expect.poll(drift, PATIENTLY).toBe(1);

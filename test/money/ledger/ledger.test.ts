@@ -44,13 +44,13 @@ describe('appendPosting', () => {
     expect(await findBalance(database.pool, tenant)).toBe(-3n);
   });
 
-  it('takes turns with all others', async () => {
+  it('serializes concurrent postings', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, index) => adjust(BigInt(index) - 20n)));
     expect(await findBalance(database.pool, tenant)).toBe(570n);
     expect(await checkLedger(database.pool)).toEqual([]);
   });
 
-  it('never goes back in time, though the clock does', async () => {
+  it('never goes back in time, even if the clock does', async () => {
     await adjust(1n);
     await database.pool.query(
       `with posting as (
@@ -63,7 +63,7 @@ describe('appendPosting', () => {
     expect(await checkLedger(database.pool)).toEqual([]);
   });
 
-  it('leaves nothing behind when its transaction fails', async () => {
+  it('leaves nothing behind if its transaction fails', async () => {
     await adjust(1n);
     const failing = inTransaction(database.pool, async (tx) => {
       await appendPosting(tx, await lockAccount(tx, tenant), { kind: 'adjustment', amount: 7n });
@@ -73,7 +73,7 @@ describe('appendPosting', () => {
     expect(await findBalance(database.pool, tenant)).toBe(1n);
   });
 
-  it('from a stale account is refused', async () => {
+  it('refuses a stale account', async () => {
     const stale = await inTransaction(database.pool, (tx) => lockAccount(tx, tenant));
     await adjust(1n);
     const twice = inTransaction(database.pool, (tx) =>
@@ -82,7 +82,7 @@ describe('appendPosting', () => {
     await expect(twice).rejects.toThrow('postings_pkey');
   });
 
-  it('beyond what 64 bits hold is refused', async () => {
+  it('refuses a balance beyond 64 bits', async () => {
     await adjust(2n ** 63n - 1n);
     await expect(adjust(1n)).rejects.toThrow();
     expect(await findBalance(database.pool, tenant)).toBe(2n ** 63n - 1n);
@@ -126,7 +126,7 @@ describe('several accounts', () => {
     expect(await checkLedger(database.pool)).toEqual([]);
   });
 
-  it('are moved all or none', async () => {
+  it('are moved together or not at all', async () => {
     const failing = inTransaction(database.pool, async (tx) => {
       const [first, second] = await lockFreeAccounts(tx, others);
       const posting = { kind: 'adjustment', amount: 1n } as const;
@@ -139,7 +139,7 @@ describe('several accounts', () => {
     expect(await Promise.all(others.map((id) => findBalance(database.pool, id)))).toEqual([0n, 0n, 0n]);
   });
 
-  it('are locked without those that somebody else has, and without waiting for them', async () => {
+  it('are locked without waiting for those that another transaction has locked', async () => {
     const tenantsOf = async (...ids: TenantId[]) => {
       return inTransaction(database.pool, async (tx) => {
         return new Set((await lockFreeAccounts(tx, ids)).map((account) => account.tenant));
@@ -154,7 +154,7 @@ describe('several accounts', () => {
     expect(await tenantsOf()).toEqual(new Set());
   });
 
-  it('are read as the last to change them left them', async () => {
+  it('are read as the last transaction left them', async () => {
     const blocked = inTransaction(database.pool, async (tx) => {
       await lockFreeAccounts(tx, [others[0]!]);
       await Promise.all([adjust(7n), adjust(8n)]);
@@ -170,7 +170,7 @@ it('an account that does not exist cannot be locked', async () => {
   );
 });
 
-it('lists the newest fifty, with what caused them', async () => {
+it('lists the newest fifty, with their causes', async () => {
   for (let index = 0; index < 55; index += 1) await adjust(1n, `${index}`);
   const entries = await listRecentEntries(database.pool, tenant);
   expect(entries.map(({ detail }) => detail)).toEqual(
@@ -199,18 +199,22 @@ describe('the database refuses', () => {
   const POSTING = 'insert into postings (tenant_id, seq, kind, balance_before, amount, balance';
   const CHARGED_BY = ', rate_version, carry, records, newest_ids, rule_version, rounding';
   it.each([
-    ['another amount of a posting', 'update postings set amount = 0 where tenant_id = $1', 'append-only'],
-    ['a change of nothing', 'update postings set amount = 0 where tenant_id = $1 and false', 'append-only'],
-    ['a posting that goes away', 'delete from postings where tenant_id = $1 and seq = 3', 'append-only'],
-    ['another price of a record', 'update usage_records set amount = 1 where tenant_id = $1', 'append-only'],
-    ['a record that goes away', 'delete from usage_records where tenant_id = $1', 'append-only'],
+    ['a changed amount of a posting', 'update postings set amount = 0 where tenant_id = $1', 'append-only'],
+    ['an update of no row', 'update postings set amount = 0 where tenant_id = $1 and false', 'append-only'],
+    ['a deleted posting', 'delete from postings where tenant_id = $1 and seq = 3', 'append-only'],
     [
-      'a second record of an id',
+      'a changed price of a record',
+      'update usage_records set amount = 1 where tenant_id = $1',
+      'append-only',
+    ],
+    ['a deleted record', 'delete from usage_records where tenant_id = $1', 'append-only'],
+    [
+      'a second record with the same id',
       `insert into usage_records select * from usage_records where tenant_id = $1`,
       'usage_records_pkey',
     ],
     [
-      'another balance than the ledger has',
+      'a balance that differs from the ledger',
       'update accounts set balance = balance + 1 where tenant_id = $1',
       'accounts_newest',
     ],
@@ -220,18 +224,22 @@ describe('the database refuses', () => {
       'accounts',
     ],
     [
-      'an account that forgets a posting',
+      'an account that skips its newest posting',
       'update accounts set last_seq = 2, balance = 7 where tenant_id = $1',
       'accounts_newest',
     ],
     ['a gap', `${POSTING}) values ($1, 5, 'adjustment', 6, 1, 7)`, 'postings_chain'],
     [
-      'a posting that starts elsewhere',
+      'a posting that starts at another balance',
       `${POSTING}) values ($1, 4, 'adjustment', 7, 1, 8)`,
       'postings_chain',
     ],
     ['a posting that does not add up', `${POSTING}) values ($1, 4, 'adjustment', 6, 1, 8)`, 'postings_check'],
-    ['a second posting at one place', `${POSTING}) values ($1, 3, 'adjustment', 6, 1, 7)`, 'postings_pkey'],
+    [
+      'a second posting with the same number',
+      `${POSTING}) values ($1, 3, 'adjustment', 6, 1, 7)`,
+      'postings_pkey',
+    ],
     [
       'a charge that adds credit',
       `${POSTING}${CHARGED_BY}) values ($1, 4, 'usage', 6, 1, 7, 1, 0, 1, '{b}', 1, 'c')`,
@@ -244,7 +252,7 @@ describe('the database refuses', () => {
       'postings_rule',
     ],
     [
-      'shadow usage without a rounding',
+      'unbilled usage without a rounding',
       `${POSTING}${CHARGED_BY}) values ($1, 4, 'unbilled', 6, 0, 6, 1, 0, 1, '{b}', 1, null)`,
       'postings_rule',
     ],
@@ -254,22 +262,22 @@ describe('the database refuses', () => {
       'postings_rule',
     ],
     [
-      'a rounding of its own',
+      'an unknown rounding',
       `${POSTING}${CHARGED_BY}) values ($1, 4, 'usage', 6, -1, 5, 1, 0, 1, '{b}', 1, 'x')`,
       'postings_rounding_check',
     ],
     ['a top-up without a payment', `${POSTING}) values ($1, 4, 'top_up', 6, 1, 7)`, 'postings_check'],
     [
-      'a top-up of less than nothing',
+      'a negative top-up',
       `${POSTING}, payment_id) values ($1, 4, 'top_up', 6, -1, 5, 'pi_1')`,
       'postings_check',
     ],
     [
-      'shadow usage that moves the balance',
+      'unbilled usage that moves the balance',
       `${POSTING}${CHARGED_BY}) values ($1, 4, 'unbilled', 6, -1, 5, 1, 0, 1, '{b}', 1, 'c')`,
       'postings_check',
     ],
-    ['a kind of its own', `${POSTING}) values ($1, 4, 'gift', 6, 1, 7)`, 'postings_kind_check'],
+    ['an unknown kind', `${POSTING}) values ($1, 4, 'gift', 6, 1, 7)`, 'postings_kind_check'],
     [
       'a carry of a whole micro',
       'update accounts set carry = 2013265920000 where tenant_id = $1',

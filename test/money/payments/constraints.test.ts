@@ -32,20 +32,20 @@ const statusChange = (before: string, after: string) =>
 const NOW = '2030-01-01T00:00:00Z';
 
 test.each<[string, () => Promise<unknown>]>([
-  ['a payment of nothing', () => payment('top_up', null, null)],
+  ['a payment without a checkout or an attempt', () => payment('top_up', null, null)],
   ['a payment of a checkout and of an attempt', () => payment('top_up', 'co_1', 'tu_1')],
   ['a top-up of an attempt', () => payment('top_up', null, 'tu_1')],
   ['an automatic top-up of a checkout', () => payment('auto_top_up', 'co_1', null)],
   ['an attempt that was sent without a customer', () => attempt('unknown', null, 'pm_1', NOW)],
   ['an attempt that was sent without a card', () => attempt('unknown', 'cus_1', null, NOW)],
-  ['an attempt that was sent at no time', () => attempt('unknown', 'cus_1', 'pm_1', null)],
-  ['a change from a status that there is not', () => statusChange('asleep', 'active')],
-  ['a change to a status that there is not', () => statusChange('active', 'asleep')],
+  ['an attempt that was sent without a time', () => attempt('unknown', 'cus_1', 'pm_1', null)],
+  ['a change from an unknown status', () => statusChange('asleep', 'active')],
+  ['a change to an unknown status', () => statusChange('active', 'asleep')],
 ])('the database refuses %s', async (_what, insert) => {
   await expect(insert()).rejects.toMatchObject({ code: '23514' });
 });
 
-test('and takes what the service writes', async () => {
+test('the database accepts what the service writes', async () => {
   await payment('top_up', 'co_1', null);
   await attempt('unknown', 'cus_1', 'pm_1', NOW);
   await statusChange('pending', 'active');

@@ -35,7 +35,7 @@ async function postingsOf(tenant: TestTenant): Promise<{ kind: string; amount: n
   return rows;
 }
 
-/** Everything about money held back by the sandbox, to be let go in the order of choice. */
+/** Makes the sandbox hold all provider events about money, to release them in a chosen order. */
 const HOLD: Fault = { effect: 'reorder', event: '*', count: 99 };
 
 describe('a checkout', () => {
@@ -54,7 +54,7 @@ describe('a checkout', () => {
     expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
   });
 
-  it('is counted once, though its transaction is repeated', async () => {
+  it('is counted once, even if its transaction is repeated', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);
     const before = await kit.countOf('top_up', 'succeeded');
@@ -66,7 +66,7 @@ describe('a checkout', () => {
     expect(await kit.countOf('top_up', 'succeeded')).toBe(before + 1);
   });
 
-  it('paid by a bank debit credits once the debit arrives, and saves no card', async () => {
+  it('paid by a bank debit credits when the debit succeeds, and saves no card', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);
     const intent = app.sandbox.control.pay(session, { card: 'bank_debit_succeeds' });
@@ -81,7 +81,7 @@ describe('a checkout', () => {
     expect((await kit.billing(tenant)).tenant).toMatchObject({ status: 'active', has_card: false });
   });
 
-  it('paid by a bank debit that comes back credits nothing', async () => {
+  it('paid by a bank debit that fails credits nothing', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);
     const intent = app.sandbox.control.pay(session, { card: 'bank_debit_fails' });
@@ -101,7 +101,7 @@ describe('a checkout', () => {
     expect(await kit.balanceOf(tenant)).toBe(0);
   });
 
-  it('whose card was declined at first is credited when the second one pays', async () => {
+  it('whose first card was declined is credited when a second one pays', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);
     app.sandbox.control.pay(session, { card: '4000000000009995' });
@@ -157,7 +157,7 @@ describe('deliveries', () => {
     expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
   });
 
-  it('that never came are found by the sweeper, once', async () => {
+  it('that were lost are found by the sweeper, once', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);
     app.sandbox.control.fault({ effect: 'drop', count: 20 });
@@ -169,7 +169,7 @@ describe('deliveries', () => {
     expect(await sweep()).toBe(0);
   });
 
-  it('are swept by two processes at once without harm', async () => {
+  it('may be swept by two processes at once', async () => {
     const tenant = await app.paidTenant();
     app.sandbox.control.fault({ effect: 'drop', count: 40 });
     await app.pay(tenant, { cents: 1000 });
@@ -179,7 +179,7 @@ describe('deliveries', () => {
     expect(await kit.balanceOf(tenant)).toBe(55_000_000);
   });
 
-  it('that fail on the way through are swept later, and hold nothing else up', async () => {
+  it('that fail are swept later, and delay no others', async () => {
     const tenant = await app.paidTenant();
     app.sandbox.control.fault({ effect: 'drop', count: 40 });
     await app.pay(tenant, { cents: 1000 });
@@ -210,7 +210,7 @@ describe('deliveries', () => {
     },
   );
 
-  it('of a whole history at once leave the same ledger', async () => {
+  it('of a whole history at once give the same ledger', async () => {
     for (let time = 0; time < 5; time += 1) {
       const tenant = await app.signUp();
       const session = await openCheckout(tenant, 10_000);
@@ -273,7 +273,7 @@ describe('a refund', () => {
     expect(await kit.balanceOf(tenant)).toBe(30_000_000);
   });
 
-  it('is booked as a refund though the payment becomes known by it', async () => {
+  it('is booked as a refund even if it is the first event of its payment', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant, 3000);
     app.sandbox.control.fault({ effect: 'drop', event: 'checkout.session.completed' });
@@ -305,7 +305,7 @@ describe('a refund', () => {
     const [paid] = held.filter(({ type }) => type === 'payment_intent.succeeded');
     const [refunded] = held.filter(({ type }) => type === 'refund.created');
 
-    // The account is held, so that the payment is half settled when the refund comes.
+    // The account is locked, so that the payment is half settled when the refund arrives.
     const other = await db().connect();
     await other.query('begin');
     await other.query('select 1 from payment_settings where tenant_id = $1 for update', [kit.idOf(tenant)]);
@@ -348,7 +348,7 @@ describe('a refund', () => {
 });
 
 describe('a dispute', () => {
-  it('takes the money when it is withdrawn and freezes automatic top-ups', async () => {
+  it('takes credit back when funds are withdrawn, and freezes automatic top-ups', async () => {
     const tenant = await kit.toppedUp();
     const { payment } = await app.pay(tenant, { cents: 3000 });
     const dispute = app.sandbox.control.dispute(payment);
@@ -359,7 +359,7 @@ describe('a dispute', () => {
     expect(await kit.attemptsOf(tenant)).toEqual([]);
   });
 
-  it('that is won gives all back', async () => {
+  it('that is won gives the credit back', async () => {
     const tenant = await kit.toppedUp();
     const { payment } = await app.pay(tenant, { cents: 3000 });
     const dispute = app.sandbox.control.dispute(payment);
@@ -375,7 +375,7 @@ describe('a dispute', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('that is lost leaves the freeze', async () => {
+  it('that is lost keeps the freeze', async () => {
     const tenant = await kit.toppedUp();
     const { payment } = await app.pay(tenant, { cents: 3000 });
     const dispute = app.sandbox.control.dispute(payment, { amount: 1000 });
@@ -397,7 +397,7 @@ describe('a dispute', () => {
     expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
   });
 
-  it('of two that is over leaves the freeze of the other', async () => {
+  it('that is over keeps the freeze of another dispute', async () => {
     const tenant = await kit.toppedUp();
     const first = await app.pay(tenant, { cents: 3000 });
     const second = await app.pay(tenant, { cents: 3000 });
@@ -408,14 +408,14 @@ describe('a dispute', () => {
     expect((await kit.settingsOf(tenant)).frozen_by).toEqual([other.id]);
   });
 
-  it('that came with the card itself freezes a tenant that has just paid', async () => {
+  it('that arrives with the payment freezes the tenant', async () => {
     const tenant = await app.signUp();
     await app.pay(tenant, { cents: 3000, card: '4000000000000259' });
     expect(await kit.balanceOf(tenant)).toBe(0);
     expect((await kit.settingsOf(tenant)).frozen_by).toHaveLength(1);
   });
 
-  it('that is the first news of a payment is booked as a dispute, and freezes', async () => {
+  it('that is the first event of its payment is booked as a dispute, and freezes', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant, 3000);
     app.sandbox.control.fault({ effect: 'drop', event: 'checkout.session.completed' });
@@ -439,9 +439,9 @@ describe('a dispute', () => {
     const { id } = app.sandbox.control.pay(await openCheckout(tenant), { card: 'bank_debit_succeeds' });
     await app.settled();
     const object = { id: `du_${status}`, object: 'dispute', amount: 2000, payment_intent: id, status };
-    const news = { id: `evt_early_${status}`, type: 'charge.dispute.closed', data: { object } };
-    expect((await kit.deliver(news)).status).toBe(200);
-    expect(await kit.outcomeOf(news.id)).toMatchObject({ outcome: 'parked' });
+    const event = { id: `evt_early_${status}`, type: 'charge.dispute.closed', data: { object } };
+    expect((await kit.deliver(event)).status).toBe(200);
+    expect(await kit.outcomeOf(event.id)).toMatchObject({ outcome: 'parked' });
     app.sandbox.control.settle(id);
     await app.settled();
     expect(await kit.balanceOf(tenant)).toBe(20_000_000);
@@ -459,7 +459,7 @@ it('an early fraud warning freezes automatic top-ups and moves no money', async 
 });
 
 describe('a card or a customer', () => {
-  it('that is detached is no saved card any more', async () => {
+  it('that is detached is no longer the saved card', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.detachCard((await kit.settingsOf(tenant)).payment_method_id!);
     await app.settled();
@@ -468,7 +468,7 @@ describe('a card or a customer', () => {
     expect(await kit.attemptsOf(tenant)).toEqual([]);
   });
 
-  it('that is detached before its payment is heard of is never saved', async () => {
+  it('that is detached before the event of its payment is never saved', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);
     app.sandbox.control.fault(HOLD);
@@ -490,9 +490,9 @@ describe('a card or a customer', () => {
   });
 
   it.each([
-    ['heard of', false],
-    ['not heard of', true],
-  ])('that is deleted, %s, is replaced at the next checkout', async (_, isDropped) => {
+    ['with an event', false],
+    ['without an event', true],
+  ])('that is deleted %s is replaced at the next checkout', async (_, isDropped) => {
     const tenant = await kit.toppedUp();
     const { customer_id } = await kit.settingsOf(tenant);
     if (isDropped) app.sandbox.control.fault({ effect: 'drop', event: '*', count: 9 });
@@ -507,7 +507,7 @@ describe('a card or a customer', () => {
   });
 });
 
-describe('a notification', () => {
+describe('a provider event', () => {
   async function intentOf(metadata: Record<string, string>, currency = 'usd'): Promise<string> {
     const customer = await app.stripe.customers.create({ email: 'buyer@example.com' });
     const method = app.sandbox.control.saveCard(customer.id, GOOD_CARD);
@@ -536,7 +536,7 @@ describe('a notification', () => {
 
   const UNKNOWN = `co_${'0'.repeat(31)}x`;
 
-  it('of a payment that nobody here asked for is parked', async () => {
+  it('of a payment that is not ours is parked', async () => {
     expect(await outcomesOf(await intentOf({}))).toEqual(['parked']);
   });
 
@@ -576,7 +576,7 @@ describe('a notification', () => {
     kit.expectUncredited(payment);
   });
 
-  it('of live money, where our key is for tests, is parked', async () => {
+  it('of live mode is parked if our key is for test mode', async () => {
     const tenant = await app.signUp();
     const { payment } = await app.pay(tenant, { cents: 1000 });
     const refund = {
@@ -597,7 +597,7 @@ describe('a notification', () => {
     expect(await kit.balanceOf(tenant)).toBe(10_000_000);
   });
 
-  it('about something that the provider does not know, or that is not ours, is answered with 200', async () => {
+  it('about an object that is unknown to the provider or not ours is answered with 200', async () => {
     const objects: [string, Record<string, unknown>][] = [
       [
         'payment_intent.succeeded',
@@ -647,7 +647,7 @@ describe('a notification', () => {
     }
   });
 
-  it('is believed only with a signature of ours, over these bytes, of these minutes', async () => {
+  it('needs a recent signature over its exact bytes with our secret', async () => {
     const event = {
       id: 'evt_forged',
       type: 'customer.deleted',
@@ -673,7 +673,7 @@ describe('a notification', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('may be signed by either of two secrets while one replaces the other', async () => {
+  it('may be signed with either of two secrets during a rotation', async () => {
     const secrets = app.service.deps.provider!.webhookSecrets as string[];
     secrets.unshift('whsec_the_new_one');
     try {

@@ -30,7 +30,7 @@ describe('an automatic top-up', () => {
     expect(shown.tenant).not.toHaveProperty('last_top_up_error');
   });
 
-  it('comes again while the balance is still below, one after the other', async () => {
+  it('is repeated, one at a time, while the balance is still below the threshold', async () => {
     const tenant = await kit.toppedUp({ below: 2500, amount: 1000 });
     await kit.spend(tenant, 100);
     await kit.finished(tenant);
@@ -41,7 +41,7 @@ describe('an automatic top-up', () => {
     expect(await kit.balanceOf(tenant)).toBe(28_990_000);
   });
 
-  it('is asked for once by many charges at once', async () => {
+  it('is requested once by many concurrent charges', async () => {
     const tenant = await kit.toppedUp({ amount: 100_000 });
     await Promise.all(Array.from({ length: 20 }, () => kit.spend(tenant, 60)));
     await kit.finished(tenant);
@@ -83,7 +83,7 @@ describe('an automatic top-up', () => {
           [kit.idOf(tenant)],
         ),
     ],
-  ])('does not come when %s', async (_, prepare) => {
+  ])('is not requested when %s', async (_, prepare) => {
     const tenant = await kit.toppedUp();
     await prepare(tenant);
     await app.request('POST', '/v1/usage', {
@@ -104,7 +104,7 @@ describe('an automatic top-up', () => {
     expect(await kit.attemptsOf(tenant)).toEqual([]);
   });
 
-  it('does not come for a report without records, nor for one of duplicates', async () => {
+  it('is not requested by a report without records or with only duplicates', async () => {
     const tenant = await kit.toppedUp();
     await kit.setTopUp(tenant, { enabled: false });
     const records = [
@@ -119,7 +119,7 @@ describe('an automatic top-up', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('that settles late leaves the newer card of a checkout saved', async () => {
+  it('that settles late does not replace the newer card of a checkout', async () => {
     const tenant = await kit.toppedUp();
     const id = await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 });
     const older = await kit.settingsOf(tenant);
@@ -134,7 +134,7 @@ describe('an automatic top-up', () => {
     expect(await kit.settingsOf(tenant)).toMatchObject({ payment_method_id, card_fingerprint });
   });
 
-  it('is canceled when it is no longer due by the time it would be sent', async () => {
+  it('is canceled if it is no longer due when it would be sent', async () => {
     const tenant = await kit.toppedUp();
     const before = await kit.countOf('auto_top_up', 'canceled');
     await db().query(
@@ -146,7 +146,7 @@ describe('an automatic top-up', () => {
     await expect.poll(() => kit.countOf('auto_top_up', 'canceled')).toBe(before + 1);
   });
 
-  it('is canceled by a freeze that was under way when it was about to be sent', async () => {
+  it('is canceled by a concurrent freeze', async () => {
     const tenant = await kit.toppedUp();
     await db().query(`update payment_settings set top_up_below = 100000000 where tenant_id = $1`, [
       kit.idOf(tenant),
@@ -180,7 +180,7 @@ describe('an automatic top-up', () => {
   });
 });
 
-describe('a fault of the provider or of the way to it', () => {
+describe('a fault of the provider or the network', () => {
   const faults: [string, Fault[]][] = [
     ['an error before anything happened', [{ effect: 'fail_500', ...CHARGE }]],
     ['three errors before anything happened', [{ effect: 'fail_500', ...CHARGE, count: 3 }]],
@@ -190,30 +190,30 @@ describe('a fault of the provider or of the way to it', () => {
     ['half an answer', [{ effect: 'truncate_body', ...CHARGE }, DROP]],
     ['half an answer, three times', [{ effect: 'truncate_body', ...CHARGE, count: 3 }, DROP]],
     ['no answer at all after the charge', [{ effect: 'commit_then_timeout', ...CHARGE }, DROP]],
-    ['no answer, but the notification', [{ effect: 'commit_then_timeout', ...CHARGE, ms: 100 }]],
-    ['the notification before the answer', [{ effect: 'webhook_first', ...CHARGE }]],
+    ['no answer, but the provider event', [{ effect: 'commit_then_timeout', ...CHARGE, ms: 100 }]],
+    ['the provider event before the answer', [{ effect: 'webhook_first', ...CHARGE }]],
+    ['a repeated error after the charge, but the provider event', [{ effect: 'commit_then_500', ...CHARGE }]],
+    ['an answer and no provider event', [DROP]],
     [
-      'an error after the charge that is repeated, but the notification',
-      [{ effect: 'commit_then_500', ...CHARGE }],
+      'ten times the same provider event',
+      [{ effect: 'repeat', event: 'payment_intent.succeeded', times: 10 }],
     ],
-    ['an answer and no notification', [DROP]],
-    ['ten times the same notification', [{ effect: 'repeat', event: 'payment_intent.succeeded', times: 10 }]],
     [
-      'ten times the same notification and a broken connection',
+      'ten times the same provider event and a broken connection',
       [
         { effect: 'repeat', event: 'payment_intent.succeeded', times: 10 },
         { effect: 'commit_then_reset', ...CHARGE, count: 2 },
       ],
     ],
     [
-      'a notification with a wrong signature at first',
+      'a provider event with a wrong signature at first',
       [
         { effect: 'corrupt_signature', event: 'payment_intent.succeeded' },
         { effect: 'commit_then_reset', ...CHARGE, count: 2 },
       ],
     ],
     [
-      'a late notification',
+      'a late provider event',
       [
         { effect: 'delay', event: 'payment_intent.succeeded', ms: 300 },
         { effect: 'truncate_body', ...CHARGE, count: 2 },
@@ -234,7 +234,7 @@ describe('a fault of the provider or of the way to it', () => {
     expect(await kit.settingsOf(tenant)).toMatchObject({ last_top_up_error: null, paused_hours: null });
   });
 
-  it('leaves the outcome open when the answer is an error that is repeated, until the sweeper reads of the charge', async () => {
+  it('leaves the outcome unknown after a repeated error, until the sweeper finds the charge', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.fault({ effect: 'commit_then_500', ...CHARGE });
     app.sandbox.control.fault(DROP);
@@ -250,7 +250,7 @@ describe('a fault of the provider or of the way to it', () => {
     expect(await kit.balanceOf(tenant)).toBe(23_900_000);
   });
 
-  it('waits 1, 2, 4 seconds before it asks again', async () => {
+  it('waits 1, 2, 4 seconds before a retry', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.fault({ effect: 'fail_500', ...CHARGE, count: 50 });
     await kit.spend(tenant, 600);
@@ -271,7 +271,7 @@ describe('a fault of the provider or of the way to it', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('says nothing against the card', async () => {
+  it('does not back off the card', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.fault({ effect: 'fail_500', ...CHARGE, count: 2 });
     await kit.spend(tenant, 600);
@@ -281,7 +281,7 @@ describe('a fault of the provider or of the way to it', () => {
 });
 
 describe('a process that dies', () => {
-  it('before its charge was answered leaves an attempt that is sent again under the same key', async () => {
+  it('before the answer leaves an attempt that is sent again with the same key', async () => {
     const tenant = await kit.toppedUp();
     const id = await kit.abandonedAttempt(tenant);
     expect(await kit.finished(tenant)).toMatchObject({ id, state: 'succeeded' });
@@ -304,7 +304,7 @@ describe('a process that dies', () => {
     expect(await kit.balanceOf(tenant)).toBe(24_000_000);
   });
 
-  it('before its charge, 23 hours ago: nothing is charged, and an hour passes before the next', async () => {
+  it('before its charge, 23 hours ago: nothing is charged, and top-ups pause for an hour', async () => {
     const tenant = await kit.toppedUp();
     await kit.abandonedAttempt(tenant, { hoursAgo: 23.1 });
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled' });
@@ -329,7 +329,7 @@ describe('a process that dies', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled' });
   });
 
-  it('is replaced by others, of which only one charges', async () => {
+  it('is replaced by others, and only one charges', async () => {
     const tenant = await kit.toppedUp();
     const { service } = await app.another();
     await kit.abandonedAttempt(tenant);
@@ -345,7 +345,7 @@ describe('a process that dies', () => {
     expect(await kit.balanceOf(tenant)).toBe(30_000_000);
   });
 
-  it('is not sent by a process that slept while another one closed it', async () => {
+  it('does not send an attempt that another one closed while it was stalled', async () => {
     const tenant = await kit.toppedUp({ below: 2000 });
     const values = [kit.idOf(tenant)];
     const attempt = 'tu_00000000000000000000000000000004';
@@ -375,7 +375,7 @@ describe('a process that dies', () => {
     expect(charged).not.toContain(attempt);
   });
 
-  it('may even be resumed while another sends the same charge', async () => {
+  it('may even resume while another one sends the same charge', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.fault({ effect: 'slow', ...CHARGE, ms: 400 });
     await kit.abandonedAttempt(tenant);
@@ -392,7 +392,7 @@ describe('a process that dies', () => {
 });
 
 describe('a decline', () => {
-  it('is counted once, though its transaction is repeated', async () => {
+  it('is counted once, even if its transaction is repeated', async () => {
     const tenant = await kit.toppedUp();
     await kit.swapCard(tenant, '4000000000009995');
     const before = await kit.countOf('auto_top_up', 'declined');
@@ -412,25 +412,28 @@ describe('a decline', () => {
     ['4000000000009979', 'stolen_card', Number.POSITIVE_INFINITY],
     ['4000000000000069', 'expired_card', Number.POSITIVE_INFINITY],
     ['4000002760003184', 'authentication_required', Number.POSITIVE_INFINITY],
-  ])('of %s is told in a sentence with the code %s, and pauses for %s hours', async (card, code, hours) => {
-    const tenant = await kit.toppedUp();
-    await kit.swapCard(tenant, card);
-    await kit.spend(tenant, 600);
-    expect(await kit.finished(tenant)).toMatchObject({ state: 'declined', decline_code: code });
-    await app.settled();
-    const { tenant: shown, balance } = await kit.billing(tenant);
-    expect(shown.last_top_up_error).toMatch(new RegExp(`^[A-Z].* \\[${code}\\]\\.$`));
-    expect(balance.micros).toBe(4_000_000);
-    const { paused_hours } = await kit.settingsOf(tenant);
-    if (hours === 1) expect(paused_hours).toBeCloseTo(1, 1);
-    else expect(paused_hours).toBe(hours);
-    expect((await db().query('select declines from card_breakers')).rows).toEqual([{ declines: 1 }]);
+  ])(
+    'of %s is reported in a sentence with the code %s, and pauses for %s hours',
+    async (card, code, hours) => {
+      const tenant = await kit.toppedUp();
+      await kit.swapCard(tenant, card);
+      await kit.spend(tenant, 600);
+      expect(await kit.finished(tenant)).toMatchObject({ state: 'declined', decline_code: code });
+      await app.settled();
+      const { tenant: shown, balance } = await kit.billing(tenant);
+      expect(shown.last_top_up_error).toMatch(new RegExp(`^[A-Z].* \\[${code}\\]\\.$`));
+      expect(balance.micros).toBe(4_000_000);
+      const { paused_hours } = await kit.settingsOf(tenant);
+      if (hours === 1) expect(paused_hours).toBeCloseTo(1, 1);
+      else expect(paused_hours).toBe(hours);
+      expect((await db().query('select declines from card_breakers')).rows).toEqual([{ declines: 1 }]);
 
-    await kit.spend(tenant, 100);
-    expect(await kit.attemptsOf(tenant)).toHaveLength(1);
-  });
+      await kit.spend(tenant, 100);
+      expect(await kit.attemptsOf(tenant)).toHaveLength(1);
+    },
+  );
 
-  it('counts once, though the answer and the notification both tell of it', async () => {
+  it('counts once, even if both the answer and a provider event report it', async () => {
     const tenant = await kit.toppedUp();
     await kit.swapCard(tenant, '4000000000009995');
     app.sandbox.control.fault({ effect: 'webhook_first', ...CHARGE });
@@ -441,7 +444,7 @@ describe('a decline', () => {
     expect((await db().query('select declines from card_breakers')).rows).toEqual([{ declines: 1 }]);
   });
 
-  it('is heard of though no answer ever comes', async () => {
+  it('is recorded even without an answer', async () => {
     const tenant = await kit.toppedUp();
     await kit.swapCard(tenant, '4000000000009995');
     app.sandbox.control.fault({ effect: 'commit_then_500', ...CHARGE });
@@ -452,7 +455,7 @@ describe('a decline', () => {
     });
   });
 
-  it('is replayed by the same key after a broken connection', async () => {
+  it('is replayed with the same key after a broken connection', async () => {
     const tenant = await kit.toppedUp();
     await kit.swapCard(tenant, '4000000000009995');
     app.sandbox.control.fault({ effect: 'commit_then_reset', ...CHARGE, count: 2 });
@@ -462,7 +465,7 @@ describe('a decline', () => {
     expect(await kit.topUpIntents(tenant)).toHaveLength(1);
   });
 
-  it('rests the card for 1, 2 and 4 hours, and after the fourth for good', async () => {
+  it('backs off the card for 1, 2 and 4 hours, and suspends it after the fourth', async () => {
     const tenant = await kit.toppedUp({ card: DECLINES_LATER });
     for (const hours of [1, 2, 4]) {
       await kit.spend(tenant, 501);
@@ -483,7 +486,7 @@ describe('a decline', () => {
     expect(await kit.topUpIntents(tenant)).toHaveLength(4);
   });
 
-  it('stays with the card when it is attached anew, at this tenant or another', async () => {
+  it('still counts when the card is attached again, by this tenant or another', async () => {
     const [one, other] = [
       await kit.toppedUp({ card: DECLINES_LATER }),
       await kit.toppedUp({ card: DECLINES_LATER }),
@@ -508,7 +511,7 @@ describe('a decline', () => {
     expect(await kit.topUpIntents(one)).toHaveLength(1);
   });
 
-  it('is over once another card has paid a checkout', async () => {
+  it('is cleared when another card pays a checkout', async () => {
     const tenant = await kit.toppedUp({ card: DECLINES_LATER });
     await kit.spend(tenant, 600);
     await kit.finished(tenant);
@@ -519,7 +522,7 @@ describe('a decline', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('is over once the network has replaced the card by another', async () => {
+  it('is cleared when the network replaces the card', async () => {
     const tenant = await kit.toppedUp();
     await kit.swapCard(tenant, '4000000000009987');
     await kit.spend(tenant, 600);
@@ -531,7 +534,7 @@ describe('a decline', () => {
     expect((await kit.billing(tenant)).tenant).not.toHaveProperty('last_top_up_error');
   });
 
-  it('is over once the automatic top-up is turned on again', async () => {
+  it('is cleared when the automatic top-up is turned on again', async () => {
     const tenant = await kit.toppedUp({ card: DECLINES_LATER });
     await kit.spend(tenant, 600);
     await kit.finished(tenant);
@@ -544,7 +547,7 @@ describe('a decline', () => {
     expect(await kit.attemptsOf(tenant)).toHaveLength(2);
   });
 
-  it('of a card that was replaced meanwhile does not pause the new one', async () => {
+  it('of a replaced card does not pause the new one', async () => {
     const tenant = await kit.toppedUp({ card: DECLINES_LATER });
     app.sandbox.control.fault({ effect: 'slow', ...CHARGE, ms: 1_000 });
     await kit.spend(tenant, 600);
@@ -556,7 +559,7 @@ describe('a decline', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('comes at most twelve times in 30 days to one card, whatever the tenant does', async () => {
+  it('happens to a card at most twelve times in 30 days, whatever the tenant does', async () => {
     const tenant = await kit.toppedUp({ card: DECLINES_LATER });
     const { card_fingerprint } = await kit.settingsOf(tenant);
     await db().query(
@@ -585,7 +588,7 @@ describe('a decline', () => {
 });
 
 describe('the velocity cap', () => {
-  it('lets three top-ups pass in ten minutes, and the fourth later', async () => {
+  it('allows three top-ups in ten minutes, and the fourth later', async () => {
     const tenant = await kit.toppedUp({ below: 1_000_000, amount: 1000 });
     for (let time = 1; time <= 3; time += 1) {
       await kit.spend(tenant, 1);
@@ -607,7 +610,7 @@ describe('the velocity cap', () => {
     expect((await kit.settingsOf(tenant)).last_top_up_error).toBeNull();
   });
 
-  it('lets 24 top-ups pass in a day', async () => {
+  it('allows 24 top-ups in a day', async () => {
     const tenant = await kit.toppedUp({ below: 1_000_000, amount: 1000 });
     for (let time = 1; time <= 24; time += 1) {
       await kit.spend(tenant, 1);
@@ -622,7 +625,7 @@ describe('the velocity cap', () => {
 });
 
 describe('a card that is gone', () => {
-  it('is not charged and not asked for again', async () => {
+  it('is not charged, and no further top-up is requested', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.fault({ effect: 'drop', event: 'payment_method.detached' });
     app.sandbox.control.detachCard((await kit.settingsOf(tenant)).payment_method_id!);
@@ -635,7 +638,7 @@ describe('a card that is gone', () => {
     expect(await kit.attemptsOf(tenant)).toHaveLength(1);
   });
 
-  it('with its customer leaves room for a new one at the next checkout', async () => {
+  it('with its customer is replaced at the next checkout', async () => {
     const tenant = await kit.toppedUp();
     const { customer_id } = await kit.settingsOf(tenant);
     app.sandbox.control.fault({ effect: 'drop', event: 'customer.deleted' });
@@ -652,7 +655,7 @@ describe('a card that is gone', () => {
 });
 
 describe('a charge that the provider canceled', () => {
-  it('is no decline of the card', async () => {
+  it('is not a decline of the card', async () => {
     const tenant = await kit.toppedUp();
     const id = 'tu_00000000000000000000000000000004';
     await db().query(

@@ -1,4 +1,4 @@
-/** What tests of payments share: spending, waiting for top-ups, and comparing the books. */
+/** Helpers for tests of payments: spending, waiting for top-ups, and comparing the books. */
 
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, expect } from 'vitest';
@@ -25,11 +25,11 @@ export interface SettingsRow {
   readonly card_fingerprint: string | null;
   readonly frozen_by: string[];
   readonly last_top_up_error: string | null;
-  /** Hours from now; `Infinity`: for good; null: no pause. */
+  /** Hours from now; `Infinity`: no end; null: no pause. */
   readonly paused_hours: number | null;
 }
 
-/** A service and a sandbox; after each test all books must agree, and no card keeps a bad name. */
+/** A service and a sandbox. After each test, all books must agree, and all card back-offs are cleared. */
 export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
   const app = useService(overrides);
   const db = () => app.service.deps.db;
@@ -51,7 +51,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     return answer.json;
   }
 
-  /** Use up whole cents of credit: a second of the dearest tier costs 200 micros. */
+  /** Use up whole cents of credit: a second of the most expensive tier costs 200 micros. */
   async function spend(tenant: TestTenant, cents: number) {
     const record = usageRecord({ tier: '2k_plus', seconds: cents * 50, egress_bytes: 2 ** 52 });
     const answer = await app.request('POST', '/v1/usage', {
@@ -82,8 +82,8 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
   }
 
   /**
-   * The newest attempt, once no attempt of the tenant is open. An attempt that backs off, which is for 30 s
-   * at most, falls due as soon as every notification has arrived; one that is being sent is left alone.
+   * The newest attempt, once the tenant has no open attempt. An attempt that backs off, for 30 s at most,
+   * is made due once all provider events have arrived; one that is being sent is left alone.
    */
   async function finished(tenant: TestTenant): Promise<AttemptRow> {
     const open = async () => {
@@ -111,20 +111,20 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     return row!;
   }
 
-  /** The next charge of the saved card meets this test card instead. */
+  /** Replace the saved card with this test card at the provider. */
   async function swapCard(tenant: TestTenant, card: string): Promise<void> {
     const { payment_method_id } = await settingsOf(tenant);
     app.sandbox.control.renewCard(payment_method_id!, { card });
     await app.settled();
   }
 
-  /** How many top-ups of this outcome have been counted. */
+  /** How many top-ups with this outcome the metrics show. */
   async function countOf(kind: 'top_up' | 'auto_top_up', outcome: string): Promise<number> {
     const { values } = await app.service.deps.metrics.topUps.get();
     return values.find(({ labels }) => labels.kind === kind && labels.outcome === outcome)?.value ?? 0;
   }
 
-  /** The next commit that brings such a row fails, as one whose transaction must be repeated. */
+  /** The next commit of such a row fails with a serialization failure. */
   async function failNextCommit(table: 'payments' | 'top_up_attempts', when = 'true'): Promise<void> {
     await db().query(`
       create sequence failing_commits;
@@ -137,14 +137,14 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
         deferrable initially deferred for each row when (${when}) execute function fail_once()`);
   }
 
-  /** Whether it has been repeated. Nothing fails any more. */
+  /** Whether the failed transaction was repeated. Removes the failure. */
   async function wasRepeated(): Promise<boolean> {
     const { rows } = await db().query('select last_value from failing_commits');
     await db().query('drop function fail_once cascade; drop sequence failing_commits');
     return rows[0].last_value > 1;
   }
 
-  /** As if so many hours had passed for back-offs, pauses and settled payments. */
+  /** Let this many hours pass for back-offs, pauses and settled payments. */
   async function hoursPass(hours: number): Promise<void> {
     const back = `- make_interval(secs => ${hours * 3600})`;
     await db().query(`update payment_settings set top_up_paused_until = top_up_paused_until ${back}`);
@@ -157,8 +157,8 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
   }
 
   /**
-   * An attempt of the tenant's saved card that some process sent, or was about to, and then died. Others
-   * take it up in `leaseSeconds`.
+   * An attempt whose process died just before or after sending it. Others can claim it in
+   * `leaseSeconds`.
    */
   async function abandonedAttempt(
     tenant: TestTenant,
@@ -185,7 +185,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     return intents.reverse();
   }
 
-  /** Deliver an event of our own making, signed as the provider signs. */
+  /** Deliver a made-up event with a valid signature. */
   async function deliver(event: Record<string, unknown>, { key = secret(), at = Date.now() } = {}) {
     const raw = JSON.stringify({
       object: 'event',
@@ -203,7 +203,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
 
   const uncredited = new Set<string>();
 
-  /** This payment is the provider's alone: nobody here may be credited for it. */
+  /** Expect that no tenant is credited for this payment. */
   function expectUncredited(payment: string): void {
     uncredited.add(payment);
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CENTS_SAFE_MAX, parseAutoTopUp } from '../../../src/money/payments/top-up-amount.ts';
 
 describe('parseAutoTopUp', () => {
-  it('takes both amounts in cents, and returns micros', () => {
+  it('converts both amounts from cents to micros', () => {
     expect(parseAutoTopUp({ enabled: true, below_cents: 0, amount_cents: 1_000 })).toEqual({
       enabled: true,
       below: 0n,
@@ -19,12 +19,12 @@ describe('parseAutoTopUp', () => {
     expect(() => parseAutoTopUp({ enabled: true, ...given })).toThrow(`invalid request: ${message}`);
   });
 
-  it('keeps what is left out, and takes any amount, while not enabled', () => {
+  it('keeps omitted values and accepts any amount while not enabled', () => {
     expect(parseAutoTopUp({ enabled: false })).toEqual({ enabled: false, below: null, amount: null });
     expect(parseAutoTopUp({ enabled: false, amount_cents: 1 }).amount).toBe(10_000n);
   });
 
-  it('holds amounts whose micros a client can read back', () => {
+  it('limits amounts to micros that are safe integers', () => {
     const { below } = parseAutoTopUp({ enabled: true, below_cents: CENTS_SAFE_MAX, amount_cents: 1_000 });
     expect(Number.isSafeInteger(Number(below))).toBe(true);
     expect(Number.isSafeInteger(Number(below! + 10_000n))).toBe(false);

@@ -5,7 +5,7 @@ const kit = usePayments();
 const { app } = kit;
 const CHARGE = { method: 'POST', path: '/v1/payment_intents' } as const;
 
-it('a charge that hangs delays the top-ups of no other tenant', async () => {
+it('a hanging charge does not delay the top-ups of other tenants', async () => {
   const [slow, quick] = [await kit.toppedUp(), await kit.toppedUp({ card: OTHER_CARD })];
   app.sandbox.control.fault({ effect: 'slow', ...CHARGE, ms: 4_000 });
   await kit.spend(slow, 600);
@@ -19,7 +19,7 @@ it('a charge that hangs delays the top-ups of no other tenant', async () => {
   expect(await kit.finished(slow)).toMatchObject({ state: 'succeeded' });
 });
 
-it('many tenants are topped up by two processes, each once', async () => {
+it('two processes top up many tenants, each once', async () => {
   await app.another();
   const tenants = await Promise.all(Array.from({ length: 12 }, () => kit.toppedUp()));
   await Promise.all(tenants.map((tenant) => kit.spend(tenant, 600)));

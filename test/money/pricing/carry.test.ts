@@ -32,7 +32,7 @@ describe('settlePrice with a carry', () => {
     let fees = 0n;
     let ceilings = 0n;
     let worst = 0n;
-    // Sums of fees and of ceilings are kept apart in their own units: nothing here is the service's arithmetic.
+    // Fees and ceilings are summed separately in their own units, without the service's arithmetic.
     const distance = () => {
       const exact2 = 2n * (fees * 1875n + ceilings * 33_554_432n);
       const difference = exact2 - 2n * total * 2_013_265_920_000n;
@@ -86,7 +86,7 @@ describe('settlePrice with a carry', () => {
     );
   });
 
-  it('charges the same total in every order, and moves each record by a micro at the most', () => {
+  it('charges the same total in every order, and changes each record by a micro at most', () => {
     fc.assert(
       fc.property(
         fc
@@ -116,7 +116,7 @@ describe('settlePrice with a carry', () => {
     );
   });
 
-  it('keeps the carry between nothing and a micro', () => {
+  it('keeps the carry between zero and a micro', () => {
     fc.assert(
       fc.property(anyUsage, fc.bigInt(0n, PRICE_DENOMINATOR - 1n), (one, carry) => {
         const settled = settlePrice(priceUsage(one, RATES).numerator, carry, 'carry');
@@ -128,7 +128,7 @@ describe('settlePrice with a carry', () => {
 });
 
 describe('settlePrice per record', () => {
-  it('rounds each record half-up by itself and leaves the carry alone', () => {
+  it('rounds each record half-up on its own and keeps the carry', () => {
     fc.assert(
       fc.property(anyUsage, fc.bigInt(0n, PRICE_DENOMINATOR - 1n), (one, carry) => {
         const settled = settlePrice(priceUsage(one, RATES).numerator, carry, 'per_record');
@@ -138,7 +138,7 @@ describe('settlePrice per record', () => {
   });
 });
 
-/** The same numbers in every run: a linear congruential generator, which is random enough for this. */
+/** A linear congruential generator: the same numbers in every run. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

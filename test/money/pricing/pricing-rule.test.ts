@@ -22,7 +22,7 @@ it('numbers the versions from 1 without a gap, and charges by the newest', () =>
   expect(CURRENT_RULE).toBe(PRICING_RULES.at(-1));
 });
 
-it('has each version a second time, for verify', () => {
+it('has an audit rule for each version', () => {
   expect(Object.keys(AUDIT_RULES).map(Number)).toEqual(PRICING_RULES.map(({ version }) => version));
 });
 

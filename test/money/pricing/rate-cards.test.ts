@@ -19,7 +19,7 @@ describe('loadRates', () => {
     expect((await new RateCards().current(database.pool)).platformFeePerGib).toBe(20_000n);
   });
 
-  it('makes one version of a new card, however many load it at once', async () => {
+  it('makes one version of a new card, even if many processes load it at once', async () => {
     const loads = await Promise.all(Array.from({ length: 8 }, () => loadRates(database.pool, DEAR)));
     expect(loads.filter(({ loaded }) => loaded)).toHaveLength(1);
     expect(loads.every(({ version }) => version === 2)).toBe(true);
@@ -37,7 +37,7 @@ describe('loadRates', () => {
     expect((await listRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
-  it('goes by versions, though the clock has been set back since the newest one was loaded', async () => {
+  it('goes by versions, even if the clock was set back after the newest one was loaded', async () => {
     await database.pool.query(
       `insert into rate_cards (version, effective_at, card)
        select 4, now() + interval '1 hour', card from rate_cards where version = 2`,
@@ -47,7 +47,7 @@ describe('loadRates', () => {
     expect(await loadRates(database.pool, DEAR)).toEqual({ version: 4, loaded: false });
   });
 
-  it('leaves versions as they are, whoever asks', async () => {
+  it('never changes a version', async () => {
     for (const statement of [
       `update rate_cards set card = '{}' where version = 1`,
       'delete from rate_cards where version = 3',
@@ -81,7 +81,7 @@ describe('readRatesFile', () => {
     await expect(readRatesFile(path)).rejects.toThrow(`rate card ${path}: `);
   });
 
-  it('names the file that is not there', async () => {
+  it('names a missing file', async () => {
     const path = join(folder, 'absent.json');
     await expect(readRatesFile(path)).rejects.toThrow(`rate card ${path}: ENOENT`);
   });

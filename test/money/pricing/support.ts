@@ -1,4 +1,4 @@
-/** Usage records of any legal kind, and their exact prices by the built-in rate card. */
+/** Arbitrary valid usage records, and their exact prices by the built-in rate card. */
 import fc from 'fast-check';
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';

@@ -4,7 +4,7 @@ import { INITIAL_CARRY, settlePrice } from '../../../src/money/pricing/carry.ts'
 import { PRICE_DENOMINATOR, priceUsage, type Usage } from '../../../src/money/pricing/usage-price.ts';
 import { anyUsage, BYTES_MAX, exactly, GIB, RATES, usage } from './support.ts';
 
-/** A new tenant's charge for this alone. */
+/** The charge of a new tenant for this usage alone. */
 function firstCharge(one: Usage): bigint {
   return settlePrice(priceUsage(one, RATES).numerator, INITIAL_CARRY, 'carry').amount;
 }
@@ -38,7 +38,7 @@ describe('priceUsage', () => {
     expect(priceUsage(usage(fields), RATES).capped).toBe(capped);
   });
 
-  it('agrees with fractions of the formula for every legal value', () => {
+  it('agrees with the formula in exact fractions for every valid value', () => {
     fc.assert(
       fc.property(anyUsage, (one) => {
         const { numerator, capped } = priceUsage(one, RATES);
@@ -50,7 +50,7 @@ describe('priceUsage', () => {
     );
   });
 
-  it('never costs more than the ceiling, and never less for more', () => {
+  it('never exceeds the ceiling, and never decreases with usage', () => {
     fc.assert(
       fc.property(anyUsage, fc.bigInt(0n, 2n ** 40n), (one, more) => {
         const { numerator } = priceUsage(one, RATES);
@@ -66,7 +66,7 @@ describe('priceUsage', () => {
     );
   });
 
-  it('takes a negative quantity for our own mistake', () => {
+  it('treats a negative quantity as our own bug', () => {
     expect(() => priceUsage(usage({ seconds: -1 }), RATES)).toThrow('assertion failed: seconds');
     expect(() => priceUsage(usage({ egressBytes: -1n }), RATES)).toThrow('assertion failed: egressBytes');
   });

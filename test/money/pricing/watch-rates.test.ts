@@ -34,13 +34,13 @@ const current = () => new RateCards().current(database.pool);
 const withFee = (fee: string): RateCardFile => ({ ...BUILT_IN_RATES, platform_fee_per_gib: fee });
 
 describe('watchRates', () => {
-  it('loads the card of a file that changed', async () => {
+  it('loads the card of a changed file', async () => {
     await writeFile(path, JSON.stringify(withFee('0.123')));
     await expect.poll(current).toMatchObject({ platformFeePerGib: 123_000n });
     await expect.poll(() => lines.join('')).toContain('rate card loaded');
   });
 
-  it('reports a file that is wrong, and keeps the card in effect', async () => {
+  it('reports an invalid file, and keeps the current card', async () => {
     const before = await current();
     await writeFile(path, '{ "currency": "usd" }');
     await expect.poll(() => lines.join('')).toContain('the changed rate card was not loaded');

@@ -29,7 +29,7 @@ const move = (to: TenantStatus, reason = 'because') =>
   changeStatus(database.pool, tenant, to, reason).catch(kindOf);
 
 describe('changeStatus', () => {
-  test('moves a tenant and tells its history', async () => {
+  test('changes the status and records the history', async () => {
     await database.pool.query("update tenants set status = 'active' where id = $1", [tenant]);
     for (const to of ['suspended', 'active', 'archived', 'active', 'deleted'] as const)
       expect(await move(to)).toBeUndefined();
@@ -48,7 +48,7 @@ describe('changeStatus', () => {
     });
   });
 
-  test.each(TENANT_STATUSES)('a deleted tenant stays so: not %s', async (to) => {
+  test.each(TENANT_STATUSES)('a deleted tenant cannot become %s', async (to) => {
     expect(await move('deleted')).toBeUndefined();
     expect(await move(to)).toBe('status_change_refused');
     expect((await find()).status).toBe('deleted');
@@ -61,14 +61,14 @@ describe('changeStatus', () => {
     expect(await history()).toStrictEqual([]);
   });
 
-  test('of two at once, the second is judged by what the first has done', async () => {
+  test('a concurrent change is checked against the status after the first', async () => {
     await database.pool.query("update tenants set status = 'active' where id = $1", [tenant]);
     const outcomes = await Promise.all([move('suspended'), move('suspended'), move('suspended')]);
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(1);
     expect(await history()).toHaveLength(1);
   });
 
-  test('there is no such tenant', async () => {
+  test('fails for an unknown tenant', async () => {
     tenant = newTenantId();
     expect(await move('deleted')).toBe('not_found');
   });

@@ -7,7 +7,7 @@ import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bi
 import { ChargeQueue, type Charging, type QueueLimits } from '../../../src/money/usage/charge-queue.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 
-/** A transaction that is under way until the test ends it. */
+/** A transaction that runs until the test ends it. */
 interface Transaction {
   readonly kind: 'free' | 'tenant';
   readonly batches: readonly Batch[];
@@ -16,7 +16,7 @@ interface Transaction {
   fail(error: Error): Promise<void>;
 }
 
-/** A queue, and the transactions that it has asked for. */
+/** A queue, and the transactions that it has started. */
 function openQueue(limits?: QueueLimits) {
   const transactions: Transaction[] = [];
   const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
@@ -48,7 +48,7 @@ function batchOf(tenant: number, records = 1): Batch {
   return { tenant: BigInt(tenant) as TenantId, records: columns };
 }
 
-/** One outcome for each batch, which tells whose it is. */
+/** One outcome per batch, which identifies its tenant. */
 function outcomesOf(batches: readonly Batch[]): Outcomes {
   return new Map(batches.map((batch) => [batch, outcomeOf(batch)]));
 }
@@ -62,7 +62,7 @@ function databaseError(code: string): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError(`refused with ${code}`, 0, 'error'), { code });
 }
 
-/** How a promise stands: what it gave, the message it failed with, or `undefined`. */
+/** The state of a promise: its value, its error message, or `undefined` while pending. */
 function watch(promise: Promise<ChargeOutcome>): { result?: ChargeOutcome | string } {
   const watched: { result?: ChargeOutcome | string } = {};
   promise.then(
@@ -83,7 +83,7 @@ afterEach(() => {
 });
 
 describe('a batch', () => {
-  test('that finds nothing under way goes at once, and alone', async () => {
+  test('goes at once and alone if the queue is idle', async () => {
     const { queue, transactions } = openQueue();
     const batch = batchOf(1);
     const charged = queue.charge(batch);
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(await charged).toStrictEqual(outcomeOf(batch));
   });
 
-  test('that comes while a transaction is under way goes into the next, with all that wait', async () => {
+  test('that arrives during a transaction goes into the next one, with all that wait', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     const batches = [1, 2, 3, 2, 1].map((tenant) => batchOf(tenant));
     const results = batches.map((batch) => watch(queue.charge(batch)));
@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(results.map(({ result }) => result)).toStrictEqual(batches.map(outcomeOf));
   });
 
-  test('waits for the transaction of its tenant, while those of others go', async () => {
+  test('waits for the transaction of its tenant, while batches of other tenants go', async () => {
     const { queue, transactions } = openQueue({ transactions: 3, records: 10 });
     const [first, second, other] = [batchOf(1), batchOf(1), batchOf(2)];
     for (const batch of [first, second, other]) watch(queue.charge(batch));
@@ -121,7 +121,7 @@ describe('a batch', () => {
     expect(transactions[2]!.batches).toStrictEqual([second]);
   });
 
-  test('starts no more transactions than there may be', async () => {
+  test('starts no more transactions than the limit', async () => {
     const { queue, transactions } = openQueue({ transactions: 3, records: 10 });
     for (let tenant = 1; tenant <= 5; tenant += 1) watch(queue.charge(batchOf(tenant)));
     expect(transactions).toHaveLength(3);
@@ -130,17 +130,17 @@ describe('a batch', () => {
     expect(transactions[3]!.batches.map(({ tenant }) => tenant)).toStrictEqual([4n, 5n]);
   });
 
-  test('shares with no more records than there may be, and goes alone if it has more itself', async () => {
+  test('shares a transaction up to the limit of records, and goes alone above it', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     watch(queue.charge(batchOf(1)));
     for (const size of [4, 6, 1, 50, 10, 3, 0]) watch(queue.charge(batchOf(2, size)));
     for (let at = 0; at < 5; at += 1) await transactions[at]!.commit();
     const sizes = transactions.map((each) => each.batches.map(({ records }) => records.length));
-    // Small ones pass a large one that does not fit beside what is older, but only once.
+    // Small batches overtake a large one that does not fit, but only once.
     expect(sizes).toStrictEqual([[1], [4, 6, 0], [1, 3], [50], [10]]);
   });
 
-  test('that is large has its turn, though small ones never stop coming', async () => {
+  test('that is large gets its turn, even if small ones keep coming', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     for (let at = 0; at < 4; at += 1) watch(queue.charge(batchOf(at % 2, 4)));
     const large = watch(queue.charge(batchOf(1, 50)));
@@ -154,7 +154,7 @@ describe('a batch', () => {
 });
 
 describe('when the database', () => {
-  /** Three batches in one transaction that is under way, behind one that is over. */
+  /** Three batches in one running transaction, after one that has ended. */
   async function openGroup() {
     const opened = openQueue(ONE_AT_A_TIME);
     const { queue, transactions } = opened;
@@ -167,7 +167,7 @@ describe('when the database', () => {
   }
 
   test.each(['22003', '23514', '40P01', '42501', 'XX000'])(
-    'refuses a transaction (%s), each batch is done again alone, and only the bad one fails',
+    'refuses a transaction (%s), each batch is repeated alone, and only the bad one fails',
     async (code) => {
       const { transactions, batches, outcomes } = await openGroup();
       await transactions[1]!.fail(databaseError(code));
@@ -189,11 +189,11 @@ describe('when the database', () => {
     ['the connection is lost', new Error('Connection terminated unexpectedly')],
     ['the server shuts down', databaseError('57P01')],
     ['a statement takes too long', databaseError('57014')],
-    ['a lock is not to be had', databaseError('55P03')],
+    ['a lock is not available', databaseError('55P03')],
     ['there are too many connections', databaseError('53300')],
     ['the disk fails', databaseError('58030')],
     ['the connection breaks', databaseError('08006')],
-  ])('is away or too slow, all of the transaction fail and none is done again: %s', async (_what, error) => {
+  ])('is unavailable or too slow, all batches fail and none is repeated: %s', async (_what, error) => {
     const { queue, transactions, outcomes } = await openGroup();
     await transactions[1]!.fail(error);
     expect(outcomes()).toStrictEqual(Array(3).fill(error.message));
@@ -203,7 +203,7 @@ describe('when the database', () => {
     expect(next.result).toBeDefined();
   });
 
-  test('is lost while the batches are done again, the rest still has its turn', async () => {
+  test('is lost while batches are repeated, the rest still get their turn', async () => {
     const { transactions, batches, outcomes } = await openGroup();
     await transactions[1]!.fail(databaseError('23514'));
     await transactions[2]!.fail(new Error('lost'));
@@ -212,7 +212,7 @@ describe('when the database', () => {
     expect(outcomes()).toStrictEqual(['lost', ...batches.slice(1).map(outcomeOf)]);
   });
 
-  test('has an account locked, its batches are waited for apart and hold up nobody else', async () => {
+  test('has an account locked, its batches wait separately and delay no others', async () => {
     const { queue, transactions, batches, outcomes } = await openGroup();
     await transactions[1]!.commit([batches[1]!]);
     expect(outcomes()).toStrictEqual([outcomeOf(batches[0]!), undefined, outcomeOf(batches[2]!)]);
@@ -233,7 +233,7 @@ describe('when the database', () => {
     expect(laterResult.result).toStrictEqual(outcomeOf(later));
   });
 
-  test('refuses what was waited for apart, each of its batches is done again alone', async () => {
+  test('refuses batches that waited separately, each is repeated alone', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     watch(queue.charge(batchOf(1)));
     const batches = [batchOf(2, 1), batchOf(2, 2)];
@@ -249,9 +249,9 @@ describe('when the database', () => {
 });
 
 describe('a batch that waits too long', () => {
-  const TOLD = 'charging a batch took too long';
+  const MESSAGE = 'charging a batch took too long';
 
-  test('fails after 10 seconds, and is not charged any more when its turn comes', async () => {
+  test('fails after 10 seconds, and is not charged when its turn comes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     const first = watch(queue.charge(batchOf(1)));
@@ -261,7 +261,7 @@ describe('a batch that waits too long', () => {
     const result = watch(queue.charge(young));
     expect(old.map((each) => each.result)).toStrictEqual([undefined, undefined]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([first, ...old].map((each) => each.result)).toStrictEqual([TOLD, TOLD, TOLD]);
+    expect([first, ...old].map((each) => each.result)).toStrictEqual([MESSAGE, MESSAGE, MESSAGE]);
     expect(transactions).toHaveLength(1);
 
     await transactions[0]!.commit();
@@ -271,7 +271,7 @@ describe('a batch that waits too long', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is not done again after a refusal either', async () => {
+  test('is not repeated after a refusal either', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     watch(queue.charge(batchOf(1)));
@@ -280,13 +280,13 @@ describe('a batch that waits too long', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     await transactions[1]!.fail(databaseError('23514'));
     expect(transactions).toHaveLength(2);
-    expect(results.map(({ result }) => result)).toStrictEqual([TOLD, TOLD]);
+    expect(results.map(({ result }) => result)).toStrictEqual([MESSAGE, MESSAGE]);
     watch(queue.charge(batchOf(2)));
     expect(transactions).toHaveLength(3);
   });
 });
 
-/** What a transaction may come to, and after how many turns of the event loop. */
+/** The result of a transaction, and its delay in turns of the event loop. */
 const ending = fc.record({
   turns: fc.nat(3),
   end: fc.oneof(
@@ -296,7 +296,7 @@ const ending = fc.record({
   locked: fc.uniqueArray(fc.nat(4), { maxLength: 2 }),
 });
 
-test('whatever transactions come to, every batch has its own answer and no tenant stays behind', async () => {
+test('for any results of transactions, every batch gets its own answer and no tenant stays blocked', async () => {
   const arrivals = fc.array(fc.record({ tenant: fc.nat(4), records: fc.nat(14), turns: fc.nat(1) }), {
     maxLength: 40,
   });

@@ -1,4 +1,4 @@
-/** Batches that go together, of one tenant and of many: each is answered as if it had come alone. */
+/** Batches in one transaction, of one tenant or many: each is answered as if it had come alone. */
 
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 let made = 0;
 
-/** A record that costs `micros`, whatever the carry is: its ceiling is 5 micros for a second. */
+/** A record that costs `micros` with any carry: its ceiling is 5 micros per second. */
 function costing(micros: number, fields: Partial<UsageRecord> = {}): UsageRecord {
   made += 1;
   return {
@@ -67,7 +67,7 @@ async function conflictsOf(tenant: TenantId): Promise<Fields[]> {
 }
 
 describe('batches in one transaction', () => {
-  it('are answered in their order, each with the balance that it left', async () => {
+  it('are answered in order, each according to the balance after it', async () => {
     const tenant = idOf(await app.paidTenant({ cents: 1000 }));
     const batches = [400_000, 400_000, 400_000].map((micros) =>
       batchOf(tenant, ...Array.from({ length: 10 }, () => costing(micros))),
@@ -88,7 +88,7 @@ describe('batches in one transaction', () => {
     expect(await postingsOf(tenant)).toMatchObject([{ kind: 'top_up' }, { kind: 'usage', records: 30 }]);
   });
 
-  it('leave a balance of exactly nothing to nobody', async () => {
+  it('admit nothing more at a balance of exactly zero', async () => {
     const tenant = idOf(await app.paidTenant({ cents: 1000 }));
     const first = Array.from({ length: 25 }, () => costing(399_995));
     const batches = [batchOf(tenant, ...first), batchOf(tenant, costing(120)), batchOf(tenant, costing(5))];
@@ -97,7 +97,7 @@ describe('batches in one transaction', () => {
     expect(await balanceOf(tenant)).toBe(0n);
   });
 
-  it('may be of tenants in every state, which do not touch each other', async () => {
+  it('may belong to tenants in any status, without affecting each other', async () => {
     const [paid, exempt, suspended, deleted, pending] = [
       ...(await Promise.all([app.paidTenant(), app.paidTenant(), app.paidTenant(), app.paidTenant()])),
       await app.signUp(),
@@ -121,11 +121,11 @@ describe('batches in one transaction', () => {
     }
     expect(await balanceOf(tenants[4]!)).toBe(-300n);
     expect(await postingsOf(tenants[1]!)).toMatchObject([{}, { kind: 'unbilled', records: 4 }]);
-    // `setStatus` leaves no history, and the ledger is checked for one.
+    // `setStatus` writes no history, which the ledger check requires.
     for (const tenant of [suspended, deleted]) await setStatus(app, tenant, 'active');
   });
 
-  it('ask for one automatic top-up, however many of them are below the threshold', async () => {
+  it('request one automatic top-up, however many of them are below the threshold', async () => {
     const tenant = await app.paidTenant({ cents: 3000 });
     const set = await app.request('PUT', '/v1/billing/auto-top-up', {
       key: tenant.key,
@@ -144,7 +144,7 @@ describe('batches in one transaction', () => {
     expect(rows).toEqual([{ state: 'succeeded' }]);
   });
 
-  it('ask for no automatic top-up of an exempt tenant, though its balance is below the threshold', async () => {
+  it('request no automatic top-up for an exempt tenant below the threshold', async () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     const set = await app.request('PUT', '/v1/billing/auto-top-up', {
       key: tenant.key,
@@ -161,7 +161,7 @@ describe('batches in one transaction', () => {
     expect(rows).toEqual([]);
   });
 
-  it('leave those without an outcome whose account somebody else has locked', async () => {
+  it('have no outcome if another transaction has locked their account', async () => {
     const [locked, free] = [idOf(await app.paidTenant()), idOf(await app.paidTenant())];
     const batches = [batchOf(locked, costing(5)), batchOf(free, costing(5)), batchOf(locked, costing(5))];
     const holder = await db().connect();
@@ -179,7 +179,7 @@ describe('batches in one transaction', () => {
     expect([...outcomes.values()]).toMatchObject([{ charged: 1 }, { charged: 1 }]);
   });
 
-  it('cost no statement about no records, nor about those whose account somebody else has', async () => {
+  it('run no statements for empty batches or for locked accounts', async () => {
     const [locked, free] = [idOf(await app.paidTenant()), idOf(await app.paidTenant())];
     const known = batchOf(locked, costing(5));
     await chargeTenant(app.service.deps, locked, [known]);
@@ -208,7 +208,9 @@ describe('batches in one transaction', () => {
     }
   });
 
-  it('come to what they come to one after the other, whatever they share', { timeout: 60_000 }, async () => {
+  it('give the same result as one after the other, whatever ids they share', {
+    timeout: 60_000,
+  }, async () => {
     const TENANTS = 3;
     const report = fc.record({ id: fc.nat(12), seconds: fc.constantFrom(1, 1, 1, 2), bytes: fc.nat(9) });
     const reports = fc.array(
@@ -228,7 +230,7 @@ describe('batches in one transaction', () => {
             ),
           ),
         ) as [Batch[], Batch[]];
-        // Some of it may have been charged before.
+        // Some records may have been charged before.
         const before = Math.min(stored, given.length) % 3;
         const grouped: (ChargeOutcome | undefined)[] = [];
         for (const group of [together.slice(0, before), together.slice(before)]) {
@@ -250,7 +252,7 @@ describe('batches in one transaction', () => {
     );
   });
 
-  /** Tenants without credit, made by hand. */
+  /** Tenants without credit, inserted directly. */
   async function makeTenants(count: number): Promise<TenantId[]> {
     return Promise.all(
       Array.from({ length: count }, async () => idOf(await app.signUp({ name: 'One of many' }))),
@@ -266,7 +268,7 @@ interface Outcome {
   admitted: boolean;
 }
 
-/** A report of one relay, and how it was answered. */
+/** A report of one relay, and its answer. */
 interface Report {
   readonly tenant: TestTenant;
   readonly records: Fields[];
@@ -281,7 +283,7 @@ async function report(tenant: TestTenant, records: Fields[], url = app.url): Pro
   return { tenant, records, outcome };
 }
 
-/** Of everything that was reported for a tenant: each id charged once, each other value a conflict. */
+/** Checks that each reported id was charged once, and that each different value is a conflict. */
 async function expectRight(tenant: TestTenant, paid: bigint, reports: readonly Report[]): Promise<void> {
   const own = reports.filter((each) => each.tenant === tenant);
   const reported = own.flatMap(({ records }) => records);
@@ -314,7 +316,7 @@ describe('sixty-four relays at once', () => {
     other = (await app.another()).url;
   });
 
-  /** Six tenants, of which the first has half of the relays; ids overlap, and some come with other values. */
+  /** Six tenants; the first has half of the relays. Ids overlap, some with different values. */
   function makeReports(round: string): { tenant: TestTenant; records: Fields[] }[] {
     return Array.from({ length: 64 }, (_, relay) => ({
       tenant: tenants[relay % 2 === 0 ? 0 : (relay >> 1) % tenants.length]!,
@@ -328,7 +330,7 @@ describe('sixty-four relays at once', () => {
     }));
   }
 
-  it.each([1, 2])('are charged once for each id, by %i processes', async (processes) => {
+  it.each([1, 2])('are charged once per id, by %i processes', async (processes) => {
     const paid = await Promise.all(tenants.map((tenant) => balanceOf(idOf(tenant))));
     const reports = await Promise.all(
       makeReports(`processes-${processes}`).flatMap(({ tenant, records }) =>
@@ -338,7 +340,7 @@ describe('sixty-four relays at once', () => {
     for (const [at, tenant] of tenants.entries()) await expectRight(tenant, paid[at]!, reports);
   });
 
-  it('are admitted as long as there is a balance, and no longer', async () => {
+  it('are admitted only while the balance is above zero', async () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     const batches = Array.from({ length: 64 }, () =>
       Array.from({ length: 5 }, () =>
@@ -347,7 +349,7 @@ describe('sixty-four relays at once', () => {
     );
     const urls = [app.url, other];
     const reports = await Promise.all(batches.map((batch, at) => report(tenant, batch, urls[at % 2])));
-    // Each costs 250,000 micros of 10,000,000, so that the fortieth leaves nothing.
+    // Each costs 250,000 of 10,000,000 micros, so the fortieth spends the rest.
     expect(reports.every(({ outcome }) => outcome.total.micros === 250_000)).toBe(true);
     expect(reports.filter(({ outcome }) => outcome.admitted)).toHaveLength(39);
     expect(await balanceOf(idOf(tenant))).toBe(-6_000_000n);

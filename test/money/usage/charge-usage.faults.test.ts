@@ -1,4 +1,4 @@
-/** What goes wrong with one batch, one account or one connection, and who else hears of it. */
+/** Faults of one batch, one account or one connection, and their effect on others. */
 
 import pg from 'pg';
 import pino from 'pino';
@@ -43,7 +43,7 @@ interface Batch {
   readonly records: Record<string, unknown>[];
 }
 
-/** Batches of all tenants in turn, half of them of the first. */
+/** Batches of all tenants in turn; half of them belong to the first. */
 function makeBatches(count: number): Batch[] {
   return Array.from({ length: count }, (_, at) => ({
     tenant: tenants[at % 2 === 0 ? 0 : (at >> 1) % tenants.length]!,
@@ -51,7 +51,7 @@ function makeBatches(count: number): Batch[] {
   }));
 }
 
-/** Over the service whose database is behind the proxy. */
+/** Report to the service whose database is behind the proxy. */
 function report({ tenant, records }: Batch): Promise<Answer> {
   return ask(`http://127.0.0.1:${behind.port}/v1/usage`, 'POST', { key: tenant.relayKey, body: { records } });
 }
@@ -62,7 +62,7 @@ function expectFailed(answers: readonly Answer[]): void {
   for (const answer of answers) expectError(answer, 500, 'internal error');
 }
 
-/** Send the batches again: each is charged now, or was. */
+/** Send the batches again: each is charged now or was charged before. */
 async function replay(batches: readonly Batch[], expected: 'charged' | 'duplicates' | 'either') {
   for (const { status, text, json } of await reportAll(batches)) {
     expect(status, text).toBe(200);
@@ -78,12 +78,12 @@ async function countStored(batches: readonly Batch[]): Promise<number> {
   return Number(rows[0].count);
 }
 
-/** Begin a transaction with this statement and keep it open while the work is done. */
+/** Begin a transaction with this statement and keep it open during the work. */
 async function whileHeld<T>(
   statement: string,
   work: (release: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  // A connection of the service would be ended for being idle.
+  // A pooled connection would hit the idle timeout.
   const holder = new pg.Client(app.config.databaseUrl);
   await holder.connect();
   const release = async () => {
@@ -101,7 +101,7 @@ async function whileHeld<T>(
 const lockAccount = (tenant: TestTenant) =>
   `select from accounts where tenant_id = ${idOf(tenant)} for no key update`;
 
-/** Sessions of the service behind the proxy and of the other that wait for a lock. */
+/** Sessions of both services that wait for a lock. */
 async function countLockWaiters(): Promise<number> {
   const { rows } = await db().query(
     `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -109,8 +109,8 @@ async function countLockWaiters(): Promise<number> {
   return Number(rows[0].count);
 }
 
-describe('an account that somebody else has locked', () => {
-  it('makes nobody wait but its own relays, and them no longer than it is locked', async () => {
+describe('an account that another transaction has locked', () => {
+  it('delays only its own relays, and only while it is locked', async () => {
     const batches = makeBatches(24);
     const isOwn = ({ tenant }: Batch) => tenant === tenants[0];
     await whileHeld(lockAccount(tenants[0]!), async (release) => {
@@ -128,7 +128,7 @@ describe('an account that somebody else has locked', () => {
     });
   });
 
-  it('and never lets go of it, fails its own relays alone and within their 15 seconds', async () => {
+  it('for ever fails only its own relays, within 15 seconds', async () => {
     const batches = makeBatches(12);
     const [own, others] = [
       batches.filter(({ tenant }) => tenant === tenants[0]),
@@ -141,7 +141,7 @@ describe('an account that somebody else has locked', () => {
       for (const { json } of await reportAll(others)) expect(json).toMatchObject({ charged: RECORDS });
       expectFailed(await failing);
       expect(performance.now() - started).toBeLessThan(14_500);
-      // Nobody is waited for any more, so that nothing is charged behind the back of its caller.
+      // No transaction waits any more, so nothing is charged after its caller got an error.
       await expect.poll(countLockWaiters).toBe(0);
     });
     expect(await countStored(own)).toBe(0);
@@ -189,7 +189,7 @@ describe('a connection that is lost', () => {
     ['before the commit', () => proxy.cutBefore('commit'), 'charged'],
     ['after the commit, whose answer is lost', () => proxy.cutAfter('commit'), 'duplicates'],
   ] as const)(
-    '%s, fails all of its transaction, and a replay makes everything right',
+    '%s, fails all batches of its transaction, and a replay charges them once',
     async (_, cut, replayed) => {
       const batches = makeBatches(16);
       cut();
@@ -203,7 +203,7 @@ describe('a connection that is lost', () => {
     },
   );
 
-  it('and cannot be had again, fails all that wait, and the queue goes on when it can', async () => {
+  it('and cannot be reopened fails all waiting batches, and the queue continues afterwards', async () => {
     const batches = makeBatches(30);
     await whileHeld('lock table usage_records in share mode', async () => {
       const failing = reportAll(batches);
@@ -216,8 +216,8 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('a database that says nothing any more', () => {
-  it('is a 500 within 15 seconds for all that wait, of which nothing is charged later', {
+describe('a database that stops answering', () => {
+  it('gives all waiting batches a 500 within 15 seconds, and charges none later', {
     timeout: 60_000,
   }, async () => {
     const batches = makeBatches(30);
@@ -230,7 +230,7 @@ describe('a database that says nothing any more', () => {
       expect(performance.now() - started).toBeLessThan(16_000);
     });
     proxy.setSilent(false);
-    // What comes now is charged after all that was waiting had its turn.
+    // New batches are charged after the turn of all that were waiting.
     const next = makeBatches(8);
     await replay(next, 'charged');
     expect(await countStored(batches)).toBe(0);

@@ -13,7 +13,7 @@ const service = useChildService(database);
 
 interface Batch {
   readonly records: Record<string, unknown>[];
-  /** What the answer said was charged, if an answer came. */
+  /** The charged count of the answer, if there was one. */
   charged?: number;
 }
 
@@ -23,7 +23,7 @@ async function storedOf(batch: Batch): Promise<number> {
   return Number(rows[0].count);
 }
 
-it('a process that is killed while it charges loses nothing it confirmed and doubles nothing that is sent again', {
+it('a process killed while charging loses no confirmed charge and duplicates none that is sent again', {
   timeout: 120_000,
 }, async () => {
   await service.start();

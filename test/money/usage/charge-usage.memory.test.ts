@@ -13,7 +13,7 @@ const app = useService();
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Bytes of the buffers that somebody still holds. */
+/** Bytes of all live buffers. */
 function heldBytes(): number {
   collectGarbage();
   return process.memoryUsage().arrayBuffers;
@@ -30,7 +30,7 @@ it('keeps no more buffers after two thousand batches than after a hundred', {
       Array.from({ length: 10 }, async () => {
         for (let turn = 0; turn < count / 10; turn += 1) {
           batches += 1;
-          // Now and then one that fills several buffers, or needs a larger one.
+          // Some batches fill several buffers, or need a larger one.
           const size = batches % 100 === 0 ? 2_000 : 10;
           const room = batches % 250 === 0 ? 'x'.repeat(300_000) : 'stage';
           const records = Array.from({ length: size }, (_, at) =>
@@ -46,7 +46,7 @@ it('keeps no more buffers after two thousand batches than after a hundred', {
   await chargeMany(100);
   const before = heldBytes();
   await chargeMany(2_000);
-  // A transaction writes into 64 KiB at least. The spare ones stay: 3 MiB. Others are freed by and by.
+  // A transaction uses at least one buffer of 64 KiB. The spare buffers, 3 MiB, stay; others are freed.
   await expect.poll(() => heldBytes() - before).toBeLessThan(8 * MIB);
 });
 

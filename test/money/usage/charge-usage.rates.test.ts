@@ -17,7 +17,7 @@ describe('a rate card that changes between batches', () => {
   const app = useService();
   afterEach(async () => expect(await checkLedger(app.service.deps.db)).toEqual([]));
 
-  it('prices what is reported from then on, and every charge names its card', async () => {
+  it('prices later usage, and every charge names its card', async () => {
     const { db } = app.service.deps;
     const tenant = await app.paidTenant();
     const gib = () => usageRecord({ egress_bytes: 2 ** 30, seconds: 3600 });
@@ -35,7 +35,7 @@ describe('a rate card that changes between batches', () => {
     ]);
   });
 
-  it('loses no fraction of a micro and makes up none, while batches come', async () => {
+  it('neither loses nor gains a fraction of a micro during concurrent batches', async () => {
     const { db } = app.service.deps;
     const tenant = await app.paidTenant();
     const changes = (async () => {
@@ -64,7 +64,7 @@ describe('rounding with a carry', () => {
 describe('rounding per record', () => {
   const app = useService({ billingRounding: 'per_record' });
 
-  it('rounds each record half-up by itself', async () => {
+  it('rounds each record half-up on its own', async () => {
     const tenant = await app.paidTenant();
     const batch = Array.from({ length: 10 }, tiny);
     expect((await charge(app, tenant, batch)).total.micros).toBe(10);

@@ -15,7 +15,7 @@ function report(tenant: TestTenant, records: Fields[]): Promise<Answer> {
   return app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
 }
 
-/** Report and expect to be answered. */
+/** Report and expect success. */
 async function charge(tenant: TestTenant, records: Fields[]) {
   const answer = await report(tenant, records);
   expect(answer.status, answer.text).toBe(200);
@@ -62,7 +62,7 @@ afterEach(async () => {
 });
 
 describe('a batch', () => {
-  it('is charged as a whole, and answered with what it cost', async () => {
+  it('is charged as a whole, and answered with its cost', async () => {
     const tenant = await app.paidTenant({ cents: 2000 });
     const outcome = await charge(tenant, [
       usageRecord({ egress_bytes: 2 ** 30, seconds: 3600 }),
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(await count('postings', tenant)).toBe(1);
   });
 
-  it('that is sent again is all duplicates and costs nothing', async () => {
+  it('that is sent again contains only duplicates and costs nothing', async () => {
     const tenant = await app.paidTenant();
     const batch = records(20);
     const first = await charge(tenant, batch);
@@ -115,19 +115,19 @@ describe('a batch', () => {
     ]);
   });
 
-  it('charges what is new beside what is known, wherever that stands', async () => {
+  it('charges only new records, wherever the known ones are', async () => {
     const tenant = await app.paidTenant();
     const old = records(10);
     await charge(tenant, old);
     const mixed = [usageRecord(), old[3]!, usageRecord(), old[9]!, old[0]!, usageRecord()];
     expect(await charge(tenant, mixed)).toMatchObject({ charged: 3, duplicates: 3 });
-    // Known ids that the quick look at the first, the middle and the last id does not meet.
+    // Known ids that the probe of the first, middle and last id does not find.
     const hidden = [usageRecord(), old[5]!, usageRecord(), usageRecord(), usageRecord(), usageRecord()];
     expect(await charge(tenant, hidden)).toMatchObject({ charged: 5, duplicates: 1 });
     expect(await count('usage_records', tenant)).toBe(18);
   });
 
-  it('of one tenant knows nothing of the ids of another', async () => {
+  it('of one tenant is independent of the ids of another', async () => {
     const [one, other] = [await app.paidTenant(), await app.paidTenant()];
     const batch = records(5);
     expect(await charge(one, batch)).toMatchObject({ charged: 5 });
@@ -166,7 +166,7 @@ describe('a batch', () => {
     expect(await conflictsOf(tenant)).toEqual([]);
   });
 
-  it('keeps texts as they are, whatever they hold', async () => {
+  it('stores any text unchanged', async () => {
     const tenant = await app.paidTenant();
     const odd = [
       'a\tb',
@@ -203,7 +203,7 @@ describe('a batch', () => {
     ['negative ingress', { ingress_bytes: -1 }],
     ['half a byte', { egress_bytes: 0.5 }],
     ['an unsafe integer', { egress_bytes: 2 ** 53 }],
-    ["somebody else's tenant", { tenant: 't_0000000000000000' }],
+    ["another tenant's id", { tenant: 't_0000000000000000' }],
   ])('with %s is refused as a whole', async (_, fields) => {
     const tenant = await app.paidTenant();
     const good = records(3);
@@ -231,7 +231,7 @@ describe('a batch', () => {
   });
 });
 
-describe('an id that comes again with other values', () => {
+describe('an id that is repeated with different values', () => {
   it.each<[string, Fields]>([
     ['seconds', { seconds: 59 }],
     ['egress_bytes', { egress_bytes: 50_000_001 }],
@@ -254,7 +254,7 @@ describe('an id that comes again with other values', () => {
     expect(await conflictsOf(tenant)).toMatchObject([{ id: first.id, times: 1, reported: fields }]);
   });
 
-  it('is counted each time, with its newest values', async () => {
+  it('is counted each time, with the newest values', async () => {
     const tenant = await app.paidTenant();
     const first = usageRecord();
     await charge(tenant, [first, { ...first, seconds: 1 }, { ...first, seconds: 2 }]);
@@ -263,7 +263,7 @@ describe('an id that comes again with other values', () => {
     expect(await conflictsOf(tenant)).toMatchObject([{ id: first.id, times: 3, reported: { seconds: 3 } }]);
   });
 
-  it('is compared with what was charged, not with its neighbour in the batch', async () => {
+  it('is compared with the charged record, not with its neighbour in the batch', async () => {
     const tenant = await app.paidTenant();
     const first = usageRecord();
     await charge(tenant, [first]);
@@ -274,7 +274,7 @@ describe('an id that comes again with other values', () => {
 });
 
 describe('an exempt tenant', () => {
-  it('is priced and not charged, and admitted without credit', async () => {
+  it('is priced but not charged, and admitted without credit', async () => {
     const tenant = await app.paidTenant();
     await charge(tenant, [usageRecord({ egress_bytes: 26_844, seconds: 3600 })]);
     const before = await balanceOf(tenant);
@@ -297,7 +297,7 @@ describe('an exempt tenant', () => {
     expect((await billing(tenant)).recent.map((entry: Fields) => entry.kind)).toEqual(['usage', 'top_up']);
   });
 
-  it('is never billed for the past once the exemption is lifted', async () => {
+  it('is never billed for past usage after the exemption ends', async () => {
     const tenant = await app.paidTenant();
     const charged = records(2);
     const { total } = await charge(tenant, charged);
@@ -326,13 +326,13 @@ describe('an exempt tenant', () => {
 });
 
 describe('admitted', () => {
-  it('is false for a tenant that never paid, whose usage is charged all the same', async () => {
+  it('is false for a tenant that never paid, whose usage is still charged', async () => {
     const tenant = await app.signUp();
     expect(await charge(tenant, records(2))).toMatchObject({ charged: 2, admitted: false });
     expect(await balanceOf(tenant)).toBeLessThan(0);
   });
 
-  it('is false at a balance of nothing and below, and true again after a payment', async () => {
+  it('is false at a balance of zero or less, and true again after a payment', async () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     const dear = { tier: '2k_plus', seconds: 50_000, egress_bytes: 2 ** 50 };
     expect(await charge(tenant, [usageRecord(dear)])).toMatchObject({
@@ -366,7 +366,7 @@ describe('admitted', () => {
     },
   );
 
-  it('goes with the balance it is answered beside, though another change came first', async () => {
+  it('matches the balance in the answer, even if another change came first', async () => {
     const tenant = await app.signUp();
     const other = await db().connect();
     try {
@@ -416,7 +416,7 @@ describe('recent', () => {
     expect(recent[0]).toMatchObject({ kind: 'usage', reference: 'room-19', capped: false });
   });
 
-  it('lists the newest 50 of one large batch, and nothing before it', async () => {
+  it('lists the newest 50 of one large batch, and nothing older', async () => {
     const tenant = await app.paidTenant();
     await charge(
       tenant,
@@ -428,7 +428,7 @@ describe('recent', () => {
     );
   });
 
-  it('mixes kinds in the order in which they came', async () => {
+  it('lists all kinds in order', async () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     await charge(tenant, [usageRecord({ room: 'one' }), usageRecord()]);
     const { payment } = await app.pay(tenant, { cents: 3000 });
@@ -458,7 +458,7 @@ describe('recent', () => {
     expect([...times].sort().reverse()).toEqual(times);
   });
 
-  it('shows the amounts that add up to the total, a charge of nothing included', async () => {
+  it('shows amounts that add up to the total, including a charge of zero', async () => {
     const tenant = await app.paidTenant();
     const tiny = records(30, () => ({ role: 'audience', tier: 'audio', seconds: 10, egress_bytes: 20_000 }));
     const { total } = await charge(tenant, tiny);
@@ -474,7 +474,7 @@ describe('recent', () => {
   });
 });
 
-describe('at once', () => {
+describe('concurrent charging', () => {
   it('charges each id of twenty equal batches once', async () => {
     const tenant = await app.paidTenant();
     const batch = records(100);
@@ -485,7 +485,7 @@ describe('at once', () => {
     expect(await balanceOf(tenant)).toBe(20_000_000 - total);
   });
 
-  it('charges each id once that eight relays send in opposite orders', async () => {
+  it('charges each id once if eight relays send them in opposite orders', async () => {
     const tenant = await app.paidTenant();
     const all = records(400);
     const batches = Array.from({ length: 8 }, (_, relay) => {
@@ -500,7 +500,7 @@ describe('at once', () => {
     expect(await balanceOf(tenant)).toBe(20_000_000 - total);
   });
 
-  it('is the same as one after the other, whatever overlaps: split, repeated and shuffled', {
+  it('gives the same result as one after the other, for batches split, repeated and shuffled', {
     timeout: 60_000,
   }, async () => {
     const batches = fc.array(fc.array(fc.nat(40), { maxLength: 25 }), { minLength: 1, maxLength: 8 });
@@ -538,7 +538,7 @@ describe('at once', () => {
     expect(await checkLedger(db())).toEqual([]);
   });
 
-  it('lets payments and charges of one tenant take turns', async () => {
+  it('serializes payments and charges of one tenant', async () => {
     const tenant = await app.paidTenant({ cents: 5000 });
     const work = Array.from({ length: 30 }, (_, turn) =>
       turn % 6 === 0 ? app.pay(tenant, { cents: 1000 }) : charge(tenant, records(20)),
@@ -554,7 +554,7 @@ describe('at once', () => {
 });
 
 describe('when connections to the database are cut', () => {
-  it('answers `internal error`, heals, and loses and doubles nothing', async () => {
+  it('answers `internal error`, recovers, and neither loses nor duplicates a charge', async () => {
     const tenant = await app.paidTenant();
     const batches = Array.from({ length: 40 }, () => records(200));
     let cutting = true;

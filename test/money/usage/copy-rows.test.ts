@@ -30,7 +30,7 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
 interface Posted {
   readonly tenant: bigint;
   readonly seq: bigint;
-  /** By batch; `false` stands for a record that is known already and is not stored. */
+  /** By batch; `false`: a known record that is not stored. */
   readonly batches: readonly (readonly { record: UsageRecord; amount: bigint; isNew: boolean }[])[];
 }
 
@@ -49,7 +49,7 @@ function postedOf({ tenant, seq, batches }: Posted): PostedRecords {
   return { tenant: tenant as TenantId, seq, charged };
 }
 
-/** What is stored of a record, but for what may be written in several ways. */
+/** The stored fields of a record, in one canonical form. */
 const stored = (posting: Posted, { record: of, amount }: Posted['batches'][0][0], line: number) => ({
   tenant: posting.tenant,
   seq: posting.seq,
@@ -64,7 +64,7 @@ const stored = (posting: Posted, { record: of, amount }: Posted['batches'][0][0]
   capped: amount % 2n === 1n,
 });
 
-/** Copy, and compare what PostgreSQL says that it has with what it was given. */
+/** Copy, and compare the rows in PostgreSQL with the input. */
 async function expectStored(postings: readonly Posted[]): Promise<void> {
   const tx = await database.pool.connect();
   try {
@@ -129,7 +129,7 @@ describe('copyRows', () => {
   });
 
   it('fills pieces to the last byte', async () => {
-    // Rows of every size around a whole piece and around what is left of one.
+    // Rows of every size around a full piece and around the rest of one.
     const sizes = Array.from({ length: 40 }, (_, at) => 65_536 - 140 + at * 4);
     await expectStored([
       copied(
@@ -155,12 +155,12 @@ describe('copyRows', () => {
     await expectStored([copied(...ROLES.flatMap((role) => TIERS.map((tier) => record({ role, tier }))))]);
   });
 
-  it('keeps 5000 records in the order of their posting, whatever their ids', async () => {
+  it('keeps 5000 records in the order of their posting, for any ids', async () => {
     const ids = Array.from({ length: 5_000 }, (_, at) => `relay.${(at * 7_919) % 5_000}`);
     await expectStored([copied(...ids.map((id) => record({ id })))]);
   });
 
-  it('writes no row of what is known, and numbers the others through all batches of a posting', async () => {
+  it('writes no row for known records, and numbers the others across all batches of a posting', async () => {
     const text = fc.option(
       fc.string({ unit: 'binary', maxLength: 12 }).map((given) => given.replaceAll('\0', '')),
       {
@@ -206,7 +206,7 @@ describe('copyRows', () => {
 });
 
 describe('Buffers', () => {
-  it('are used again once they were given back, and not before', () => {
+  it('are reused once they were given back, and not before', () => {
     const many = postedOf(copied(...Array.from({ length: 3_000 }, () => record({ room: 'x'.repeat(100) }))));
     const piecesOf = (buffers: Buffers) =>
       new Set([...copyRows([many], buffers)].map(({ buffer }) => buffer).slice(1, -1));

@@ -4,10 +4,10 @@ import { usageRecord, useService } from '../../support/service.ts';
 
 const app = useService();
 
-/** So many that eight tenants, whose ids are random, will not all be in the same one. */
+/** Enough that eight tenants with random ids will not all be in the same one. */
 const PARTITIONS = 16;
 
-/** The table as it is, spread by tenant. */
+/** The same table, partitioned by tenant. */
 async function spread(): Promise<void> {
   const db = app.service.deps.db;
   await db.query('alter table usage_records rename to usage_records_whole');
@@ -21,8 +21,8 @@ async function spread(): Promise<void> {
   await db.query('insert into usage_records select * from usage_records_whole');
 }
 
-describe('usage records that are spread over partitions by tenant', () => {
-  it('are charged, and charged once, as in one table', async () => {
+describe('usage records that are partitioned by tenant', () => {
+  it('are charged once, as in one table', async () => {
     const tenants = await Promise.all(Array.from({ length: 8 }, () => app.paidTenant()));
     const charge = async (tenant: (typeof tenants)[number], records: unknown[]) => {
       const answer = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
@@ -36,7 +36,7 @@ describe('usage records that are spread over partitions by tenant', () => {
     const after = tenants.map(() => Array.from({ length: 20 }, () => usageRecord()));
     const answers = await Promise.all(tenants.map((tenant, index) => charge(tenant, after[index]!)));
     for (const answer of answers) expect(answer).toMatchObject({ charged: 20, duplicates: 0 });
-    // A known id where the quick look at the first, the middle and the last one does not meet it.
+    // A known id that the probe of the first, middle and last id does not find.
     const hidden = (index: number) => [
       usageRecord(),
       before[index]![0]!,

@@ -23,7 +23,7 @@ const idsInOrder = (records: UsageRecords) => records.sortById().map((row) => re
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 describe('UsageRecords', () => {
-  test('gives back what it was made from', () => {
+  test('returns the records that it was created from', () => {
     const text = fc.string({ unit: 'binary', maxLength: 10 });
     const quantity = fc.oneof(
       fc.constantFrom(0n, 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n - 1n),
@@ -53,14 +53,14 @@ describe('UsageRecords', () => {
 });
 
 describe('sortById', () => {
-  test('has room beside an id for the rows of the largest report, and refuses more than it can tell apart', () => {
+  test('handles the largest report, and refuses more rows than a sort key can hold', () => {
     const ids = Array.from({ length: RECORDS_MAX }, (_, at) => `${RECORDS_MAX - at}`.padStart(5, '0'));
     expect(idsInOrder(withIds(ids))).toStrictEqual(ids.toReversed());
     const tooMany = Array.from({ length: 2 ** 13 + 1 }, (_, at) => `${at}`);
     expect(() => withIds(tooMany).sortById()).toThrow('assertion failed');
   });
 
-  test('has every row once, whatever the ids are', () => {
+  test('returns every row once, for any ids', () => {
     const id = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 200 }),
       fc.constantFrom('', 'a', 'ab', 'a'.repeat(199), 'a'.repeat(200), '😀'.repeat(200)),
@@ -73,7 +73,7 @@ describe('sortById', () => {
     );
   });
 
-  test('is the order of the ids, where they differ within five bytes of what they have in common', () => {
+  test('sorts ids that differ within five bytes after their common prefix', () => {
     const short = fc.string({ unit: 'binary', minLength: 1, maxLength: 5 }).filter((id) => {
       return Buffer.byteLength(id) <= 5 && !id.includes('\0');
     });
