@@ -41,6 +41,7 @@ describe('watchRates', () => {
   });
 
   it('reports an invalid file, and keeps the current card', async () => {
+    await expect.poll(current).toMatchObject({ platformFeePerGib: 20_000n });
     const before = await current();
     await writeFile(path, '{ "currency": "usd" }');
     await expect.poll(() => lines.join('')).toContain('the changed rate card was not loaded');
