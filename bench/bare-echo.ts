@@ -1,4 +1,4 @@
-/** The least that a unary method could do: grpc-js as it comes, answering as many bytes as it is told to. */
+/** The floor of a unary method: plain grpc-js, answering with the requested number of bytes. */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { announce } from './process.ts';
 

@@ -1,4 +1,4 @@
-/** The least that an endpoint which mints tokens could do: Fastify as it comes, one indexed SELECT, one signature. */
+/** The floor of an endpoint that mints tokens: plain Fastify, one indexed SELECT, one signature. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';

@@ -1,4 +1,4 @@
-/** The least that a route which knows its caller could do: Fastify as it comes, and one indexed SELECT. */
+/** The floor of an authenticated route: plain Fastify and one indexed SELECT. */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { openPool } from '../src/base/db/pool.ts';

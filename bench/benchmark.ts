@@ -1,33 +1,33 @@
-/** What a benchmark is, and what it comes to. */
+/** Types of benchmarks and their results. */
 import type { Range } from './statistics.ts';
 
 export interface Benchmark {
-  /** As it is chosen on the command line: `keys-route`, or `keys` for all that begin with it. */
+  /** Its name on the command line: `keys-route`, or `keys` for all that start with it. */
   readonly name: string;
   /** One line, for `--help`. */
   readonly summary: string;
   /** A paragraph: what is sent, by how many clients, what the floor is, and what is counted. */
   readonly protocol: string;
-  /** Whether `--peer` has a place in it. */
+  /** Whether it uses servers given by `--peer`. */
   readonly takesPeers?: boolean;
-  /** Counted rounds where `--rounds` says nothing; default 7. */
+  /** Number of counted rounds without `--rounds`; default 7. */
   readonly rounds?: number;
   run(bench: Bench): Promise<void>;
 }
 
-/** What a benchmark is given. Everything it opens is closed when it ends, also when it is interrupted. */
+/** What a benchmark receives. Everything it opens is closed when it ends or is interrupted. */
 export interface Bench {
   /** Counted rounds, at least 5. */
   readonly rounds: number;
   /** Servers named by `--peer`. */
   readonly peers: readonly Peer[];
-  /** Say on standard error what is being done. */
+  /** Print progress on standard error. */
   progress(text: string): void;
-  /** Wait for `opening`; `close` is called in the end, the last opened first. */
+  /** Wait for `opening`. `close` is called at the end, in reverse order of opening. */
   use<T>(opening: Promise<T>, close: (opened: T) => Promise<unknown>): Promise<T>;
   /** Run the contestants in turns and report how they compare. */
   compare(comparison: Comparison): Promise<ComparisonResult>;
-  /** Report a number that is no comparison. */
+  /** Report a single number without a comparison. */
   note(name: string, value: number, unit: string, goal?: Limit): void;
   /** Report what the numbers were measured on. */
   measuredOn(facts: Facts): void;
@@ -41,37 +41,37 @@ export interface Peer {
 }
 
 export interface Comparison {
-  /** What sets it apart from the benchmark's other comparisons: `32 connections`. */
+  /** Distinguishes it from the benchmark's other comparisons: `32 connections`. */
   readonly title: string;
-  /** Of the values: `requests/s`. */
+  /** Unit of the values: `requests/s`. */
   readonly unit: string;
   readonly contestants: readonly Contestant[];
-  /** Rounds that are run and not counted; default 1. */
+  /** Number of warm-up rounds, which are not counted; default 1. */
   readonly warmUpRounds?: number;
   readonly goals?: readonly Goal[];
 }
 
 export interface Contestant {
   readonly name: string;
-  /** The floor is the least work that could do; others are compared with it. At most one is the floor. */
+  /** The floor is the least work that could do; others are compared with it. At most one contestant is the floor. */
   readonly role: 'floor' | 'ours' | 'peer';
-  /** One round. Rounds are numbered from 0, those of the warm-up included. */
+  /** One round. Numbers start at 0 and include the warm-up. */
   round(round: number): Promise<Sample>;
 }
 
 export interface Sample {
   readonly value: number;
-  /** Of each request, in ms. */
+  /** Latency of each request, in ms. */
   readonly latencies?: readonly number[];
 }
 
-/** The value of `of`, in each round, as a multiple of that of `to`; or the median value itself. */
+/** The value of `of` in each round as a multiple of that of `to`, or the median value itself. */
 export type Goal = RatioGoal | ValueGoal;
 export type RatioGoal = { readonly of: string; readonly to: string } & ({ readonly atLeast: number } | Limit);
 export type ValueGoal = { readonly of: string } & Limit;
 export type Limit = { readonly atMost: number };
 
-/** Of the database: what its speed depends on. */
+/** Database settings that affect its speed. */
 export interface Facts {
   readonly postgres: string;
   readonly fsync: string;
@@ -99,7 +99,7 @@ export interface ContestantResult {
   readonly median: number;
   readonly range: Range;
   readonly values: readonly number[];
-  /** Ratios to the floor, taken round by round. */
+  /** Ratios to the floor, one per round. */
   readonly ratio?: { readonly median: number; readonly range: Range };
   /** Over all counted rounds, in ms. */
   readonly latency?: { readonly p50: number; readonly p99: number };

@@ -1,4 +1,4 @@
-/** Where the time of a large batch goes. */
+/** Breaks down the time of a large batch. */
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
@@ -30,8 +30,8 @@ export const budget: Benchmark = {
   name: 'budget',
   summary: 'where the time of a batch of 5,000 records goes, stage by stage',
   protocol: `The service runs in the process of the benchmark, which sends it ${BATCHES} batches of ${BATCH} new records of one
-    tenant, one after the other. Each statement is timed from its call to its result; then what the service
-    does between them is done again by itself, on the same bodies. Reported are medians without the first
+    tenant, one after the other. Each statement is timed from its call to its result; then the work between
+    them is repeated separately, on the same bodies. The results are medians without the first
     ${WARM_UP}. The stages do not add up to the whole: rows are written while PostgreSQL stores those before them, and the
     whole holds the work of the client.`,
   async run(bench) {
@@ -64,7 +64,7 @@ export const budget: Benchmark = {
   },
 };
 
-/** From now on, how long statements take, by their name or their first word. */
+/** Measures the duration of statements from now on, by their name or their first word. */
 function timeStatements(): Map<string, number[]> {
   const times = new Map<string, number[]>();
   const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
@@ -74,7 +74,7 @@ function timeStatements(): Map<string, number[]> {
     const done = () => times.set(name, [...(times.get(name) ?? []), performance.now() - start]);
     const result = query.apply(this, given);
     if (result instanceof EventEmitter) result.on('finish', done);
-    // The pool's own queries take a callback, and return nothing.
+    // The pool's own queries use a callback and return nothing.
     else if (result instanceof Promise) void result.then(done, () => {});
     return result;
   };
@@ -92,7 +92,7 @@ function bodyOf(request: Buffer): Buffer {
   return request.subarray(request.indexOf('\r\n\r\n') + 4);
 }
 
-/** What is done between the statements. */
+/** The work between the statements. */
 function timeStages(bench: Bench, bodies: readonly Buffer[]): void {
   const times = { read: [], order: [], price: [], write: [] } as Record<string, number[]>;
   const stage = <T>(name: string, work: () => T): T => {

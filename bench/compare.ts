@@ -1,6 +1,6 @@
 /**
- * Contestants run in turns, round by round, each round in another order: what else the machine does
- * meanwhile hits them alike. Ratios are taken within a round, so that slow rounds do not count.
+ * Contestants run in turns, in another order each round, so that other load on the machine affects all
+ * of them alike. Ratios are taken within a round, so that slow rounds do not matter.
  */
 import type {
   Comparison,
@@ -16,7 +16,7 @@ import { median, percentile, rangeOf } from './statistics.ts';
 
 type Samples = ReadonlyMap<Contestant, Sample[]>;
 
-/** `rounds` are counted, after those of the warm-up. */
+/** `rounds` are counted, after the warm-up. */
 export async function compare(
   comparison: Comparison,
   rounds: number,

@@ -1,16 +1,16 @@
-/** Who spends the CPU time. Linux only: elsewhere there is nothing to read, and nothing is reported. */
+/** Measures CPU time by process. Linux only: elsewhere nothing is reported. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Of /proc/pid/stat; a tick is 10 ms wherever Node runs. Source: proc(5). */
+/** Fields of /proc/pid/stat; a tick is 10 ms wherever Node runs. Source: proc(5). */
 const TICKS_PER_SECOND = 100;
 
 interface Stat {
   readonly parent: number;
-  /** Of the process and of those of its children that have ended. */
+  /** CPU time of the process and of its ended children. */
   readonly seconds: number;
 }
 
-/** CPU time while it runs, of processes and their descendants; of this process, without them. */
+/** Measures the CPU time of processes with their descendants, and of this process alone. */
 export class CpuMeter {
   readonly #roots: ReadonlyMap<string, number | undefined>;
   readonly #spent = new Map<string, number>();
@@ -36,7 +36,7 @@ export class CpuMeter {
     }
   }
 
-  /** How many cores each kept busy, on average. */
+  /** Average number of cores that each kept busy. */
   get cores(): readonly (readonly [name: string, cores: number])[] {
     return [...this.#spent].map(([name, seconds]) => [name, seconds / this.#seconds] as const);
   }
@@ -56,7 +56,7 @@ export class CpuMeter {
   }
 }
 
-/** `undefined` where it cannot be read. */
+/** `undefined` if it cannot be read. */
 export function parentOf(pid: number): number | undefined {
   return readStat(pid)?.parent;
 }
@@ -80,12 +80,12 @@ function readStats(): Map<number, Stat> {
 function readStat(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is a name in brackets, and may hold anything.
+    // The second field is a name in brackets, which may contain any character.
     const [, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const ticks = rest.slice(9, 13).reduce((sum, each) => sum + Number(each), 0);
     return { parent: Number(parent), seconds: ticks / TICKS_PER_SECOND };
   } catch {
-    // It has ended, or there is no /proc.
+    // The process has ended, or there is no /proc.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** A ledger of many usage records, as the service itself has written it. */
+/** A ledger of many usage records, written by the service itself. */
 import pg from 'pg';
 import { newKey } from '../src/access/keys/api-key.ts';
 import { migrate } from '../src/base/db/migrate.ts';
@@ -16,16 +16,16 @@ const OLD_BATCHES = 30;
 const CONNECTIONS = 4;
 const REQUESTS_AT_ONCE = 100;
 
-/** A database of its own, and a service process on it. */
+/** A database with a service process on it. */
 export interface Ledger {
   readonly name: string;
   readonly db: Pool;
   readonly url: string;
-  /** With half of the records. */
+  /** The tenant with half of the records. */
   readonly big: Tenant;
-  /** With as many as all the others have. */
+  /** One of the other tenants, which share the other half equally. */
   readonly other: Tenant;
-  /** Batches of BATCH records of `big`, as they were sent when half of the ledger was there. */
+  /** Batches of BATCH records of `big`, as sent when the ledger was half full. */
   readonly old: readonly Buffer[];
 }
 
@@ -34,7 +34,7 @@ export interface Tenant {
   readonly backendKey: string;
 }
 
-/** Create a database on the server of `stand` and have so many records reported to a service on it. */
+/** Create a database on the server of `stand` and report `records` records to a service on it. */
 export async function openLedger(bench: Bench, stand: Stand, records: number): Promise<Ledger> {
   const name = `${named(records)} records`;
   const own = await createDatabase(bench, stand, `records_${records}`);
@@ -52,7 +52,7 @@ export async function openLedger(bench: Bench, stand: Stand, records: number): P
     await send(url, history.next(REQUESTS_AT_ONCE));
   }
   const other = others[0]!;
-  // In a small ledger, a tenant has fewer entries than a list shows.
+  // In a small ledger, a tenant has fewer entries than a list page.
   await send(url, [big.relays.batch(100), other.relays.batch(100)]);
   bench.progress(`vacuuming ${name}`);
   await vacuum(own);
@@ -97,14 +97,14 @@ async function send(url: string, requests: readonly Buffer[]): Promise<void> {
   });
 }
 
-/** Not by the pool, which gives up a statement after some seconds. */
+/** Not through the pool, which cancels a statement after some seconds. */
 async function vacuum({ databaseUrl }: Stand): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   await client.query('vacuum analyze').finally(() => client.end());
 }
 
-/** What is reported until the ledger is full: by `big` and by all others in step, half each. */
+/** The records that fill the ledger: half by `big`, half by the others, interleaved. */
 class History {
   readonly old: Buffer[] = [];
   readonly #half: number;
@@ -125,7 +125,7 @@ class History {
     return 2 * this.#half - this.#ofBig - this.#ofOthers;
   }
 
-  /** So many requests, or what is left. */
+  /** This many requests, or the rest. */
   next(count: number): Buffer[] {
     const requests: Buffer[] = [];
     while (requests.length < count && this.left > 0) {

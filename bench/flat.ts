@@ -1,4 +1,4 @@
-/** What a large ledger costs that a small one does not. */
+/** The extra cost of a large ledger over a small one. */
 import type { Bench, Benchmark } from './benchmark.ts';
 import { BATCH, type Ledger, named, openLedger, TENANTS, type Tenant } from './flat-ledger.ts';
 import { requestBytes, runLoad } from './load.ts';
@@ -18,10 +18,10 @@ export const flat: Benchmark = {
   protocol: `Two databases on one server, one with ${named(LARGE)} usage records and one with ${named(SMALL)}, of ${TENANTS}
     tenants of which one has half. They were filled through POST /v1/usage, and vacuumed. Relays report the
     intervals of 500 participants each in turn, every stay having 1 to 240 of them; one batch in 20 is of ${named(BATCH)}
-    records, the others of 20 to 500. Then one request is under way at a time, each database having a service
+    records, the others of 20 to 500. Then one request is in flight at a time, each database having a service
     process of its own: ${READS_PER_ROUND} of GET /v1/billing a round, of the tenant with half of the records and of another;
     and of the first, ${BATCHES_PER_ROUND} batches of ${named(BATCH)} a round: old ones, from the middle of its ledger, and at last new
-    ones, by which the small ledger grows. Counted is the median of each round.`,
+    ones, by which the small ledger grows. The result is the median of each round.`,
   async run(bench) {
     const stand = await openStand(bench);
     const small = await openLedger(bench, stand, SMALL);
@@ -74,7 +74,7 @@ async function read(url: string, { backendKey }: Tenant): Promise<readonly numbe
   return latencies;
 }
 
-/** `charged` is what each batch has to be answered with. */
+/** `charged` is the expected number in each answer. */
 async function charge(
   url: string,
   batches: readonly Buffer[],
@@ -91,7 +91,7 @@ async function charge(
   return latencies;
 }
 
-/** Other ones in each round, as long as there are others. */
+/** Different items in each round, as long as there are enough. */
 function chooseOld(old: readonly Buffer[], round: number): Buffer[] {
   const first = round * BATCHES_PER_ROUND;
   return Array.from({ length: BATCHES_PER_ROUND }, (_, index) => old[(first + index) % old.length]!);

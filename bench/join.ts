@@ -1,4 +1,4 @@
-/** Devices that join rooms. */
+/** Joins of many devices. */
 import { generateKeyPairSync } from 'node:crypto';
 import { newCredential } from '../src/access/devices/device-credential.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
@@ -8,7 +8,7 @@ import { makeBenchTenant, openProcess, openService, openStand, type Stand } from
 
 const CONNECTIONS = [32, 1];
 const SECONDS_PER_ROUND = 2;
-/** So many that none comes near its thirty joins a minute. */
+/** Enough that no device comes near its limit of thirty joins a minute. */
 const DEVICES = 5_000;
 const ROOMS = 100;
 
@@ -18,10 +18,10 @@ export const join: Benchmark = {
   protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS} rooms of one tenant in
     turns, for ${SECONDS_PER_ROUND} s a round, each connection as soon as it has its answer. All have joined once before, so
     these are renewals. Ours is POST /join of the whole
-    service in one process. The floor is Fastify as it comes, in a process of its own, with one route that
+    service in one process. The floor is plain Fastify, in a process of its own, with one route that
     finds the credential by its primary key with one prepared SELECT and signs as many bytes as a token of
-    ours has, with the same algorithm and a key that it keeps. It counts nothing, checks nothing and writes
-    nothing. Both have a pool of 20 connections on the same PostgreSQL. Counted are answers 200 a second.`,
+    ours has, with the same algorithm and a key in memory. It counts nothing, checks nothing and writes
+    nothing. Both have a pool of 20 connections on the same PostgreSQL. The result is 200 answers per second.`,
   async run(bench) {
     const stand = await openStand(bench);
     bench.progress('making devices');
@@ -75,7 +75,7 @@ interface Device {
   readonly body: string;
 }
 
-/** Made straight in the database, for a tenant that has credit. */
+/** Created directly in the database, for a tenant with credit. */
 async function makeDevices(stand: Stand): Promise<Device[]> {
   const { tenant } = await makeBenchTenant(stand, 'backend');
   await adjustCredit(stand.db, tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
@@ -105,7 +105,7 @@ async function joinOnce(url: string, { credential, body }: Device): Promise<stri
   return answer.text();
 }
 
-/** Each contestant goes on with the device after the one it came to in the last round. */
+/** Each contestant continues after the last device of its previous round. */
 function route(
   name: string,
   role: Contestant['role'],

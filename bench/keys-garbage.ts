@@ -1,4 +1,4 @@
-/** Garbage keys, and what the database hears of them. */
+/** Garbage keys, and how many of them reach the database. */
 import pg from 'pg';
 import { newKey } from '../src/access/keys/api-key.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
@@ -8,18 +8,18 @@ import { openProcess, openStand, type Stand } from './stand.ts';
 const REQUESTS = 200_000;
 const CONNECTIONS = 32;
 const DIFFERENT_KEYS = 5_000;
-/** The wrong keys of an address that are looked up and counted, and those under way at that moment. */
+/** Wrong keys of one address that are looked up and counted, including those in progress. */
 const LOOKED_UP_MAX = 100 + CONNECTIONS;
 const STATEMENTS_PER_LOOK_UP = 2;
 const POOL = 20;
-/** Of PostgreSQL's own housekeeping, while one kind of garbage is sent. */
+/** PostgreSQL's own housekeeping transactions while one kind of garbage is sent. */
 const HOUSEKEEPING_MAX = 5;
 
 interface Garbage {
   readonly name: string;
   readonly key: (index: number) => string;
   readonly statuses: readonly number[];
-  /** Besides what PostgreSQL adds on its own account. */
+  /** Excludes PostgreSQL's own transactions. */
   readonly transactionsMax: number;
 }
 
@@ -48,10 +48,10 @@ export const keysGarbage: Benchmark = {
   name: 'keys-garbage',
   summary: 'garbage keys, and how few of them the database hears of',
   protocol: `${CONNECTIONS} connections from one address send ${REQUESTS} requests with ${DIFFERENT_KEYS} different
-    garbage keys to the route of keys-route, a new process for each kind of garbage. Counted are answers
-    (401, or 429 once the address has used up its wrong keys) a second, and the transactions of the
-    database from before the process is started until it has ended; each statement is one, opening a
-    connection may be one, and PostgreSQL's own housekeeping adds one or two. No round is repeated: what is counted does not depend on speed. The address
+    garbage keys to the route of keys-route, a new process for each kind of garbage. The results are answers
+    (401, or 429 once the address has used up its wrong keys) per second, and the transactions of the
+    database from before the process starts until it has ended; each statement is one, opening a
+    connection may be one, and PostgreSQL's own housekeeping adds one or two. There is one round: the counts do not depend on speed. The address
     may try 100 unknown keys a minute, so a machine that needs longer than a minute counts more.`,
   async run(bench) {
     const stand = await openStand(bench);
@@ -82,10 +82,10 @@ async function send(bench: Bench, stand: Stand, garbage: Garbage): Promise<void>
 }
 
 /**
- * Transactions of the stand's database until now.
+ * The number of transactions in the benchmark's database so far.
  *
- * A connection reports what it did at its end at the latest, so it is asked when all have ended; and
- * from another database, so that asking does not count.
+ * A connection reports its statistics when it ends at the latest, so this runs after all have ended.
+ * It runs in another database, so that the query itself does not count.
  */
 async function countTransactions(stand: Stand): Promise<number> {
   const url = new URL(stand.databaseUrl);

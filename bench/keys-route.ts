@@ -10,10 +10,10 @@ export const keysRoute: Benchmark = {
   name: 'keys-route',
   summary: 'an authenticated route that does nothing else, beside a bare Fastify route with one SELECT',
   protocol: `The same GET is sent for ${SECONDS_PER_ROUND} s a round, by each connection as soon as it has its answer. The
-    floor is Fastify as it comes, in a process of its own, with one route that finds the key by its
+    floor is plain Fastify, in a process of its own, with one route that finds the key by its
     primary key with one prepared SELECT and answers its id and kind. Ours is the whole REST door of the
     service, with one more route that requires a backend key and answers the same; the key comes as a bearer
-    token. Both have a pool of 20 connections on the same PostgreSQL. Counted are answers 200 a second.`,
+    token. Both have a pool of 20 connections on the same PostgreSQL. The result is 200 answers per second.`,
   async run(bench) {
     const stand = await openStand(bench);
     const { key, keyId } = await makeBenchTenant(stand, 'backend');

@@ -1,4 +1,4 @@
-/** Verifying a key, without HTTP. */
+/** Key verification without HTTP. */
 
 import { authenticate } from '../src/access/keys/authenticate.ts';
 import { openPool, type Pool } from '../src/base/db/pool.ts';
@@ -16,12 +16,12 @@ const PEER = 'better-auth';
 export const keysVerify: Benchmark = {
   name: 'keys-verify',
   summary: 'verifying a key in one process, beside better-auth with @better-auth/api-key',
-  protocol: `For ${SECONDS_PER_ROUND} s a round, as many verifications are under way as the title says, each of the next of
+  protocol: `For ${SECONDS_PER_ROUND} s a round, as many verifications are in flight as the title says, each of the next of
     ${KEYS} working keys, all in this process. Ours is authenticate(); the peer is auth.api.verifyApiKey() of
     better-auth, with keys hashed and kept in the same PostgreSQL and through the same pool of ${POOL.max} connections,
     with the tables and indexes of its own migrations. It writes to the row of a key whenever it verifies
-    it, so it also runs with its rate limit on, as it comes, and with commits that do not wait for the
-    disk. Counted are verifications a second; each has to find its key valid.`,
+    it, so it also runs with its rate limit on, the default, and with commits that do not wait for the
+    disk. The result is verifications per second; each must find its key valid.`,
   async run(bench) {
     const stand = await openStand(bench);
     const pool = openPool(stand.databaseUrl, POOL);
@@ -89,7 +89,7 @@ async function makeAll<T>(make: () => Promise<T>): Promise<T[]> {
   return made;
 }
 
-/** The same pool, but its commits come back before they are safe. */
+/** A pool with the same settings, but with asynchronous commit. */
 async function openCarelessPool(bench: Bench, stand: Stand): Promise<Pool> {
   const url = new URL(stand.databaseUrl);
   url.searchParams.set('options', '-c synchronous_commit=off');

@@ -1,32 +1,32 @@
 /**
- * HTTP requests at the least cost: the client shares its cores with what it measures.
+ * A low-overhead HTTP load generator: it shares its cores with the server under test.
  *
- * Each connection is a socket with one request under way at a time. Requests are bytes made
- * beforehand; of an answer only the status and the length are read, and every status is checked.
+ * Each connection is a socket with one request in flight at a time. Requests are pre-built bytes.
+ * Only the status and the length of an answer are parsed, and every status is checked.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Load {
-  /** Where to send to; the connections are spread over all of them. */
+  /** Target addresses. Connections are distributed over all of them. */
   readonly urls: readonly string[];
   readonly connections: number;
-  /** The bytes of the request with this number, counted from 0 over all connections, as are these. */
+  /** The bytes of request `index`, counted over all connections. Both numbers start at 0. */
   readonly request: (index: number, connection: number) => Buffer;
-  /** Ends after so many requests, over all connections or on each of them, or after so many seconds. */
+  /** Ends after this many requests, in total or per connection, or after this many seconds. */
   readonly until:
     | { readonly requests: number }
     | { readonly requestsEach: number }
     | { readonly seconds: number };
   /**
-   * Requests a second, at even intervals, whatever the answers. A latency then counts from when the
-   * request was due, also where no connection was free. Without it, each connection sends its next
-   * request as soon as its last answer is there.
+   * Requests a second, at even intervals, independent of the answers. Latency is then measured from
+   * the time a request was due, even if no connection was free. If absent, each connection sends its
+   * next request as soon as it has the last answer.
    */
   readonly pace?: number;
   /** Any other status fails the benchmark. */
   readonly statuses: readonly number[];
-  /** False for a body that is not the right answer: it fails the benchmark, too. */
+  /** Checks an answer's body. False fails the benchmark. */
   readonly isRight?: (body: string) => boolean;
 }
 
@@ -35,12 +35,12 @@ export interface LoadResult {
   readonly seconds: number;
   /** Requests a second. */
   readonly rate: number;
-  /** Of each request, in ms, in the order of the answers. */
+  /** Latency of each request, in ms, in the order of the answers. */
   readonly latencies: readonly number[];
   readonly statuses: ReadonlyMap<number, number>;
 }
 
-/** Send requests until the load has ended. */
+/** Send requests until the load ends. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const sockets = await Promise.all(
     Array.from({ length: load.connections }, (_, index) =>
@@ -91,7 +91,7 @@ interface Answer {
 
 const READ_BYTES = 64 * 1024;
 
-/** One connection that is kept open. */
+/** One keep-alive connection. */
 class Connection {
   readonly url: string;
   readonly #socket: Socket;
@@ -151,7 +151,7 @@ class Connection {
   }
 }
 
-/** An answer, once it is there whole: with a length, without a body, or in chunks. */
+/** A complete answer: with a length, without a body, or chunked. */
 function parseAnswer(text: string): Answer | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
@@ -165,11 +165,11 @@ function parseAnswer(text: string): Answer | undefined {
     const whole = joinChunks(body);
     return whole === undefined ? undefined : { status, body: whole };
   }
-  // It ends when the connection does, which is told as a failure.
+  // Without a length it ends with the connection, which is reported as a failure.
   return undefined;
 }
 
-/** The body that came in chunks, once the last one is there. */
+/** The chunked body, once complete. */
 function joinChunks(text: string): string | undefined {
   let body = '';
   for (let at = 0; ; ) {

@@ -1,4 +1,4 @@
-/** `npm run bench`: runs benchmarks, prints what they came to, and writes it as JSON if asked. */
+/** `npm run bench`: runs benchmarks, prints their results, and optionally writes them as JSON. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
@@ -38,7 +38,7 @@ const ROUNDS_DEFAULT = 7;
 const ROUNDS_MIN = 5;
 const STANDARD_OUTPUT = '-';
 
-/** A mistake on the command line, told in one line. */
+/** A mistake on the command line, reported in one line. */
 class UsageError extends Error {}
 class Interrupted extends Error {}
 
@@ -92,7 +92,7 @@ function parse(args: string[]) {
   }
 }
 
-/** `--json` with nothing that could be a file after it means standard output. */
+/** `--json` without a file name means standard output. */
 function withJsonTarget(argv: readonly string[]): string[] {
   return argv.map((argument, at) => {
     const next = argv[at + 1];
@@ -147,7 +147,7 @@ Options:
 const isTerminal = process.stderr.isTTY;
 let told = '';
 
-/** One line that changes on a terminal; elsewhere a line for each new thing, without its rounds. */
+/** On a terminal, one line that is updated. Elsewhere, one line per step, without its rounds. */
 function progress(text: string): void {
   const line = isTerminal ? text : text.replace(/: round .*/, '');
   if (line === told) return;
@@ -161,7 +161,7 @@ function clearProgress(): void {
   if (isTerminal) process.stderr.write('\r\x1b[K');
 }
 
-/** The first interrupt closes what is open; the second ends at once. */
+/** The first interrupt closes what is open. The second ends at once. */
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => reject(new Interrupted()));

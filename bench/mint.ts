@@ -9,10 +9,10 @@ import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 
 const IN_FLIGHT = [32, 1];
-/** Connections over which the calls in flight are spread: a back end has few. */
+/** Connections that share the calls in flight: a back end has few. */
 const CONNECTIONS = 4;
 const SECONDS_PER_ROUND = 2;
-/** Who are there after the rounds of the warm-up, and only renew. Newcomers are others, each time. */
+/** Users who are present after the warm-up, and only renew. Newcomers are new users each time. */
 const RENEWING = 1_000;
 const ROOMS = 100;
 const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
@@ -22,10 +22,10 @@ export const mint: Benchmark = {
   summary: 'MintClientToken over gRPC, beside a bare grpc-js unary method that answers as many bytes',
   protocol: `One tenant mints tokens for users in ${ROOMS} rooms in turns, for ${SECONDS_PER_ROUND} s a round, each call as soon as
     one of those in flight has its answer, over ${CONNECTIONS} connections (one, with one call in flight): for
-    ${RENEWING} users again and again, and for users who were never there before. Ours is the whole service in one process: it finds the key and what lets the user in, admits
-    the user, and signs. The floor is grpc-js as it comes, in a process of its own, with one unary method
+    ${RENEWING} users again and again, and for new users. Ours is the whole service in one process: it finds the key and what lets the user in, admits
+    the user, and signs. The floor is plain grpc-js, in a process of its own, with one unary method
     that is sent the same bytes and answers as many; it has no database. The client is grpc-js, in the
-    process of the benchmark, and reads no message. Counted are answers OK a second.`,
+    process of the benchmark, and reads no message. The result is OK answers per second.`,
   async run(bench) {
     const stand = await openStand(bench);
     bench.progress('making rooms');
@@ -85,7 +85,7 @@ function requestBytes(tenant: string, at: number): Buffer {
   return Buffer.from(toBinary(MintClientTokenRequestSchema, request));
 }
 
-/** Each has a connection of its own: grpc-js would share one between clients of the same address. */
+/** Each has its own connection: by default grpc-js would share one between clients of the same address. */
 function openClients(bench: Bench, url: string, count: number): Promise<Client[]> {
   const { host } = new URL(url);
   const open = () => new Client(host, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
@@ -105,7 +105,7 @@ function call(client: Client, path: string, request: Buffer, metadata: Metadata)
   });
 }
 
-/** Each contestant goes on with the user after the one it came to in the last round. */
+/** Each contestant continues after the last user of its previous round. */
 function calls(
   name: string,
   role: Contestant['role'],

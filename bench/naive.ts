@@ -1,5 +1,5 @@
 /**
- * A service for the same requests and answers as `POST /v1/usage`, as one would write it first: each
+ * A simple implementation of `POST /v1/usage` with the same requests and answers: each
  * record is one INSERT and one UPDATE of the balance, and each request is one transaction.
  */
 import type { AddressInfo } from 'node:net';
@@ -97,7 +97,7 @@ async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Pr
 }
 
 async function chargeRecords(client: pg.PoolClient, tenant: string, records: readonly UsageRecord[]) {
-  // Two requests that share records would otherwise each wait for the other.
+  // Lock the account first: requests that share records would deadlock otherwise.
   const { rows } = await client.query<{ balance: string }>({
     name: 'lock-account',
     text: 'select balance from naive_accounts where tenant_id = $1 for update',

@@ -1,4 +1,4 @@
-/** What is compared with and is no package of the service: installed on first need, in a folder of its own. */
+/** Packages for comparison that the service does not depend on: installed on first use, in a folder of their own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -8,20 +8,20 @@ import type { Bench } from './benchmark.ts';
 
 const FOLDER = new URL('./peers/', import.meta.url);
 
-/** `peers/better-auth.js`, which only loads where its packages are installed. */
+/** `peers/better-auth.js`, which only loads if its packages are installed. */
 export interface BetterAuth {
   makeKey(): Promise<string>;
   verify(key: string): Promise<boolean>;
 }
 
-/** Loads the peer, after installing it where that was not done yet. */
+/** Loads the peer, and installs it first if necessary. */
 export async function openBetterAuth(
   bench: Bench,
   pool: Pool,
   options: { readonly rateLimit: boolean },
 ): Promise<BetterAuth> {
   await installPeers(bench);
-  // As it would run in earnest: it is faster so.
+  // As in production, which is faster.
   process.env.NODE_ENV ??= 'production';
   const peer = await import(new URL('better-auth.js', FOLDER).href);
   return peer.openBetterAuth(pool, options);
@@ -38,7 +38,7 @@ async function installPeers(bench: Bench): Promise<void> {
   if (code !== 0) throw new Error(`npm ci failed in ${fileURLToPath(FOLDER)}`);
 }
 
-/** npm notes at the end of an installation what it has put there. */
+/** npm writes this file at the end of an installation. */
 async function isInstalled(): Promise<boolean> {
   const [wanted, installed] = await Promise.all([
     readPackages('package-lock.json'),

@@ -1,6 +1,6 @@
-/** How a process that is measured tells where it listens, how much memory it takes, and when it ends. */
+/** How a measured process reports its address and its memory, and how it ends. */
 
-/** To be called by the process itself, once it listens. */
+/** Called by the process itself once it listens. */
 export function announce(port: number, stop: () => Promise<void>): void {
   process.on('message', () => process.send?.({ rss: process.memoryUsage().rss }));
   let stopping = false;
@@ -11,7 +11,7 @@ export function announce(port: number, stop: () => Promise<void>): void {
     process.exit(0);
   };
   process.once('SIGTERM', end);
-  // An interrupt of the terminal reaches this process as well; who started it will end it.
+  // A Ctrl-C in the terminal also reaches this process. Its parent ends it.
   process.on('SIGINT', () => {});
   process.once('disconnect', end);
   process.send?.({ url: `http://127.0.0.1:${port}` });

@@ -1,8 +1,8 @@
-/** What relays report: participants who come, stay for a while and go, one record for each interval. */
+/** Relay traffic: participants join, stay for a while and leave, with one record for each interval. */
 
 import { requestBytes } from './load.ts';
 
-/** Of one relay at a time. */
+/** Participants per relay at a time. */
 const PARTICIPANTS = 500;
 const ROOMS = 40;
 const INTERVALS_MAX = 240;
@@ -15,7 +15,7 @@ interface Stay {
   readonly intervals: number;
 }
 
-/** Ids have the form that docs/usage.md recommends. */
+/** Ids have the format that docs/usage.md recommends. */
 export class Relay {
   readonly #name: string;
   readonly #stays: Stay[] = [];
@@ -26,7 +26,7 @@ export class Relay {
     this.#name = name;
   }
 
-  /** The next interval of the participant whose turn it is, as JSON. */
+  /** The next interval of the next participant in turn, as JSON. */
   record(): string {
     const place = this.#turn % PARTICIPANTS;
     let stay = this.#stays[place];
@@ -61,7 +61,7 @@ export class Relays {
     this.#relays = Array.from({ length: count }, (_, index) => new Relay(`relay-${index}.3`));
   }
 
-  /** A request with so many new records. */
+  /** A request with this many new records. */
   batch(size: number): Buffer {
     const relay = this.#relays[this.#batches % this.#relays.length]!;
     this.#batches += 1;
@@ -72,7 +72,7 @@ export class Relays {
     });
   }
 
-  /** How many records the next batch has where nothing else is asked for: one in 20 is as large as may be. */
+  /** Default size of the next batch: one in 20 has the maximum size. */
   usualSize(sizeMax: number): number {
     return this.#batches % 20 === 0 ? sizeMax : 20 + ((this.#batches * 7_919) % 481);
   }

@@ -1,4 +1,4 @@
-/** Results, as text for people; and the machine they were measured on. */
+/** Renders results as text, and describes the machine. */
 import { cpus, totalmem } from 'node:os';
 import type { ComparisonResult, ContestantResult, GoalResult, Note, Result } from './benchmark.ts';
 import type { Range } from './statistics.ts';
@@ -50,7 +50,7 @@ const HEADINGS = ['', 'median', 'lowest-highest', 'x floor', 'lowest-highest', '
 
 function renderComparison({ title, unit, contestants, goals }: ComparisonResult): string[] {
   const rows = contestants.map(renderContestant);
-  // A column that nobody fills is left out.
+  // Empty columns are left out.
   const columns = HEADINGS.map((_, at) => at).filter((at) => rows.some((row) => row[at]));
   const table = [HEADINGS, ...rows].map((row) => columns.map((at) => row[at]!));
   return ['', `${title} (${unit})`, ...indent([...align(table), ...goals.map(renderGoal)])];
@@ -80,12 +80,12 @@ function renderRange([low, high]: Range): string {
   return `${round(low)}-${round(high)}`;
 }
 
-/** Three digits that matter, and never fewer than the whole number has. */
+/** Three significant digits, but all digits of the integer part. */
 function round(value: number): string {
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
-/** The first column to the left, numbers to the right. */
+/** Aligns the first column to the left, numbers to the right. */
 function align(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>

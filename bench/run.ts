@@ -1,4 +1,4 @@
-/** One benchmark, run: what it opened is closed again, what it found is collected. */
+/** Runs one benchmark: closes what it opened and collects its results. */
 import type {
   Bench,
   Benchmark,
@@ -16,7 +16,7 @@ export interface Settings {
   readonly rounds: number;
   readonly peers: readonly Peer[];
   readonly progress: (text: string) => void;
-  /** Rejects when the run is to end early. */
+  /** Rejects when the run is interrupted. */
   readonly interrupted: Promise<never>;
 }
 
@@ -57,7 +57,7 @@ class Run implements Bench {
     this.#progress(`${this.#name}: ${text}`);
   }
 
-  /** What is still being opened when the run is interrupted is closed as soon as it is open. */
+  /** If the run is interrupted while something is being opened, it is closed as soon as it is open. */
   use<T>(opening: Promise<T>, close: (opened: T) => Promise<unknown>): Promise<T> {
     this.#closers.push(() => opening.then(close, () => {}));
     return opening;

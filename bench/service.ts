@@ -1,6 +1,6 @@
 /**
- * The service as benchmarks run it: a process of its own. With BENCH_ONE_TRANSACTION_A_REQUEST it never
- * charges two requests together, and with BENCH_PORT=grpc it tells where the control plane listens.
+ * The service in a process of its own, for benchmarks. With BENCH_ONE_TRANSACTION_A_REQUEST it never
+ * charges two requests together. With BENCH_PORT=grpc it announces the port of the control plane.
  */
 import { startService } from '../src/run/service.ts';
 import { announce } from './process.ts';

@@ -1,4 +1,4 @@
-/** How the service runs in benchmarks: without payments and without request logs. */
+/** Service settings in benchmarks: no payments and no request logs. */
 import type { Pool } from '../src/base/db/pool.ts';
 import { makeLog } from '../src/base/telemetry/log.ts';
 import type { Deps } from '../src/doors/deps.ts';
@@ -11,7 +11,7 @@ export function serviceConfig(databaseUrl: string): ServiceConfig {
   return { ...bareConfig(databaseUrl), publicUrl: 'http://127.0.0.1' };
 }
 
-/** For a part of the service that is measured by itself, on a pool of its own. */
+/** For a single part of the service, on a pool of its own. */
 export function depsOn(db: Pool): Deps {
   return makeDeps(serviceConfig(''), db, log, undefined, () => {});
 }

@@ -1,4 +1,4 @@
-/** What benchmarks stand on: a durable database of their own, and processes that use it. */
+/** The environment of a benchmark: a durable database of its own, and processes that use it. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,11 +15,11 @@ import type { Bench, Facts } from './benchmark.ts';
 
 export interface Stand {
   readonly databaseUrl: string;
-  /** For preparing and counting, not for what is measured. */
+  /** For setup and counting, not for the measurement. */
   readonly db: Pool;
 }
 
-/** A migrated database. fsync and synchronous_commit are on, as they are for everybody who starts the service. */
+/** A migrated database. fsync and synchronous_commit are on, as in production. */
 export async function openStand(bench: Bench): Promise<Stand> {
   bench.progress('starting a database');
   const dataDir = await bench.use(makeFolder(), (path) => rm(path, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ export async function openStand(bench: Bench): Promise<Stand> {
   return { databaseUrl: embedded.url, db };
 }
 
-/** A folder for one run. */
+/** A temporary folder for one run. */
 export function makeFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'boxoffice-bench-'));
 }
@@ -46,7 +46,7 @@ async function factsOf(db: Pool): Promise<Facts> {
 }
 
 export interface Service {
-  /** Of each process. */
+  /** One for each process. */
   readonly urls: readonly string[];
   /** Resident memory of each process, in MB. */
   memoryMb(): Promise<number[]>;
@@ -74,16 +74,16 @@ export interface BenchProcess {
   readonly url: string;
   readonly pid: number;
   memoryMb(): Promise<number>;
-  /** Ends it before the benchmark does. */
+  /** Stop it before the benchmark ends. */
   stop(): Promise<void>;
-  /** Ends it at once, whatever is under way. */
+  /** Kill it at once. */
   kill(): Promise<void>;
 }
 
-/** With MALLOC_ARENA_MAX, what `npm start` sets: it decides between memory and speed. */
+/** MALLOC_ARENA_MAX as `npm start` sets it: it trades speed for memory. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 
-/** Run the program `file`, named from this folder, with DATABASE_URL and what else is in `environment`. */
+/** Run the program `file` (relative to this folder) with DATABASE_URL and `environment`. */
 export async function openProcess(
   bench: Bench,
   stand: Stand,
@@ -136,7 +136,7 @@ export interface BenchTenant {
   readonly key: string;
 }
 
-/** An active tenant with one key, made straight in the database. */
+/** An active tenant with one key, created directly in the database. */
 export async function makeBenchTenant(stand: Stand, kind: KeyKind): Promise<BenchTenant> {
   const tenant = await makeTenant(stand.db, { status: 'active' });
   const key = await makeKey(stand.db, tenant, kind);

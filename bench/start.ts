@@ -1,4 +1,4 @@
-/** How soon the service is there, and how much memory it takes when nobody asks it anything. */
+/** How soon the service answers after a start, and how much memory it uses when idle. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -22,10 +22,10 @@ export const start: Benchmark = {
   name: 'start',
   summary: 'from npm start to the first answer, and memory at rest',
   protocol: `npm start is run in this checkout, whose packages are installed, with ports and a DATA_DIR of its own
-    and otherwise as it comes: embedded PostgreSQL, sandbox and service. Counted are the seconds until the
-    first 200 of GET /v1/rates, asked for every ${ASK_EVERY_MS} ms: with the DATA_DIR of an earlier start, and with an
+    and otherwise defaults: embedded PostgreSQL, sandbox and service. The result is seconds until the
+    first 200 of GET /v1/rates, polled every ${ASK_EVERY_MS} ms: with the DATA_DIR of an earlier start, and with an
     empty one, which initializes a database. Memory is what the service process itself reports as
-    resident, ${IDLE_SECONDS} s after its last start, when nothing else was asked of it.`,
+    resident, ${IDLE_SECONDS} s after its last start, without further requests.`,
   async run(bench) {
     const kept = await openFolder(bench);
     await (await startIn(bench, kept)).stop();
@@ -57,7 +57,7 @@ async function timeStart(bench: Bench, dataDir: string): Promise<{ value: number
 }
 
 interface Started {
-  /** From the command to the first answer. */
+  /** Time from the command to the first answer. */
   readonly seconds: number;
   memoryMb(): Promise<number>;
   stop(): Promise<void>;
@@ -94,7 +94,7 @@ async function startIn(bench: Bench, dataDir: string): Promise<Started> {
   };
 }
 
-/** As somebody's shell has it: without what the npm that runs this benchmark has added. */
+/** A user's shell environment: without the variables that the npm of this benchmark has added. */
 function shellEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));

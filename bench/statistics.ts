@@ -1,8 +1,8 @@
-/** The few numbers that stand for many. */
+/** Summary statistics. */
 
 export type Range = readonly [low: number, high: number];
 
-/** `values` may come in any order; NaN where there are none. */
+/** `values` need not be sorted; NaN if empty. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The smallest value that at least `percent` of all do not exceed. `sorted` is ascending and not empty. */
+/** The nearest-rank percentile. `sorted` is ascending and not empty. */
 export function percentile(sorted: Float64Array, percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)]!;
 }

@@ -1,4 +1,4 @@
-/** The cases that decide between ways to charge usage, beside a service as one would write it first. */
+/** Cases that compare ways to charge usage with a simple implementation. */
 import { randomBytes } from 'node:crypto';
 import { hashKey } from '../src/access/keys/api-key.ts';
 import type { Benchmark, Contestant } from './benchmark.ts';
@@ -8,7 +8,7 @@ import { checkLedger, crashCase } from './usage-crash.ts';
 import { makeRows, parseCharged, type UsageRow, usageRequest } from './usage-records.ts';
 
 const BATCH = 1_000;
-/** Batches a round, where one client sends one after the other. */
+/** Batches per round where one client sends them one after the other. */
 const BATCHES = 4;
 const TENANTS = 16;
 const RELAYS = 8;
@@ -19,10 +19,10 @@ export const usageCases: Benchmark = {
   name: 'usage-cases',
   summary: 'new, repeated, overlapping and interrupted batches, beside one INSERT and one UPDATE a record',
   protocol: `Batches of ${BATCH} records go to POST /v1/usage: (A) ${BATCHES} batches of new records of one tenant, by one
-    client; (B) the same again; (C) ${BATCHES} batches in which every other record is one of A's; (D) ${TENANTS} clients at
+    client; (B) the same batches again; (C) ${BATCHES} batches in which every other record is one of A's; (D) ${TENANTS} clients at
     once, each with ${BATCH / 2} new records of a tenant of its own; (E) ${RELAYS} clients at once with a batch of the same
     tenant each, of which both halves are also sent by a neighbour. All bytes are made before the clock
-    starts. Counted are records sent a second, and each round has to charge exactly those that are new. The
+    starts. The result is records sent per second; each round must charge exactly the new ones. The
     peer is a service of Fastify and pg with a pool of 10 connections, whose transaction locks the account and
     runs, for each record, a prepared INSERT ... ON CONFLICT DO NOTHING and a prepared UPDATE of the balance;
     it prices the records and answers like ours, on the same server. Another peer has one token for all
@@ -76,11 +76,11 @@ export const usageCases: Benchmark = {
 interface Case {
   readonly title: string;
   readonly clients: number;
-  /** Clients take them in turns. */
+  /** How many tenants. Clients use them in turns. */
   readonly tenants: number;
-  /** Batches of a round. */
+  /** Batches per round. */
   readonly batches: (round: number) => readonly UsageRow[][];
-  /** How many records of a round are new. */
+  /** New records per round. */
   readonly fresh: number;
 }
 

@@ -1,4 +1,4 @@
-/** A service that is killed in the middle of charging, and what is there when all was sent again. */
+/** Kills a service while it charges, resends everything, and checks the result. */
 import type { Db } from '../src/base/db/pool.ts';
 import { compareBalances, compareChains, compareRecords } from '../src/money/audit/verify.sql.ts';
 import type { Bench } from './benchmark.ts';
@@ -11,14 +11,14 @@ const CLIENTS = 8;
 const BATCH = 1_000;
 const BATCHES = 24;
 const ANSWERS_BEFORE = 8;
-/** No other case reports for this one. */
+/** Used by no other case. */
 const RELAY = 100;
 
 export interface Charger {
   readonly name: string;
   /** The program, as `openProcess` takes it. */
   readonly file: string;
-  /** Where it keeps records, with their amounts, and balances. */
+  /** Its tables of records, with their amounts, and of balances. */
   readonly records: string;
   readonly accounts: string;
   makeBenchTenant(): Promise<ChargedTenant>;
@@ -29,7 +29,7 @@ interface ChargedTenant {
   readonly key: string;
 }
 
-/** Throws unless every record was charged once and everything adds up. */
+/** Throws unless every record was charged once and the totals match. */
 export async function crashCase(bench: Bench, stand: Stand, charger: Charger): Promise<void> {
   const { name, file } = charger;
   const tenants = await Promise.all(Array.from({ length: TENANTS }, () => charger.makeBenchTenant()));
@@ -99,7 +99,7 @@ function send(
 
 interface Sums {
   readonly records: bigint;
-  /** Those of `records` whose ids were sent. */
+  /** The records whose ids were sent. */
   readonly sent: bigint;
   /** Micros. */
   readonly charged: bigint;
@@ -130,7 +130,7 @@ async function check(
   }
 }
 
-/** Throws unless the ledger of the service adds up, for all tenants. */
+/** Throws unless the service's ledger is consistent, for all tenants. */
 export async function checkLedger(db: Db): Promise<void> {
   for (const compare of [compareBalances, compareChains, compareRecords]) {
     const [difference] = await compare(db);

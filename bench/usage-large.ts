@@ -1,4 +1,4 @@
-/** Charging large batches, beside the floor. */
+/** Charging large batches, compared with the floor. */
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -16,7 +16,7 @@ import {
 
 const BATCH = 5_000;
 const CLIENTS = 8;
-/** Of each client, a round. */
+/** Batches of each client per round. */
 const BATCHES = { one: 8, several: 2 };
 const FLOOR = 'raw COPY';
 
@@ -28,7 +28,7 @@ export const usageLarge: Benchmark = {
     a raw COPY of the same rows, by as many clients at once, into a bare table of the same columns with one
     unique index on (tenant, id), on the same server and committed batch by batch. Then the batches of the one
     client are sent again, each of its records a duplicate. All bytes are made before the clock starts.
-    Counted are records a second, from the first byte sent to the last answer. A peer has one token for all
+    The result is records per second, from the first byte sent to the last answer. A peer has one token for all
     clients.`,
   takesPeers: true,
   rounds: 12,
@@ -65,14 +65,14 @@ export const usageLarge: Benchmark = {
   },
 };
 
-/** What each of `clients` sends in a round. The batches of one client are not those of several. */
+/** The batches of each of `clients` in a round. One client does not share batches with several. */
 function batchesOf(clients: number, client: number, round: number): UsageRow[][] {
   const count = clients === 1 ? BATCHES.one : BATCHES.several;
   const relay = clients * 10 + client;
   return Array.from({ length: count }, (_, index) => makeRows(relay, (round * count + index) * BATCH, BATCH));
 }
 
-/** Connections of the floor. The place of one is its tenant. */
+/** Connections of the floor. A connection's index is its tenant. */
 function openFloor(bench: Bench, stand: Stand): Promise<pg.Client[]> {
   const opening = Array.from({ length: CLIENTS }, async () => {
     const client = new pg.Client(stand.databaseUrl);
@@ -114,7 +114,7 @@ interface Server {
   readonly tokens: readonly (string | undefined)[];
 }
 
-/** `charged` is what each batch has to be answered with. */
+/** `charged` is the expected number in each answer. */
 function charging(
   { name, role, url, tokens }: Server,
   clients: number,

@@ -1,4 +1,4 @@
-/** Usage records as benchmarks report them, and the bytes in which they travel. */
+/** Usage records for benchmarks, and their encoding. */
 import { randomHex } from '../src/base/lib/ids.ts';
 import { requestBytes } from './load.ts';
 
@@ -13,7 +13,7 @@ export interface UsageRow {
   readonly participant: string;
 }
 
-/** The records of a relay from number `first` on. No two numbers, and no two relays, share an id. */
+/** Records of a relay, numbered from `first`. Ids differ between numbers and between relays. */
 export function makeRows(relay: number, first: number, count: number): UsageRow[] {
   return Array.from({ length: count }, (_, index) => {
     const number = first + index;
@@ -31,7 +31,7 @@ function pad(value: number, digits: number): string {
   return String(value).padStart(digits, '0');
 }
 
-/** The request that reports these records: a participant's minute each. */
+/** A request with these records. Each is one minute of a participant. */
 export function usageRequest(url: string, token: string | undefined, rows: readonly UsageRow[]): Buffer {
   const records = rows.map((row) => ({
     ...row,
@@ -44,13 +44,13 @@ export function usageRequest(url: string, token: string | undefined, rows: reado
   return requestBytes('POST', `${url}/v1/usage`, { token, json: JSON.stringify({ records }) });
 }
 
-/** A table of the columns of `usage_records`, with one unique index and nothing else. */
+/** A table with the columns of `usage_records` and one unique index. */
 export const BARE_TABLE = `create table bare (
   tenant_id bigint not null, posting_seq bigint not null, egress_bytes bigint, ingress_bytes bigint, amount bigint,
   seconds integer, line smallint, role "char", tier "char", capped boolean, id text collate "C" not null, room text,
   participant text, unique (tenant_id, id))`;
 
-/** The text that `copy bare from stdin` reads. */
+/** The input of `copy bare from stdin`. */
 export function copyText(tenant: bigint, seq: number, rows: readonly UsageRow[]): Buffer {
   const lines = rows.map(
     ({ id, room, participant }, line) =>
@@ -59,7 +59,7 @@ export function copyText(tenant: bigint, seq: number, rows: readonly UsageRow[])
   return Buffer.from(lines.join(''));
 }
 
-/** What `POST /v1/usage` answers, as far as benchmarks look at it. */
+/** The fields of a `POST /v1/usage` answer that benchmarks check. */
 export interface Charged {
   readonly charged: number;
   readonly duplicates: number;

@@ -1,4 +1,4 @@
-/** Many relays that report a few records at a time: what charging them together is worth. */
+/** Many relays that report a few records at a time: the gain from charging them together. */
 import type { Bench, Benchmark, Contestant, Sample } from './benchmark.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
 import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
@@ -9,7 +9,7 @@ const RELAYS = 64;
 const RECORDS_MAX = 20;
 const SEED = 20_261_121;
 const SIZES = 1_024;
-/** Of what the peer reaches. */
+/** Share of the peer's throughput. */
 const PACE = 0.6;
 
 interface Traffic extends Pick<Load, 'connections' | 'until' | 'pace'> {
@@ -30,7 +30,7 @@ export const usageSmall: Benchmark = {
     is the same service in another process, on the same database and with tenants of its own, but each request
     is a transaction by itself, up to 16 of them at a time, those of one tenant in turns. Requests a second
     are counted over 1 s a round, each relay sending as soon as it has its answer. Equal load is ${PACE * 100} % of
-    what the peer reached so, for both, at even intervals for 3 s a round; a latency counts from when the
+    the peer's rate, for both, at even intervals for 3 s a round; latency is measured from the time a
     request was due. Idle is one relay that sends one record at a time for 0.5 s a round. Requests
     are made while sending, as relays do.`,
   async run(bench) {
@@ -66,11 +66,11 @@ async function openUncoalesced(bench: Bench, stand: Stand): Promise<string> {
   return (await openProcess(bench, stand, './service.ts', environment)).url;
 }
 
-/** A service, and who reports to it. */
+/** A service, and the tenants that report to it. */
 interface Side extends Service {
-  /** Relays take them in turns. */
+  /** API keys of the tenants. Relays use them in turns. */
   readonly tokens: readonly string[];
-  /** Records sent by each relay until now. */
+  /** Number of records that each relay has sent so far. */
   readonly sent: number[];
 }
 
@@ -132,7 +132,7 @@ function p99({ latencies }: LoadResult): Sample {
   return { value: percentile(Float64Array.from(latencies).sort(), 99), latencies };
 }
 
-/** From 1 to `max`, the same in every run. Source: the generator of Numerical Recipes, 7.1. */
+/** Pseudo-random, from 1 to `max`, the same in every run. Source: the generator of Numerical Recipes, 7.1. */
 function makeSizes(max: number): number[] {
   let state = SEED;
   return Array.from({ length: SIZES }, () => {

@@ -1,4 +1,4 @@
-/** How late watchdogs fire that are due, among many that are not. */
+/** How late due watchdogs fire, among many that are not due. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Benchmark } from './benchmark.ts';
@@ -15,7 +15,7 @@ const DUE = DUE_PER_SECOND * SECONDS;
 const PARTICIPANTS = 3;
 const PROCESSES = 2;
 const ASK_EVERY_MS = 10;
-/** Of the watchdogs that fall due. */
+/** Due watchdogs. */
 const DURATION_SECONDS = 3_600;
 const LATE_MS_MAX = 1_000;
 const GIVE_UP_MS = 60_000;
@@ -26,8 +26,8 @@ export const watchdogs: Benchmark = {
   protocol: `${TENANTS} tenants have ${ROOMS_PER_TENANT} rooms each, and every room has ${CONDITIONS.length} watchdogs with a condition of its own:
     ${ARMED} that are armed. For ${SECONDS} s, ${DUE_PER_SECOND} of those on the duration of their room fall due each second, evenly, in
     rooms of which each has ${PARTICIPANTS} participants. They end the room, kick, take the right to publish, and notify, in
-    turns. ${PROCESSES} processes of the whole service run beside each other. Counted is the time from the deadline of a
-    watchdog until another connection, which asks every ${ASK_EVERY_MS} ms, sees that it has fired. No round is repeated.`,
+    turns. ${PROCESSES} processes of the whole service run side by side. The result is the time from the deadline of a
+    watchdog until another connection, which polls every ${ASK_EVERY_MS} ms, sees that it has fired. There is one round.`,
   async run(bench) {
     const stand = await openStand(bench);
     bench.progress(`arming ${ARMED} watchdogs`);
@@ -53,7 +53,7 @@ export const watchdogs: Benchmark = {
   },
 };
 
-/** Rooms whose watchdogs have been looked at, and do not fire in our time. */
+/** Rooms whose watchdogs have been checked, and do not fire during the benchmark. */
 async function armRooms(stand: Stand, tenant: TenantId): Promise<void> {
   await stand.db.query(
     `with r as (
@@ -80,7 +80,7 @@ interface DueWatchdog {
   readonly id: string;
 }
 
-/** The first is due in a second. */
+/** The first becomes due in a second. */
 async function letFallDue(stand: Stand): Promise<DueWatchdog[]> {
   const { rows } = await stand.db.query<DueWatchdog>(
     `with due as (
@@ -99,7 +99,7 @@ async function letFallDue(stand: Stand): Promise<DueWatchdog[]> {
   return rows;
 }
 
-/** How late each of them is seen to have fired. */
+/** Measures how late each of them fires. */
 async function watch(stand: Stand, due: readonly DueWatchdog[]): Promise<number[]> {
   const waiting = new Map(due.map(({ id, tenant }) => [id, tenant]));
   const lateMs: number[] = [];

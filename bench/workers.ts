@@ -1,4 +1,4 @@
-/** One worker and two behind one port, on one database. */
+/** One worker compared with two, on one database. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
@@ -21,9 +21,9 @@ export const workers: Benchmark = {
   name: 'workers',
   summary: 'WORKERS=1 beside WORKERS=2, on one database: small batches, reads, and no database',
   protocol: `The service as npm start starts it, with WORKERS=1 and with WORKERS=2, at the same time on one database; while
-    one is measured the other rests. ${CONNECTIONS} connections, each for a tenant of its own, send a request as soon as they
+    one is measured the other is idle. ${CONNECTIONS} connections, each for a tenant of its own, send a request as soon as they
     have their answer, for ${SECONDS_PER_ROUND} s a round: batches of ${RECORDS} new records to POST /v1/usage, then GET /v1/billing of the same
-    tenants, then GET of a path that is not there, which asks the database for nothing. Counted are answers a second. CPU is what the processes took of one core, on average over all
+    tenants, then GET of an unknown path, which needs no database. The result is answers per second. CPU is the share of one core that the processes used, on average over all
     rounds (Linux only): the client, the service with all its processes, and PostgreSQL. Where the three together
     are near the number of cores, the machine is the limit.`,
   async run(bench) {
@@ -53,7 +53,7 @@ export const workers: Benchmark = {
   },
 };
 
-/** The process whose children serve the connections of the database. */
+/** The PostgreSQL process that forks the connections' processes. */
 async function findPostmaster(stand: Stand): Promise<number | undefined> {
   const { rows } = await stand.db.query<{ pid: number }>('select pg_backend_pid() as pid');
   return parentOf(rows[0]!.pid);
@@ -62,7 +62,7 @@ async function findPostmaster(stand: Stand): Promise<number | undefined> {
 interface Reporter {
   readonly relayKey: string;
   readonly backendKey: string;
-  /** Records until now. */
+  /** Number of records so far. */
   sent: number;
 }
 
@@ -101,7 +101,7 @@ async function openSide(bench: Bench, stand: Stand, count: number): Promise<Side
   return { name, workers: count, url, pid: child.pid!, reporters };
 }
 
-/** The address that the service tells when it has started. */
+/** The address that the service prints when it has started. */
 function readUrl(child: ChildProcessByStdio<null, null, Readable>): Promise<string> {
   let said = '';
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Names made of the characters that Stripe uses in identifiers. */
+/** Names in the alphabet of Stripe's identifiers. */
 import { createHash } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

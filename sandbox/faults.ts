@@ -1,6 +1,6 @@
 /**
- * Faults on request: each is taken by the first call or event that it matches, `count` times.
- * Nothing here is random, so a test that asks for a fault gets exactly that one.
+ * Requested faults: each applies to the first `count` calls or events that match it.
+ * There is no randomness, so a test gets exactly the fault that it requested.
  */
 
 const API_EFFECTS = [
@@ -22,13 +22,13 @@ type WebhookEffect = (typeof WEBHOOK_EFFECTS)[number];
 /** A fault for an API call. `ms` is for `slow` and `commit_then_timeout`. */
 export interface ApiFault {
   readonly effect: ApiEffect;
-  /** POST, GET or DELETE; left out, any. */
+  /** POST, GET or DELETE. Default: any. */
   readonly method?: string;
-  /** A path such as `/v1/payment_intents`; `*` stands for anything; left out, any path. */
+  /** A path such as `/v1/payment_intents`; `*` matches anything. Default: any path. */
   readonly path?: string;
-  /** How many calls it meets. Default 1. */
+  /** How many calls it affects. Default 1. */
   readonly count?: number;
-  /** How many matching calls pass unharmed before. Default 0. */
+  /** How many matching calls pass first. Default 0. */
   readonly skip?: number;
   readonly ms?: number;
 }
@@ -36,7 +36,7 @@ export interface ApiFault {
 /** A fault for the delivery of an event. `times` is for `repeat`, `ms` for `delay`. */
 export interface WebhookFault {
   readonly effect: WebhookEffect;
-  /** An event type; `*` stands for anything; left out, any event. */
+  /** An event type; `*` matches anything. Default: any event. */
   readonly event?: string;
   readonly count?: number;
   readonly skip?: number;
@@ -60,7 +60,7 @@ export class Faults {
     this.#queue.push(isApiFault(fault) ? completeApiFault(fault) : completeWebhookFault(fault));
   }
 
-  /** The faults that still wait for their call or event. */
+  /** The faults that have not been used up. */
   waiting(): ReadonlyArray<ActiveFault | ActiveWebhookFault> {
     return this.#queue;
   }

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { base62 } from './base62.ts';
 import type { State } from './state/state.ts';
 
-/** The prefixes of the objects that the sandbox knows. */
+/** The identifier prefixes of the sandbox's objects. */
 export type Prefix =
   | 'cus_'
   | 'cs_test_'
@@ -27,8 +27,8 @@ export type Prefix =
 const LENGTHS: Partial<Record<Prefix, number>> = { cs_test_: 58, whsec_: 32, test_: 64, li_: 14 };
 
 /**
- * Hands out identifiers. Two sandboxes with the same seed give the same objects the same
- * identifiers in the same order; without a seed nobody can guess them.
+ * Generates identifiers. Two sandboxes with the same seed give the same objects the same
+ * identifiers in the same order; without a seed they cannot be guessed.
  */
 export class Ids {
   readonly #seed: string;
@@ -44,7 +44,7 @@ export class Ids {
     return prefix + base62(digest, LENGTHS[prefix] ?? 24);
   }
 
-  /** Request identifiers are random even with a seed, so that polling does not shift the other ones. */
+  /** Request identifiers are random even with a seed, so that polling does not shift the others. */
   request(): string {
     return `req_${base62(randomBytes(16), 14)}`;
   }

@@ -1,6 +1,6 @@
 /**
- * What every part of the sandbox works with: the state, the clock, the identifiers and the
- * webhooks; and `perform`, the one way to change something.
+ * The context of every part of the sandbox: the state, the clock, the identifiers and the
+ * webhooks; and `perform`, the only way to change something.
  */
 import type { Ids } from './ids.ts';
 import type { EventType } from './objects/event.ts';
@@ -20,7 +20,7 @@ export interface Provider {
   readonly merchantName: string;
   /** Milliseconds until a bank debit settles by itself; undefined waits for the control API. */
   readonly settleAfterMs: number | undefined;
-  /** The API request being worked on: events name it. Work is synchronous, so there is one at most. */
+  /** The API request in progress, for events. Work is synchronous, so there is one at most. */
   cause: Cause | null;
 }
 
@@ -35,7 +35,7 @@ export function now(provider: Provider): number {
 }
 
 /**
- * Run `work` as one transaction and then begin to deliver the events that it emitted.
+ * Run `work` as one transaction and then start to deliver the events that it emitted.
  * `delivered` resolves when each of them has been attempted once.
  */
 export function perform<T>(
@@ -56,8 +56,8 @@ export function perform<T>(
 }
 
 /**
- * Record an event with `object` as it is at this moment and queue it for every endpoint.
- * `previous` holds the former values of the fields that an update changed.
+ * Record an event with `object` as it is now and queue it for every endpoint.
+ * `previous` holds the previous values of the fields that an update changed.
  */
 export function emit(
   provider: Provider,

@@ -22,26 +22,26 @@ import { Timers } from './timers.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
 export interface SandboxOptions {
-  /** Default 127.0.0.1. On any other than a loopback address there is no control API and no dashboard. */
+  /** Default 127.0.0.1. Other than on a loopback address there is no control API and no dashboard. */
   readonly host?: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** What clients authenticate with; it begins with `sk_test_`. */
+  /** The key of clients. It starts with `sk_test_`. */
   readonly secretKey: string;
   /** Where browsers reach the hosted pages. Default: the address that the sandbox listens on. */
   readonly publicUrl?: string;
-  /** The folder that keeps the state. Left out, the state ends with the process. */
+  /** The folder for the state. Default: the state is lost when the process ends. */
   readonly stateDir?: string;
   readonly webhooks: readonly EndpointOption[];
   readonly clock?: () => Date;
-  /** With the same seed, identifiers come out the same. */
+  /** The same seed gives the same identifiers. */
   readonly seed?: string;
   readonly log?: (line: string) => void;
   /** Milliseconds before the second, third, ... attempt of a delivery. */
   readonly retryDelaysMs?: readonly number[];
   /** Milliseconds that a webhook endpoint may take to answer. Default 10,000. */
   readonly webhookTimeoutMs?: number;
-  /** Milliseconds until a bank debit settles. Left out, only the control API settles it. */
+  /** Milliseconds until a bank debit settles. Default: only the control API settles it. */
   readonly settleAfterMs?: number;
   /** Shown on the hosted pages. */
   readonly merchantName?: string;
@@ -51,22 +51,22 @@ export interface Sandbox {
   readonly url: string;
   readonly port: number;
   readonly control: Control;
-  /** Stop listening and delivering. Resolves when nothing of it runs any more. */
+  /** Stop listening and delivering. Resolves when everything has stopped. */
   close(): Promise<void>;
 }
 
 const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000];
 const EXPIRY_CHECK_MS = 1_000;
 
-/** Events, and their finished deliveries, are kept for this long. */
+/** How long events and their finished deliveries are kept. */
 const EVENTS_KEPT_SECONDS = 30 * 24 * 3600;
 
-/** Start a sandbox. Rejects with the error of `listen` when the port is taken. */
+/** Start a sandbox. Rejects with the error of `listen` if the port is taken. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   refuseMisuse(options);
   const host = options.host ?? '127.0.0.1';
   const server = createServer();
-  // The port is the lock: nobody touches the state of a sandbox that is still running.
+  // The port serves as the lock: the state of a running sandbox must not be touched.
   const port = await listen(server, host, options.port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   try {
@@ -163,7 +163,7 @@ function controlClosed(): Reply {
   return json(403, { error: { type: 'invalid_request_error', message } });
 }
 
-/** Forget what Stripe would have forgotten too, so that a folder in use for months stays small. */
+/** Delete what Stripe would have deleted too, so that a folder that is used for months stays small. */
 function prune(provider: Provider): void {
   const { state } = provider;
   const time = now(provider);

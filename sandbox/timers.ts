@@ -1,4 +1,4 @@
-/** Things to do later, all of which stop when the sandbox does. */
+/** Timers, all of which stop when the sandbox does. */
 export class Timers {
   readonly #timers = new Set<NodeJS.Timeout>();
   #stopped = false;
@@ -18,7 +18,7 @@ export class Timers {
 
   stop(): void {
     this.#stopped = true;
-    // clearTimeout ends intervals too.
+    // clearTimeout also clears intervals.
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }

@@ -3,7 +3,7 @@
  * report usage, watch the automatic top-up, join a room with a device credential, and read the ledger.
  *
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
- * folder and stops it at the end. Exit code 0 says that everything went as it should.
+ * folder and stops it at the end. Exit code 0 means that everything worked.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -89,7 +89,7 @@ async function signUp(api: Api): Promise<{ key: string; checkoutUrl: string }> {
   return { key: answer.api_key, checkoutUrl: answer.checkout_url };
 }
 
-/** What a person does in a browser: open the page, keep the card that is chosen, press Pay. */
+/** What a person does in a browser: open the page, keep the preselected card, press Pay. */
 async function pay(checkoutUrl: string): Promise<void> {
   step('It pays $20.00 with a test card on the sandbox page');
   const page = await (await fetch(checkoutUrl)).text();
@@ -218,7 +218,7 @@ async function createDeviceCredential(api: Api, key: string): Promise<string> {
   return credential;
 }
 
-/** What a device does: make a key that never leaves it, and join with its public half. */
+/** What a device does: make a key that never leaves it, and join with the public half. */
 async function joinRoom(api: Api, credential: string): Promise<void> {
   step('The device makes a key of its own and joins; the token works with that key alone');
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -260,7 +260,7 @@ async function isBoxoffice(url: string): Promise<boolean> {
   }
 }
 
-/** A service of its own, on ports that are free, in a folder that goes with it. */
+/** Start a service on free ports, with a temporary data folder. */
 async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-demo-'));
   const [port, opsPort, sandboxPort] = await Promise.all([freePort(), freePort(), freePort()]);

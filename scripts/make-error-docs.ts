@@ -1,5 +1,5 @@
 /**
- * Makes what is written down of the failures of the control plane out of its table of errors,
+ * Generates the documentation of control-plane failures from the table of errors,
  * `proto/boxoffice/control/v1/errors.json`.
  *
  *     node scripts/make-error-docs.ts       docs/control-plane-errors.md
@@ -20,21 +20,21 @@ const REASONS_URL = new URL('../sdk/typescript/src/backend/error-reasons.ts', im
 export const SERVICES = [RoomService, ParticipantService, ModerationService, TokenService, WatchdogService];
 
 interface Condition {
-  /** What the request must have for the condition to be one of its methods; absent: every method has it. */
+  /** A field that a method's request must have for the condition to apply. Absent: it applies to every method. */
   readonly with?: string;
-  /** Of INVALID_ARGUMENT: the path that is named. */
+  /** For INVALID_ARGUMENT: the field path in the violation. */
   readonly field?: string;
   readonly when: string;
 }
 
-/** Conditions of one meaning. Earlier stages are looked at before later ones. */
+/** Conditions with one meaning. Earlier stages are checked first. */
 interface Group {
   readonly stage: string;
   readonly code: string;
   readonly reason: string;
-  /** Of every method, or of every one whose request has a certain field. */
+  /** Conditions of every method, or of every method whose request has a certain field. */
   readonly common?: Readonly<Record<string, Condition>>;
-  /** Of the methods that list them. */
+  /** Conditions of the methods that list them. */
   readonly own?: Readonly<Record<string, Condition>>;
 }
 
@@ -43,26 +43,26 @@ interface Kind {
   readonly go: string;
   readonly rust: string;
   readonly code: string;
-  /** Only for this reason; before the kinds of the whole code. */
+  /** Applies to this reason only, and takes precedence over the kinds of the code. */
   readonly reason?: string;
   readonly retry: string;
 }
 
 export interface ErrorTable {
   readonly domain: string;
-  /** What clients make of a failure. The first that fits. */
+  /** The kind that clients map a failure to. The first match wins. */
   readonly kinds: readonly Kind[];
-  /** Ends of calls that no method has seen, by gRPC itself; without a reason, there are no details. */
+  /** Failures that gRPC itself produces before a method runs. Without a reason there are no details. */
   readonly native: readonly {
     readonly code: string;
     readonly reason?: string;
     readonly when: string;
     readonly retry: string;
   }[];
-  /** What can happen to every call at any moment. */
+  /** Failures that any call can have at any time. */
   readonly anytime: readonly { readonly code: string; readonly reason: string; readonly when: string }[];
   readonly conditions: readonly Group[];
-  /** By `<service>.<method>`, the conditions of its own. */
+  /** The method's own conditions, by `<service>.<method>`. */
   readonly methods: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -75,7 +75,7 @@ export interface Row {
   readonly field: string | undefined;
   readonly when: string;
   readonly isCommon: boolean;
-  /** Its place in the order of evaluation. */
+  /** Position in the order of evaluation. */
   readonly stage: number;
 }
 

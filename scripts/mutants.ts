@@ -1,6 +1,6 @@
 /**
  * `npm run mutants`: makes small mistakes in the code that money and admission depend on, one at a
- * time, and tells which of them no test notices. It runs in a copy of the working tree.
+ * time, and reports which of them no test notices. It runs in a copy of the working tree.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { Trial } from './mutants/trial.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['src/money', 'src/access', 'src/control/admission', 'src/control/moderation'];
-/** Tables that scripts make; a test makes them again and compares. */
+/** Generated tables. A test generates them again and compares. */
 const MADE = ['src/access/usernames/tables.ts', 'src/access/usernames/confusables.ts'];
 const STANDARD_OUTPUT = '-';
 
@@ -37,7 +37,7 @@ Options:
 TEST_DATABASE_URL: a PostgreSQL to use. Without it, one is started for all runs together.
 `;
 
-/** A mistake on the command line, told in one line. */
+/** A mistake on the command line, reported in one line. */
 class UsageError extends Error {}
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -75,7 +75,7 @@ interface Options {
   readonly silence: number;
 }
 
-/** Everything lies in one folder, which goes with this process, however that ends. */
+/** Everything is in one folder, which is removed when this process ends for any reason. */
 async function tryAll(mutants: readonly Mutant[], imports: Imports, options: Options) {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());

@@ -2,8 +2,8 @@
  * Installs what is missing, so that `npm start` and `npm test` work in a fresh clone.
  *
  * Runs before every other script, on any Node from 18 up, and imports nothing but Node. It looks at
- * the effects (packages in place, links in place, a Node that is new enough) and keeps no notes of
- * its own, so an installation that was cut short or changed by hand is put right.
+ * the effects (packages in place, links in place, a Node that is new enough) and keeps no state of
+ * its own, so it also repairs an interrupted or manually changed installation.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -23,12 +23,12 @@ import { fileURLToPath } from 'node:url';
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const MODULES = join(ROOT, 'node_modules');
 const LOCK = join(ROOT, '.setup.lock');
-/** The release line the service runs on; its newest version is taken. */
+/** The release line that the service runs on. The newest version of it is installed. */
 const NODE_MAJOR = 24;
-/** What npm's output holds when the network is at fault. */
+/** Text in npm's output that indicates a network error. */
 const NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 
-/** A failure that is told in one line, without a stack. */
+/** A failure that is reported in one line, without a stack. */
 class SetupError extends Error {}
 
 try {
@@ -56,10 +56,10 @@ async function complete() {
 }
 
 /**
- * Whether node_modules holds what package-lock.json asks for.
+ * Whether node_modules contains what package-lock.json requires.
  *
- * npm writes `.package-lock.json` last: without it an installation was cut short. Packages beside
- * those of the lock file do not matter.
+ * npm writes `.package-lock.json` last: if it is missing, an installation was interrupted. Packages
+ * that are not in the lock file do not matter.
  */
 function hasPackages() {
   const wanted = readJson(join(ROOT, 'package-lock.json'));
@@ -75,7 +75,7 @@ function hasPackages() {
   });
 }
 
-/** For another platform, or for developers where only the service was asked for. */
+/** A package for another platform, or a development package when those are omitted. */
 function isDispensable(entry) {
   const omitted = (process.env.npm_config_omit ?? '').split(/\s+/);
   const withoutDev = omitted.includes('dev') || process.env.NODE_ENV === 'production';
@@ -107,9 +107,9 @@ function hasNode() {
 }
 
 /**
- * Install the platform's Node from the registry, without a trace in package.json and the lock file.
+ * Install the platform's Node from the registry, without changing package.json or the lock file.
  *
- * The package `node` would choose the platform in an install script; naming it here needs none.
+ * The package `node` chooses the platform in an install script. Naming the platform package avoids that script.
  */
 async function installNode() {
   const outside =
@@ -133,7 +133,7 @@ function major(version) {
   return Number(/^v(\d+)\./.exec(version)?.[1] ?? 0);
 }
 
-/** Run npm. Options that a user's own settings may hold and that would break this are set. */
+/** Run npm. Overrides user settings that would break this. */
 async function npm(args) {
   const options = [
     ...['--loglevel=error', '--no-audit', '--no-fund', '--no-progress', '--no-update-notifier'],
@@ -166,7 +166,7 @@ async function npm(args) {
   if (code !== 0) throw new SetupError(`npm ${args[0]} failed: ${reasonIn(output)}`);
 }
 
-/** The npm that runs us, on the Node that runs it: never on the one npm may be about to replace. */
+/** The npm that runs this script, on the current Node: never the one that npm may be about to replace. */
 function npmCommand() {
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   const ours = node?.startsWith(MODULES + sep);
@@ -190,7 +190,7 @@ function reasonIn(output) {
   return lines.slice(0, 3).join('; ') || 'npm gave no reason';
 }
 
-/** One run at a time. The lock is a link that names its owner, so it is made and read in one step. */
+/** One run at a time. The lock is a symlink that names its owner, so creating and reading it are atomic. */
 async function withLock(work) {
   let told = false;
   while (!tryLock()) {
@@ -201,7 +201,7 @@ async function withLock(work) {
   const unlock = () => rmSync(LOCK, { force: true });
   process.once('exit', unlock);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
-  // Another run may have done it all while this one waited.
+  // Another run may have finished the work while this one waited.
   if (!isComplete()) await work();
 }
 
@@ -218,7 +218,7 @@ function tryLock() {
   return tryLock();
 }
 
-/** Remove the lock of a dead owner, unless a living one has replaced it in the meantime. */
+/** Remove the lock of a dead owner, unless a live one has replaced it in the meantime. */
 function takeAway(owner) {
   const aside = `${LOCK}.${process.pid}`;
   try {

@@ -1,11 +1,11 @@
-/** `better-auth` with its API key plugin, on a pool of ours. */
+/** `better-auth` with its API key plugin, on a pool of the benchmark. */
 import { apiKey } from '@better-auth/api-key';
 import { betterAuth } from 'better-auth';
 import { getMigrations } from 'better-auth/db/migration';
 
 /**
- * Keys are kept in the database and hashed, as the plugin has it. Its tables and indexes are made by
- * its own migrations. Where the rate limit is on, it is so high that it refuses nothing.
+ * Keys are stored hashed in the database, the plugin's default. Its own migrations create its tables
+ * and indexes. If the rate limit is on, it is too high to refuse any request.
  *
  * @param {import('pg').Pool} pool
  * @param {{ rateLimit: boolean }} options
@@ -23,7 +23,7 @@ export async function openBetterAuth(pool, { rateLimit }) {
   await runMigrations();
   const auth = betterAuth(options);
   return {
-    /** A new key of a new user, in plain text. */
+    /** Plaintext of a new key of a new user. */
     async makeKey() {
       const { internalAdapter } = await auth.$context;
       const user = await internalAdapter.createUser({

@@ -11,7 +11,7 @@ import { getLiveCustomer, getRow } from './find.ts';
 import { authenticateIntent, ON_SESSION, payIntent, settleIntent } from './pay-intent.ts';
 import { createPaymentMethod } from './save-payment-method.ts';
 
-/** Pay an open session as its buyer would; the intent that comes back tells how it went. */
+/** Pay an open session as its buyer would. The status of the returned intent is the outcome. */
 export function payCheckout(
   provider: Provider,
   session: CheckoutSession,
@@ -42,7 +42,7 @@ export function authenticatePayment(provider: Provider, id: string, confirmed: b
   return authenticateIntent(provider, intent, methodOf(provider, intent), { confirmed });
 }
 
-/** Let a bank debit arrive or come back; without `outcome` the debit itself decides. */
+/** Settle or return a bank debit. Without `outcome`, the test debit decides. */
 export function settlePayment(
   provider: Provider,
   id: string,
@@ -56,7 +56,7 @@ export function settlePayment(
   return settleIntent(provider, intent, method, outcome ?? byItself);
 }
 
-/** Begin the wait of a processing payment, when the sandbox settles payments by itself. */
+/** Schedule the settlement of a processing payment, if the sandbox settles payments by itself. */
 export function settleLater(provider: Provider, { id, status }: PaymentIntent): void {
   if (status !== 'processing' || provider.settleAfterMs === undefined) return;
   provider.timers.after(provider.settleAfterMs, () => {
@@ -113,7 +113,7 @@ function methodOf(provider: Provider, intent: PaymentIntent): PaymentMethod {
   return getRow(provider, 'paymentMethods', intent.paymentMethod ?? '(none)', 'payment_method');
 }
 
-/** A buyer who left the authentication page and came back may choose another card. */
+/** A buyer who left the authentication page may come back and choose another card. */
 function cancelAuthentication(provider: Provider, intent: PaymentIntent): void {
   provider.state.change('paymentIntents', intent.id, {
     status: 'requires_payment_method',
@@ -121,7 +121,7 @@ function cancelAuthentication(provider: Provider, intent: PaymentIntent): void {
   });
 }
 
-/** The session with the buyer's address, and with a new customer when it should make one. */
+/** The session with the buyer's address, and with a new customer if it should create one. */
 function identifyBuyer(provider: Provider, session: CheckoutSession, email: string | null): CheckoutSession {
   const buyerEmail = email ?? session.customerEmail;
   if (session.customer !== null) {
@@ -134,7 +134,7 @@ function identifyBuyer(provider: Provider, session: CheckoutSession, email: stri
   return provider.state.change('checkoutSessions', session.id, { buyerEmail, customer });
 }
 
-/** The session's payment intent, made when the buyer first tries to pay. */
+/** The session's payment intent, created when the buyer first tries to pay. */
 function intentOf(provider: Provider, session: CheckoutSession): PaymentIntent {
   const existing = provider.state.get('paymentIntents', session.paymentIntent ?? '');
   if (existing !== undefined) return existing;

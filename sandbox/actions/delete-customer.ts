@@ -1,4 +1,4 @@
-/** A customer is gone for good; its payment methods cannot be charged any more. */
+/** Deletes a customer for good. Its payment methods cannot be charged any more. */
 import { type Customer, renderLiveCustomer } from '../objects/customer.ts';
 import { emit, type Provider } from '../provider.ts';
 

@@ -12,7 +12,7 @@ import {
 import { emit, now, type Provider } from '../provider.ts';
 
 export interface DisputeRequest {
-  /** Cents; left out, the whole charge. */
+  /** Cents. Default: the whole charge. */
   readonly amount?: number | undefined;
   readonly reason?: DisputeReason | undefined;
   readonly inquiry?: boolean | undefined;
@@ -64,7 +64,7 @@ export function loseDispute(provider: Provider, dispute: Dispute): Dispute {
   return lost;
 }
 
-/** A lost inquiry has become a dispute in the meantime, which took the money. */
+/** A lost inquiry became a dispute in the meantime, which took the money. */
 function loseInquiry(provider: Provider, dispute: Dispute): Dispute {
   const lost = provider.state.change('disputes', dispute.id, {
     inquiry: false,

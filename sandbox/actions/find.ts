@@ -5,7 +5,7 @@ import type { Customer } from '../objects/customer.ts';
 import type { Provider } from '../provider.ts';
 import type { Row } from '../state/tables.ts';
 
-/** What Stripe calls the objects of a table in a message. */
+/** The names of objects in Stripe's messages. */
 const KINDS = {
   charges: 'charge',
   checkoutSessions: 'checkout.session',
@@ -21,7 +21,7 @@ const KINDS = {
   webhookEndpoints: 'webhook endpoint',
 } as const;
 
-/** The row `id`, or 404; or 400 when a parameter named `param` gave the identifier. */
+/** The row `id`, or 404; 400 if the identifier came from a parameter named `param`. */
 export function getRow<T extends keyof typeof KINDS>(
   provider: Provider,
   table: T,

@@ -1,4 +1,4 @@
-/** What else happens when an attempt to pay has ended: to the checkout session, and later trouble. */
+/** Effects of a finished payment attempt on its checkout session, and later trouble. */
 import type { Charge } from '../objects/charge.ts';
 import { type CheckoutSession, renderCheckoutSession } from '../objects/checkout-session.ts';
 import type { PaymentIntent } from '../objects/payment-intent.ts';
@@ -17,7 +17,7 @@ export function followPayment(provider: Provider, intent: PaymentIntent, charge:
   if (kind === 'warned') warnOfFraud(provider, charge);
 }
 
-/** A declined card leaves an open session open; a returned debit comes after it was completed. */
+/** A declined card leaves an open session open. A bank debit may be returned after the session was completed. */
 function followInSession(provider: Provider, session: CheckoutSession, intent: PaymentIntent): void {
   const paid = intent.status === 'succeeded';
   if (session.status === 'open' && !paid && intent.status !== 'processing') return;

@@ -1,8 +1,8 @@
 /**
- * One attempt to pay a payment intent, and what follows from its outcome.
+ * One attempt to pay a payment intent, and its consequences.
  *
  * The caller holds a transaction open (`perform`). A decline is an outcome, not an exception:
- * read it from the status and `lastError` of the intent that comes back.
+ * read it from the status and `lastError` of the returned intent.
  */
 import {
   AUTHENTICATION_FAILED,
@@ -18,7 +18,7 @@ import { followPayment } from './follow-payment.ts';
 import { attachPaymentMethod } from './save-payment-method.ts';
 
 export interface Mode {
-  /** Nobody is there to confirm anything. */
+  /** The buyer is not present to confirm the payment. */
   readonly offSession: boolean;
   /** Decline instead of waiting for the buyer to authenticate. */
   readonly errorOnRequiresAction: boolean;
@@ -49,7 +49,7 @@ export function payIntent(
   }
 }
 
-/** The buyer answered the bank's question. */
+/** The buyer has answered the authentication request. */
 export function authenticateIntent(
   provider: Provider,
   intent: PaymentIntent,
@@ -61,7 +61,7 @@ export function authenticateIntent(
     : fail(provider, intent, method, AUTHENTICATION_FAILED, { charged: false });
 }
 
-/** A bank debit that was under way has arrived, or has come back. */
+/** A processing bank debit has settled or was returned. */
 export function settleIntent(
   provider: Provider,
   intent: PaymentIntent,
@@ -151,7 +151,7 @@ function fail(
   return failed;
 }
 
-/** A pending charge becomes the succeeded or failed one; otherwise each attempt is a new charge. */
+/** A pending charge becomes succeeded or failed. Otherwise each attempt is a new charge. */
 function putCharge(
   provider: Provider,
   intent: PaymentIntent,

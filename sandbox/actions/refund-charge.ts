@@ -1,4 +1,4 @@
-/** Giving money back, in full or in part; a refund may also fail afterwards. */
+/** Refunds, in full or in part. A refund may also fail afterwards. */
 import { refused } from '../http/errors.ts';
 import { type Charge, renderCharge } from '../objects/charge.ts';
 import { instrumentOf } from '../objects/payment-method.ts';
@@ -6,11 +6,11 @@ import { type Refund, type RefundReason, renderRefund } from '../objects/refund.
 import { emit, now, type Provider } from '../provider.ts';
 
 export interface RefundRequest {
-  /** Cents; left out, all that is left. */
+  /** Cents. Default: the rest. */
   readonly amount?: number | undefined;
   readonly reason?: RefundReason | undefined;
   readonly metadata?: Record<string, string> | undefined;
-  /** `pending` waits for `settleRefund`. Left out, the card decides. */
+  /** `pending` waits for `settleRefund`. Default: the card decides. */
   readonly outcome?: 'succeeded' | 'pending' | 'failed' | undefined;
 }
 
@@ -38,7 +38,7 @@ export function refundCharge(provider: Provider, charge: Charge, request: Refund
   return fails ? settleRefund(provider, refund, 'failed') : refund;
 }
 
-/** A pending refund has arrived, or the bank sent one back (even one that had succeeded). */
+/** A pending refund has settled, or the bank returned one (even one that had succeeded). */
 export function settleRefund(provider: Provider, refund: Refund, outcome: 'succeeded' | 'failed'): Refund {
   if (refund.status === 'failed' || refund.status === outcome) {
     throw refused(`This refund has ${refund.status} already.`);

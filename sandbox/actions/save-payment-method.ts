@@ -1,4 +1,4 @@
-/** Making payment methods, attaching them to a customer, detaching and updating them. */
+/** Create payment methods, attach them to a customer, detach and update them. */
 import { refused } from '../http/errors.ts';
 import type { Instrument } from '../objects/cards.ts';
 import { renderLiveCustomer } from '../objects/customer.ts';
@@ -32,7 +32,7 @@ export function attachPaymentMethod(provider: Provider, id: string, customer: st
   return method;
 }
 
-/** The event still names the customer's card; `previous_attributes` names the customer. */
+/** The event still contains the customer's card; `previous_attributes` names the customer. */
 export function detachPaymentMethod(provider: Provider, method: PaymentMethod): PaymentMethod {
   const detached = provider.state.change('paymentMethods', method.id, { customer: null, detached: true });
   emit(provider, 'payment_method.detached', renderPaymentMethod(detached), { customer: method.customer });
@@ -43,14 +43,14 @@ export function detachPaymentMethod(provider: Provider, method: PaymentMethod): 
 /**
  * Refuse, as a bank does, to save a card that it would decline in any case.
  *
- * The sandbox does not ask for authentication here: the first charge will.
+ * The sandbox requires no authentication here: the first charge will.
  */
 export function refusalToSave(instrument: Instrument): string | null {
   const { behaviour } = instrument;
   return behaviour.kind === 'declines' && !behaviour.whenSaved ? behaviour.decline.message : null;
 }
 
-/** A card got a new date or number: by its owner, or automatically from the card network. */
+/** A card got a new date or number, from its owner or automatically from the card network. */
 export function updatePaymentMethod(
   provider: Provider,
   method: PaymentMethod,
@@ -79,7 +79,7 @@ export function makeDefault(provider: Provider, customer: string, method: string
   });
 }
 
-/** A payment method that was attached once and then detached is spent. */
+/** A payment method that was attached and then detached cannot be used again. */
 export function assertUsable(method: PaymentMethod, param: string): void {
   if (!method.detached) return;
   throw refused(

@@ -1,5 +1,5 @@
 /**
- * The way of an API request: key, route, parameters, idempotency, fault, work, answer.
+ * The steps of an API request: key, route, parameters, idempotency, fault, work, answer.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -27,11 +27,11 @@ export interface Api {
   readonly provider: Provider;
   readonly faults: Faults;
   readonly secretKey: string;
-  /** The idempotency keys of the requests being worked on. */
+  /** The idempotency keys of the requests in progress. */
   readonly keysInUse: Set<string>;
 }
 
-/** A kept 500 would only be replayed: Stripe tells its clients not to ask again. */
+/** A stored 500 would only be replayed, so it tells clients not to retry, as Stripe does. */
 const KEPT_500 = json(500, renderError(internalError()), { 'stripe-should-retry': 'false' });
 
 interface Request {
@@ -78,7 +78,7 @@ function authenticate(api: Api, message: IncomingMessage): void {
   const basic = () => Buffer.from(credentials, 'base64').toString('utf8').split(':')[0] ?? '';
   const given = Buffer.from(scheme === 'Basic' ? basic() : credentials);
   const wanted = Buffer.from(api.secretKey);
-  // The message does not repeat the key: it may be a real one sent here by mistake.
+  // The message does not repeat the key: it may be a real one that was sent here by mistake.
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
     throw unauthorized('Invalid API Key provided.');
   }
@@ -142,8 +142,8 @@ async function work(
 }
 
 /**
- * Call the handler. An `ApiError` of the handler is an answer too, and what was written before
- * it stays; an `expand` that leads nowhere takes the work back.
+ * Call the handler. An `ApiError` of the handler is an answer too, and its writes
+ * are kept. An invalid `expand` rolls the work back.
  */
 function run(provider: Provider, { form, match }: Request): { reply: Reply; keep: boolean } {
   const { expand, ...rest } = form;
@@ -166,7 +166,7 @@ function errorReply(provider: Provider, error: unknown): Reply {
   return json(500, renderError(internalError()));
 }
 
-/** Send the answer, unless the fault spoils it. */
+/** Send the answer, unless a fault spoils it. */
 function deliver(api: Api, response: ServerResponse, reply: Reply, fault: ActiveFault | undefined): void {
   switch (fault?.effect) {
     case 'commit_then_timeout':

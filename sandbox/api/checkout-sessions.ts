@@ -87,7 +87,7 @@ const SESSION = {
   allowed_payment_method_types: optional(listOf(oneOf('card', 'us_bank_account'))),
   expires_at: optional(integer()),
   submit_type: optional(oneOf('auto', 'book', 'donate', 'pay')),
-  // What follows changes nothing that the sandbox shows.
+  // The following parameters change nothing that the sandbox shows.
   billing_address_collection: optional(ignored()),
   locale: optional(ignored()),
   payment_method_options: optional(ignored()),
@@ -161,7 +161,7 @@ function lineItems({ provider, id, form }: Call) {
   const session = getRow(provider, 'checkoutSessions', id);
   return listPage(form, {
     url: `/v1/checkout/sessions/${id}/line_items`,
-    // Line items are listed in their own order, so the reversal of the page is undone here.
+    // Line items are listed in their own order, so this undoes the reversal of the page.
     rows: session.lineItems.map((item) => ({ ...item, created: session.created })).reverse(),
     filters: {},
     keep: () => true,

@@ -94,7 +94,7 @@ function paymentMethods({ provider, id, form }: Call) {
   return listPaymentMethods(provider, form, `/v1/customers/${id}/payment_methods`, id);
 }
 
-/** The former values of the fields that differ. */
+/** The previous values of the fields that differ. */
 function changes(
   before: Parameters<typeof renderLiveCustomer>[0],
   after: Parameters<typeof renderLiveCustomer>[0],

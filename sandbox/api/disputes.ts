@@ -16,7 +16,7 @@ function retrieve({ provider, id }: Call) {
   return renderDispute(getRow(provider, 'disputes', id));
 }
 
-/** Closing a dispute is giving in. */
+/** Closing a dispute accepts it. */
 function close({ provider, id, form }: Call) {
   readParams(form, {});
   return renderDispute(loseDispute(provider, getRow(provider, 'disputes', id)));

@@ -1,4 +1,4 @@
-/** `/v1/events`, where an event is found whatever became of its deliveries. */
+/** `/v1/events`: lists all events, delivered or not. */
 import { getRow } from '../actions/find.ts';
 import { list as listOf, optional, text } from '../http/params.ts';
 import { API_VERSION, type Event, renderEvent } from '../objects/event.ts';

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 
 const DEPTH_MAX = 4;
 
-/** What may be expanded in what. */
+/** The fields that can be expanded, by object. */
 const EXPANDABLE: Record<string, readonly string[]> = {
   charge: ['customer', 'payment_intent', 'refunds'],
   'checkout.session': ['customer', 'line_items', 'payment_intent'],
@@ -26,7 +26,7 @@ export function readExpand(value: FormValue | undefined): string[] {
   return value === undefined ? [] : list(text({ max: 200 }))(value, 'expand');
 }
 
-/** A copy of `answer` with each path expanded. Throws a 400 for a path that leads nowhere. */
+/** A copy of `answer` with each path expanded. Throws a 400 for a path that cannot be expanded. */
 export function expandAll(provider: Provider, answer: object, paths: readonly string[]): object {
   return paths.reduce<object>((current, path) => {
     const steps = path.split('.');
@@ -36,7 +36,7 @@ export function expandAll(provider: Provider, answer: object, paths: readonly st
   }, answer);
 }
 
-/** `kind` is the `object` field, or the name of the field that holds a nested object without one. */
+/** `kind` is the `object` field, or the name of the field for a nested object without one. */
 function expandPath(provider: Provider, node: Json, kind: string, steps: string[], path: string): Json {
   const [name, ...rest] = steps;
   if (name === undefined) return node;

@@ -1,8 +1,8 @@
 /**
  * The idempotency store: a POST with a key that was used before gets the first answer again.
  *
- * Source: docs.stripe.com/api/idempotent_requests. Kept: every answer of an operation that had
- * begun, 500 included. Not kept: answers to parameters that were wrong in themselves, and
+ * Source: docs.stripe.com/api/idempotent_requests. Stored: every answer of an operation that had
+ * started, including 500. Not stored: answers to invalid parameters, and
  * conflicts.
  */
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ import { now, type Provider } from '../provider.ts';
 
 const KEY_LENGTH_MAX = 255;
 
-/** Stripe may forget a key after this long, and so does the sandbox. */
+/** Stripe may delete a key after this long, and so does the sandbox. */
 export const KEPT_SECONDS = 24 * 3600;
 
 export function fingerprintOf(method: string, path: string, form: FormObject): string {
@@ -28,7 +28,7 @@ export function checkKey(key: string): void {
   }
 }
 
-/** The first answer to this key, marked as a replay. Throws when the parameters are not the same. */
+/** The first answer to this key, marked as a replay. Throws if the parameters differ. */
 export function findReply(provider: Provider, key: string, fingerprint: string): Reply | undefined {
   const stored = provider.state.get('storedReplies', key);
   if (stored === undefined || stored.created + KEPT_SECONDS <= now(provider)) return undefined;
@@ -59,7 +59,7 @@ export function keyInUse(): ApiError {
   );
 }
 
-/** Two requests are the same whatever the order of their parameters. */
+/** The order of parameters does not matter. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

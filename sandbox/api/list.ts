@@ -1,4 +1,4 @@
-/** Stripe's list envelope: newest first, pages cut by identifiers. */
+/** Stripe's list envelope: newest first, paged by identifiers. */
 import { resourceMissing } from '../http/errors.ts';
 import { type FormObject, isFormObject } from '../http/form.ts';
 import {
@@ -44,7 +44,7 @@ const PAGE = {
   ending_before: optional(text()),
 };
 
-/** For lists that can be cut by time of creation. */
+/** For lists that can be filtered by time of creation. */
 export const CREATED: { readonly created: Field<CreatedRange | undefined> } = {
   created: optional(createdRange),
 };
@@ -54,7 +54,7 @@ export interface ListSource<S extends Schema, T extends Listed> {
   readonly url: string;
   /** Every row, oldest first. */
   readonly rows: readonly T[];
-  /** The filters that this list has, besides the paging ones. */
+  /** The filters of this list, besides the paging ones. */
   readonly filters: S;
   readonly keep: (row: T, filters: Params<S>) => boolean;
   readonly render: (row: T) => object;

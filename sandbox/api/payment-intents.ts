@@ -181,7 +181,7 @@ function search({ provider, form }: Call) {
   });
 }
 
-/** Try to pay; a decline leaves as 402 with the intent in it. */
+/** Try to pay. A decline is answered with 402 and the intent. */
 function attempt(provider: Provider, intent: PaymentIntent, method: PaymentMethod | null, mode: Mode) {
   if (method === null) {
     throw refused('You cannot confirm this PaymentIntent because it is missing a payment method.', {

@@ -38,7 +38,7 @@ export const paymentMethodRoutes: readonly ApiRoute[] = [
   { method: 'POST', path: '/v1/payment_methods/:id/detach', handle: detach },
 ];
 
-/** The payment method, or a new one when `id` is one of the ready-made `pm_card_...` names. */
+/** The payment method, or a new one if `id` is one of the ready-made `pm_card_...` names. */
 export function getPaymentMethod(provider: Provider, id: string, param?: string): PaymentMethod {
   const method = provider.state.get('paymentMethods', id);
   if (method !== undefined) return method;
@@ -47,7 +47,7 @@ export function getPaymentMethod(provider: Provider, id: string, param?: string)
   return createPaymentMethod(provider, instrument);
 }
 
-/** The list of payment methods, of one customer or of the one that the filter names. */
+/** The list of payment methods of one customer, or of the one in the filter. */
 export function listPaymentMethods(provider: Provider, form: FormObject, url: string, owner?: string) {
   return listPage(form, {
     url,

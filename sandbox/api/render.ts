@@ -1,4 +1,4 @@
-/** Finding any object by its identifier and rendering it, for `expand` and the control API. */
+/** Finds and renders any object by its identifier, for `expand` and the control API. */
 import { renderCharge } from '../objects/charge.ts';
 import { renderCheckoutSession, renderLineItem } from '../objects/checkout-session.ts';
 import { renderCustomer } from '../objects/customer.ts';
@@ -8,7 +8,7 @@ import { renderRefund } from '../objects/refund.ts';
 import type { Provider } from '../provider.ts';
 import { wholeList } from './list.ts';
 
-/** The object behind an identifier that another object shows, or undefined. */
+/** The object with an identifier that another object contains, or undefined. */
 export function renderById(provider: Provider, id: string): object | undefined {
   const { state, publicUrl } = provider;
   const customer = state.get('customers', id);
@@ -23,7 +23,7 @@ export function renderById(provider: Provider, id: string): object | undefined {
   return session === undefined ? undefined : renderCheckoutSession(session, publicUrl);
 }
 
-/** The lists that are shown only when asked for: the line items of a session, the refunds of a charge. */
+/** The lists that are only included by `expand`: the line items of a session, the refunds of a charge. */
 export function renderIncluded(provider: Provider, owner: string, name: string): object | undefined {
   const session = provider.state.get('checkoutSessions', owner);
   if (session !== undefined && name === 'line_items') {

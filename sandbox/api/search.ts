@@ -1,5 +1,5 @@
 /**
- * Stripe's search queries, as far as they join clauses with AND:
+ * Stripe's search queries, limited to clauses joined with AND:
  * `metadata['order']:'6735' AND status:'succeeded' AND created>1700000000`.
  */
 import { invalidRequest } from '../http/errors.ts';

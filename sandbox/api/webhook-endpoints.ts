@@ -28,7 +28,7 @@ const ENDPOINTS_MAX = 16;
 function create({ provider, form }: Call) {
   const params = readParams(form, {
     url: required(url()),
-    // Event types that the sandbox never emits are fine: an endpoint may ask for more than it gets.
+    // Event types that the sandbox never emits are accepted: an endpoint may subscribe to more than it gets.
     enabled_events: required(listOf(text({ max: 100 }), { max: 300 })),
     api_version: optional(text({ max: 40 })),
     description: optional(emptyable(text())),

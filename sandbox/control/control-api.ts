@@ -142,7 +142,7 @@ function release({ control, form }: ControlCall) {
   return control.release(order ?? 'reversed');
 }
 
-/** `idle` is false when deliveries are still pending after `timeout_ms`. */
+/** `idle` is false if deliveries are still pending after `timeout_ms`. */
 async function idle({ control, form }: ControlCall) {
   const { timeout_ms = IDLE_MS } = readParams(form, {
     timeout_ms: optional(integer({ min: 0, max: 600_000 })),
@@ -172,7 +172,7 @@ function clearFaults({ control }: ControlCall) {
 async function readJson(message: IncomingMessage, url: URL): Promise<Record<string, unknown>> {
   const body = await readBody(message);
   if (body === '') return Object.fromEntries(url.searchParams);
-  // A form of another website can send text, but not JSON under its own name.
+  // A form on another website can send text, but not with a JSON content type.
   if (!header(message, 'content-type')?.startsWith('application/json')) {
     throw invalidRequest('Send the body as application/json.');
   }

@@ -1,9 +1,9 @@
 /**
- * What a test or a person can make happen that no Stripe client can: pay as the buyer, dispute
- * as the cardholder, settle as the bank, and spoil calls and deliveries.
+ * What a test or a person can trigger that a Stripe client cannot: pay as the buyer, dispute
+ * as the cardholder, settle as the bank, and inject faults into calls and deliveries.
  *
- * Identifiers are Stripe's; a payment is named by its payment intent or its charge. What is
- * asked for out of turn throws an `ApiError`.
+ * Identifiers are Stripe's. A payment is named by its payment intent or its charge. An action
+ * that its state does not allow throws an `ApiError`.
  */
 import { authenticatePayment, expireCheckout, payCheckout, settlePayment } from '../actions/checkout.ts';
 import { deleteCustomer } from '../actions/delete-customer.ts';
@@ -56,12 +56,12 @@ export class Control {
     );
   }
 
-  /** Answer the bank's question about a payment that requires action. */
+  /** Answer the authentication request of a payment that requires action. */
   authenticate(paymentIntent: string, { confirmed }: { confirmed: boolean }) {
     return this.#render(this.#act(() => authenticatePayment(this.#provider, paymentIntent, confirmed)));
   }
 
-  /** Let a bank debit arrive or come back; left out, the debit chosen on the page decides. */
+  /** Settle or return a bank debit. Default: the debit chosen on the page decides. */
   settle(paymentIntent: string, outcome?: 'succeeded' | 'failed') {
     return this.#render(this.#act(() => settlePayment(this.#provider, paymentIntent, outcome)));
   }
@@ -162,12 +162,12 @@ export class Control {
     return this.#provider.webhooks.redeliver(getRow(this.#provider, 'deliveries', delivery).id);
   }
 
-  /** Send the deliveries that `reorder` faults held back, newest first unless told otherwise. */
+  /** Send the deliveries that `reorder` faults held back, newest first by default. */
   release(order: 'created' | 'reversed' = 'reversed'): Promise<Delivery[]> {
     return this.#provider.webhooks.release(order);
   }
 
-  /** Resolves when every delivery has been accepted or given up. Held ones do not count. */
+  /** Resolves when every delivery has been accepted or has failed. Held ones do not count. */
   idle(): Promise<void> {
     return this.#provider.webhooks.idle();
   }

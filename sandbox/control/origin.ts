@@ -1,8 +1,8 @@
 /**
- * Who may post: our own pages and programs, no other website's page.
+ * Checks who may post: pages of the sandbox and programs, but no page of another website.
  *
- * A browser tells where a form came from; a program sends neither header. The Host check keeps
- * out names that an attacker points at this machine (DNS rebinding).
+ * Browsers send the origin of a form; programs send neither header. The Host check rejects
+ * names that an attacker points at this machine (DNS rebinding).
  */
 import type { IncomingMessage } from 'node:http';
 import { header } from '../http/request.ts';
@@ -13,7 +13,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** True when the request comes from a page of another site. */
+/** True if the request comes from a page of another site. */
 export function isCrossSite(request: IncomingMessage, publicUrl: string): boolean {
   const site = header(request, 'sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
@@ -22,7 +22,7 @@ export function isCrossSite(request: IncomingMessage, publicUrl: string): boolea
   return origin !== new URL(publicUrl).origin && URL.parse(origin)?.host !== request.headers.host;
 }
 
-/** True when the request names this machine or the public address. */
+/** True if the request names this machine or the public address. */
 export function isOwnHost(request: IncomingMessage, publicUrl: string): boolean {
   const host = header(request, 'host') ?? '';
   const name = URL.parse(`http://${host}`)?.hostname ?? '';

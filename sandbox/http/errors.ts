@@ -18,10 +18,10 @@ export interface ErrorDetails {
 }
 
 /**
- * An answer other than 2xx. Whatever was written before it was thrown stays written, because
+ * An answer other than 2xx. Writes before the throw are kept, because
  * a declined payment is recorded too.
  *
- * `stage` says whether the operation had begun: only then is the answer kept for its
+ * `stage` says whether the operation had started: only then is the answer stored for its
  * idempotency key.
  */
 export class ApiError extends Error {
@@ -59,17 +59,17 @@ export function renderError(error: ApiError): { error: Record<string, unknown> }
   };
 }
 
-/** A parameter is wrong in itself: nothing was looked at, nothing was done. */
+/** A parameter is invalid in itself: nothing was looked up or changed. */
 export function invalidRequest(message: string, details: ErrorDetails = {}): ApiError {
   return new ApiError(400, 'invalid_request_error', message, details, 'validation');
 }
 
-/** The request is well formed but what it asks for cannot be done now. */
+/** The request is well formed, but the state does not allow it. */
 export function refused(message: string, details: ErrorDetails = {}): ApiError {
   return new ApiError(400, 'invalid_request_error', message, details);
 }
 
-/** An identifier in the path (404), or in the parameter `param` (400), names nothing. */
+/** An identifier in the path (404), or in the parameter `param` (400), does not exist. */
 export function resourceMissing(kind: string, id: string, param?: string): ApiError {
   const status = param === undefined ? 404 : 400;
   return new ApiError(status, 'invalid_request_error', `No such ${kind}: '${id.slice(0, 100)}'`, {
@@ -78,7 +78,7 @@ export function resourceMissing(kind: string, id: string, param?: string): ApiEr
   });
 }
 
-/** The bank refused, HTTP 402. */
+/** The bank declined, HTTP 402. */
 export function cardError(message: string, details: ErrorDetails): ApiError {
   return new ApiError(402, 'card_error', message, details);
 }

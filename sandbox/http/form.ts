@@ -13,7 +13,7 @@ export type FormList = FormValue[];
 const PAIRS_MAX = 2000;
 const DEPTH_MAX = 8;
 
-/** Read an encoded body or query string into a tree. Throws a 400 when it is not well formed. */
+/** Parse an encoded body or query string into a tree. Throws a 400 if it is not well formed. */
 export function parseForm(encoded: string): FormObject {
   const root = emptyObject();
   const pairs = [...new URLSearchParams(encoded)];
@@ -27,7 +27,7 @@ export function isFormObject(value: FormValue | undefined): value is FormObject 
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-// Without a prototype, a parameter called `__proto__` or `constructor` is a parameter like any other.
+// Without a prototype, a parameter called `__proto__` or `constructor` is an ordinary parameter.
 function emptyObject(): FormObject {
   return Object.create(null) as FormObject;
 }

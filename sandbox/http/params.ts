@@ -1,8 +1,8 @@
 /**
- * Readers for request parameters: a schema is an object of fields, what it reads is typed.
+ * Readers for request parameters: a schema is an object of fields, and its result is typed.
  *
- * Whatever the schema does not name is refused with `parameter_unknown`, as Stripe does, so
- * that a misspelt parameter never passes silently.
+ * A parameter that the schema does not name is refused with `parameter_unknown`, as Stripe does, so
+ * that a misspelt parameter is always noticed.
  */
 
 import { type ErrorDetails, invalidRequest } from './errors.ts';
@@ -117,7 +117,7 @@ export function currency(): Reader<string> {
   };
 }
 
-/** An address that a browser may be sent to: http or https, because `javascript:` would run on our page. */
+/** A URL that browsers may be sent to: http or https, because `javascript:` would run on our page. */
 export function url(): Reader<string> {
   return (value, path) => {
     const parsed = typeof value === 'string' ? URL.parse(value) : null;
@@ -128,10 +128,10 @@ export function url(): Reader<string> {
   };
 }
 
-/** Up to 50 pairs of text; an empty value asks for the removal of its key. */
+/** Up to 50 pairs of text. An empty value removes its key. */
 export function metadata(): Reader<Record<string, string>> {
   return (value, path) => {
-    // An empty list of indexes or a list of numbers is still an object to the caller.
+    // An empty list of indexes or a list of numbers still counts as an object.
     const object = Array.isArray(value) ? Object.fromEntries(value.entries()) : value;
     if (typeof object !== 'object') throw invalid(path, 'Invalid object');
     const entries = Object.entries(object);

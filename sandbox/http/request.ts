@@ -1,10 +1,10 @@
-/** Reading requests and writing answers. */
+/** Reads requests and writes answers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from './errors.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** The body as text. Throws an `ApiError` (413) when it is longer than 1 MiB. */
+/** The body as text. Throws an `ApiError` (413) if it is longer than 1 MiB. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -18,7 +18,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** One header as text; repeated headers are not expected and read as absent. */
+/** One header as text. Repeated headers are not expected and count as absent. */
 export function header(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' ? value : undefined;

@@ -1,4 +1,4 @@
-/** Matching a method and a path, with `:name` for the parts that vary. */
+/** Matches a method and a path, with `:name` for path parameters. */
 export interface Route<H> {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;

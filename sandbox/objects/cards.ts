@@ -1,10 +1,10 @@
 /**
- * The test cards, and two bank debits that take their time. Numbers and behaviour follow
+ * The test cards, and two delayed bank debits. Numbers and behaviour follow
  * docs.stripe.com/testing; no other number is accepted anywhere, so no real card is ever stored.
  */
 import { stableName } from '../base62.ts';
 
-/** Why a bank refuses. `code` and the others are Stripe's names for it. */
+/** Why a bank declines. `code` and the others are Stripe's names for it. */
 export interface Decline {
   readonly code: string;
   readonly declineCode: string;
@@ -59,7 +59,7 @@ const declines = (reason: Decline): Behaviour => ({ kind: 'declines', decline: r
 const GENERIC = decline('generic_decline', '05', 'try_again_later');
 const SUCCEEDS: Behaviour = { kind: 'succeeds' };
 
-/** What a bank answers when nobody is there to confirm a payment that needs confirming. */
+/** The bank's answer when a payment needs confirmation but the buyer is not present. */
 export const AUTHENTICATION_REQUIRED: Decline = {
   code: 'authentication_required',
   declineCode: 'authentication_required',
@@ -78,7 +78,7 @@ export const AUTHENTICATION_FAILED: Decline = {
     'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
 };
 
-/** The answer when a bank debit comes back. */
+/** The answer when a bank debit is returned. */
 export const DEBIT_RETURNED: Decline = {
   code: 'payment_intent_payment_attempt_failed',
   declineCode: 'generic_decline',
@@ -195,7 +195,7 @@ export function findInstrument(name: string): Instrument | undefined {
   return INSTRUMENTS.find(({ id, token }) => id === compact || token === name);
 }
 
-/** The same for the same number, whoever saves it. */
+/** Equal for equal numbers, also across customers. */
 export function fingerprint(instrument: Instrument): string {
   return stableName(`fingerprint ${instrument.id}`, 16);
 }

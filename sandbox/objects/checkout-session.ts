@@ -49,7 +49,7 @@ export function pageUrl(session: CheckoutSession, publicUrl: string): string {
   return `${publicUrl}/c/pay/${session.id}`;
 }
 
-/** The merchant may ask for the session's identifier in the addresses that buyers return to. */
+/** The return URLs may contain a placeholder for the session's identifier. */
 export function fillTemplate(url: string, session: CheckoutSession): string {
   return url.replaceAll('{CHECKOUT_SESSION_ID}', session.id);
 }

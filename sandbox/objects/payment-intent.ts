@@ -1,4 +1,4 @@
-/** Payment intents: one amount to be paid, through as many attempts as it takes. */
+/** Payment intents: one amount to be paid, in one or more attempts. */
 import type { Decline } from './cards.ts';
 import { type PaymentMethod, renderPaymentMethod } from './payment-method.ts';
 
@@ -18,7 +18,7 @@ export interface PaymentIntent {
   readonly setupFutureUsage: 'off_session' | 'on_session' | null;
   /** The checkout session that it pays for. */
   readonly checkoutSession: string | null;
-  /** Where the authentication page sends the buyer afterwards, without a checkout session. */
+  /** Where the authentication page sends the buyer afterwards, if there is no checkout session. */
   readonly returnUrl: string | null;
   readonly receiptEmail: string | null;
   readonly statementDescriptor: string | null;
@@ -42,7 +42,7 @@ export interface LastError {
   readonly paymentMethod: PaymentMethod;
 }
 
-/** `publicUrl` is where the authentication page lives, for `next_action`. */
+/** `publicUrl` is the base URL of the authentication page, for `next_action`. */
 export function renderPaymentIntent(intent: PaymentIntent, publicUrl: string) {
   return {
     id: intent.id,

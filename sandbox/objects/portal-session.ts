@@ -2,11 +2,11 @@
 export interface PortalSession {
   readonly id: string;
   readonly created: number;
-  /** What the link shows; the only secret needed to use the portal. */
+  /** The token in the link, which is the only secret needed to use the portal. */
   readonly token: string;
   readonly customer: string;
   readonly returnUrl: string | null;
-  /** Set when the link asks for a new card and nothing else. */
+  /** Set if the link only asks for a new card. */
   readonly flow: PortalFlow | null;
 }
 

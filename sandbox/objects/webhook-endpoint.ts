@@ -1,4 +1,4 @@
-/** Webhook endpoints: the ones given at start and the ones made through the API. */
+/** Webhook endpoints: given at start or created through the API. */
 import { stableName } from '../base62.ts';
 
 export interface WebhookEndpoint {
@@ -21,7 +21,7 @@ export interface EndpointOption {
   readonly enabledEvents?: readonly string[];
 }
 
-/** The identifier follows from the address, so deliveries find their endpoint after a restart. */
+/** The identifier is derived from the URL, so deliveries find their endpoint after a restart. */
 export function endpointFromOption(option: EndpointOption, created: number): WebhookEndpoint {
   return {
     id: `we_${stableName(`endpoint ${option.url}`, 24)}`,
@@ -39,7 +39,7 @@ export function wantsEvent(endpoint: WebhookEndpoint, type: string): boolean {
   return endpoint.enabledEvents.includes('*') || endpoint.enabledEvents.includes(type);
 }
 
-/** The secret is shown once, in the answer to its creation. */
+/** The secret is only shown in the answer to its creation. */
 export function renderWebhookEndpoint(endpoint: WebhookEndpoint, { withSecret }: { withSecret: boolean }) {
   return {
     id: endpoint.id,

@@ -1,4 +1,4 @@
-/** The step in which a bank asks the buyer to confirm a payment ("3D Secure"). */
+/** The page on which a bank asks the buyer to confirm a payment ("3D Secure"). */
 import { authenticatePayment } from '../actions/checkout.ts';
 import type { Reply } from '../http/request.ts';
 import { fillTemplate, pageUrl } from '../objects/checkout-session.ts';
@@ -43,7 +43,7 @@ export function submitAuthentication({ provider, names, form }: PageCall): Reply
   );
 }
 
-/** Back to the payment page when another card is needed, otherwise to where the merchant asked. */
+/** Back to the payment page if another card is needed, otherwise to the merchant's return URL. */
 function afterwards(provider: Provider, intent: PaymentIntent): Reply {
   const session = provider.state.get('checkoutSessions', intent.checkoutSession ?? '');
   if (session !== undefined) {

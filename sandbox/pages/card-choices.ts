@@ -5,7 +5,7 @@ import { findInstrument, INSTRUMENTS, type Instrument } from '../objects/cards.t
 import { formatInstrument } from './format.ts';
 import { type Html, html } from './html.ts';
 
-/** Shown at once; the others are one step away. */
+/** Shown at once; the others are folded. */
 const FEATURED = ['4242424242424242', '4000002760003184', '4000000000009995', 'bank_debit_succeeds'];
 
 export interface ChoicesOptions {
@@ -13,7 +13,7 @@ export interface ChoicesOptions {
   readonly legend: string;
 }
 
-/** A choice of instruments, and a field for a card number, which counts when it is filled in. */
+/** A choice of instruments, and a field for a card number, which takes precedence if it is filled in. */
 export function cardChoices({ types, legend }: ChoicesOptions): Html {
   const offered = INSTRUMENTS.filter(({ type }) => types.includes(type));
   const featured = offered.filter(({ id }) => FEATURED.includes(id));
@@ -33,7 +33,7 @@ export function cardChoices({ types, legend }: ChoicesOptions): Html {
 </p>`;
 }
 
-/** What was chosen; undefined when it is nothing that the sandbox knows. */
+/** The chosen instrument; undefined if the sandbox does not know it. */
 export function readChoice(form: FormObject, types: readonly string[]): Instrument | undefined {
   const { card, card_number: typed } = form;
   const name = typeof typed === 'string' && typed.trim() !== '' ? typed : card;

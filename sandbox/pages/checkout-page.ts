@@ -21,7 +21,7 @@ export function showCheckout({ provider, names }: PageCall): Reply {
 export function submitCheckout({ provider, names, form }: PageCall): Reply {
   const session = provider.state.get('checkoutSessions', names.id ?? '');
   if (session === undefined) return noSuchSession();
-  // The second click of a double click belongs to the payment that the first one made.
+  // The second click of a double click finds the payment that the first one made.
   if (session.status === 'complete') return redirect(fillTemplate(session.successUrl, session));
   if (session.status === 'expired') return closed(provider, session);
 

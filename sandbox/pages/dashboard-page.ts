@@ -1,4 +1,4 @@
-/** The dashboard at `/`: what happened, and buttons for what the outside world could do next. */
+/** The dashboard at `/`: what happened, and buttons for what buyers, banks and the card network could do next. */
 import { ApiError } from '../http/errors.ts';
 import type { Reply } from '../http/request.ts';
 import { pageUrl, totalOf } from '../objects/checkout-session.ts';
@@ -69,7 +69,7 @@ function act({ control, form }: PageCall, action: string, id: string): void {
   }
 }
 
-/** Dollars and cents as typed; empty means everything that is left. */
+/** Dollars and cents as typed; empty means the rest. */
 function readAmount(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const match = /^(\d{1,7})(?:\.(\d{2}))?$/.exec(value.trim());

@@ -1,4 +1,4 @@
-/** Amounts, dates and cards as people read them. */
+/** Formats amounts, dates and cards. */
 
 import type { Instrument } from '../objects/cards.ts';
 import { instrumentOf, type PaymentMethod } from '../objects/payment-method.ts';
@@ -15,7 +15,7 @@ export function formatAmount(amount: number, currency: string): string {
   }
 }
 
-/** Made for the first page that shows a time: it loads language data, 8 MB that other processes do without. */
+/** Created for the first page that shows a time: it loads 8 MB of language data. */
 let dateFormat: Intl.DateTimeFormat | undefined;
 
 /** `seconds` since 1970. */

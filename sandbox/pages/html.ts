@@ -1,6 +1,6 @@
-/** HTML that escapes whatever is put into it. */
+/** HTML templates that escape their values. */
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   readonly text: string;
 
@@ -11,7 +11,7 @@ export class Html {
 
 export type Piece = Html | string | number | null | readonly Piece[];
 
-/** A template tag: pieces of HTML go in as they are, all else is escaped, null is nothing. */
+/** A template tag: pieces of HTML are inserted as they are, other values are escaped, null is empty. */
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(strings.reduce((text, part, index) => text + render(pieces[index - 1] ?? null) + part));
 }

@@ -1,4 +1,4 @@
-/** The frame of every page, and the headers that keep foreign code out of it. */
+/** The layout of every page, and the headers that block foreign code. */
 import type { Reply } from '../http/request.ts';
 import { type Html, html } from './html.ts';
 
@@ -8,7 +8,7 @@ export interface Page {
   /** A class for the body, to lay the page out. */
   readonly layout: 'checkout' | 'narrow' | 'wide';
   readonly status?: number;
-  /** Addresses of other sites that a form on this page may lead to by a redirect. */
+  /** URLs of other sites that a form on this page may redirect to. */
   readonly leadsTo?: ReadonlyArray<string | null>;
 }
 
@@ -42,7 +42,7 @@ ${page.body}
   };
 }
 
-/** A page that only says something. */
+/** A page that only shows a message. */
 export function renderNotice(status: number, title: string, text: string, link: Html | null = null): Reply {
   const body = html`<main><h1>${title}</h1><p>${text}</p>${link === null ? null : html`<p>${link}</p>`}</main>`;
   return renderPage({ title, body, layout: 'narrow', status });
@@ -56,7 +56,7 @@ export function alert(message: string | null): Html | null {
   return message === null ? null : html`<p class="alert" role="alert">${message}</p>`;
 }
 
-/** Browsers apply `form-action` to the redirect after a form too, hence the list of other sites. */
+/** Browsers also apply `form-action` to the redirect after a form, so other sites must be listed. */
 function contentSecurityPolicy(leadsTo: ReadonlyArray<string | null>): string {
   const origins = leadsTo.flatMap((url) => (url === null ? [] : [new URL(url).origin]));
   return [

@@ -1,4 +1,4 @@
-/** What a page is given. */
+/** The input of a page. */
 import type { Control } from '../control/control.ts';
 import type { FormObject } from '../http/form.ts';
 import type { Provider } from '../provider.ts';
@@ -6,7 +6,7 @@ import type { Provider } from '../provider.ts';
 export interface PageCall {
   readonly provider: Provider;
   readonly control: Control;
-  /** The parts of the path that vary. */
+  /** The path parameters. */
   readonly names: Record<string, string>;
   /** The fields of the form, or of the query. */
   readonly form: FormObject;

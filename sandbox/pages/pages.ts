@@ -1,4 +1,4 @@
-/** The pages for people: which path shows what, and who may post. */
+/** The pages: which path shows which page, and who may post. */
 import type { IncomingMessage } from 'node:http';
 import type { Control } from '../control/control.ts';
 import { isCrossSite } from '../control/origin.ts';
@@ -29,7 +29,7 @@ const hosted: ReadonlyArray<Route<PageHandler>> = [
   { method: 'GET', path: '/assets/icon.svg', handle: () => asset('image/svg+xml', ICON) },
 ];
 
-/** Pages for the one who runs the sandbox. */
+/** Pages for the operator of the sandbox. */
 const own: ReadonlyArray<Route<PageHandler>> = [
   { method: 'GET', path: '/', handle: showDashboard },
   { method: 'POST', path: '/', handle: submitDashboard },
@@ -38,7 +38,7 @@ const own: ReadonlyArray<Route<PageHandler>> = [
 export interface PagesOptions {
   readonly provider: Provider;
   readonly control: Control;
-  /** Whether the dashboard is there at all. */
+  /** Whether the dashboard is available. */
   readonly dashboard: boolean;
 }
 

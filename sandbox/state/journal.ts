@@ -2,8 +2,8 @@
  * An append-only file of JSON lines that survives `kill -9`.
  *
  * One line holds everything that one request wrote, in a single write: after a crash a
- * request is there as a whole or not at all. A torn last line is what a crash leaves and is
- * dropped; a bad line before it is damage and is refused.
+ * request is there as a whole or not at all. A crash may leave a torn last line, which is
+ * dropped. A bad line before it is damage and is refused.
  */
 import {
   appendFileSync,
@@ -16,11 +16,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** A row put into a table, or deleted from it when `row` is null. */
+/** A row written to a table, or deleted from it if `row` is null. */
 export type Write = readonly [table: string, id: string, row: unknown];
 
 export interface Line {
-  /** How many identifiers had been handed out. */
+  /** How many identifiers have been generated. */
   readonly sequence: number;
   readonly writes: readonly Write[];
 }
@@ -40,7 +40,7 @@ export class Journal {
   read(): Line[] {
     if (!existsSync(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8').split('\n');
-    // The text after the last line break is '' or the part of a line that a crash cut short.
+    // The text after the last line break is '' or the torn line that a crash left.
     return lines.slice(0, -1).map((line, index) => this.#parse(line, index + 1));
   }
 

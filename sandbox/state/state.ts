@@ -1,8 +1,8 @@
 /**
  * The tables of the sandbox, in memory, with a journal on disk when a folder is given.
  *
- * Rows are never changed in place: a change puts a new row. That makes an event's snapshot,
- * the journal and taking back a failed request all simple.
+ * Rows are never changed in place: a change writes a new row. That keeps an event's snapshot,
+ * the journal and the rollback of a failed request simple.
  */
 import type { Line, Write } from './journal.ts';
 import { Journal } from './journal.ts';
@@ -14,7 +14,7 @@ export class State {
   #sequence = 0;
   #transaction: { writes: Write[]; undo: Array<() => void> } | undefined;
 
-  /** Without a folder nothing outlives the process. */
+  /** Without a folder, nothing is kept after the process ends. */
   constructor(folder: string | undefined) {
     if (folder === undefined) return;
     this.#journal = new Journal(folder);
@@ -22,7 +22,7 @@ export class State {
     this.#journal.compact(this.#sequence, this.#everything());
   }
 
-  /** A number that no identifier has used before, also across restarts. */
+  /** A number that no identifier has used before, even across restarts. */
   nextSequence(): number {
     this.#sequence += 1;
     return this.#sequence;
@@ -42,7 +42,7 @@ export class State {
     return row;
   }
 
-  /** Put a row with some of its fields changed. */
+  /** Write a row with some of its fields changed. */
   change<T extends TableName>(table: T, id: string, fields: Partial<Row<T>>): Row<T> {
     const row = this.get(table, id);
     if (row === undefined) throw new Error(`no row ${id} in ${table}`);
@@ -53,7 +53,7 @@ export class State {
     this.#write(table, id, null);
   }
 
-  /** Run `work`; when it throws, everything it wrote is taken back. */
+  /** Run `work`. If it throws, all its writes are rolled back. */
   transaction<T>(work: () => T): T {
     if (this.#transaction !== undefined) return work();
     const transaction = { writes: [] as Write[], undo: [] as Array<() => void> };

@@ -1,4 +1,4 @@
-/** What a POST with an idempotency key was answered with. */
+/** The stored answer to a POST with an idempotency key. */
 import type { Reply } from '../http/request.ts';
 
 export interface StoredReply {

@@ -1,4 +1,4 @@
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export interface Delivery {
   readonly id: string;
   readonly event: string;
@@ -17,7 +17,7 @@ export interface Delivery {
   readonly corrupt: boolean;
 }
 
-/** `status` is the HTTP status; null when no answer came, for the reason in `error`. */
+/** `status` is the HTTP status; null if no answer came, with the reason in `error`. */
 export interface Attempt {
   readonly at: number;
   readonly status: number | null;

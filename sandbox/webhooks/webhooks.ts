@@ -1,6 +1,6 @@
 /**
- * Sends events to webhook endpoints: in the background, at least once, in no promised order,
- * again with growing delays until the endpoint answers 2xx, and after a restart too.
+ * Sends events to webhook endpoints: in the background, at least once, in no guaranteed order,
+ * with growing delays until the endpoint answers 2xx, and again after a restart.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Faults } from '../faults.ts';
@@ -17,9 +17,9 @@ export interface WebhooksOptions {
   readonly clock: () => Date;
   readonly faults: Faults;
   readonly log: (line: string) => void;
-  /** The endpoints given at start; the API may add others. */
+  /** The endpoints given at start. The API may add others. */
   readonly endpoints: readonly WebhookEndpoint[];
-  /** Milliseconds before the second, third, ... attempt; after the last one a delivery has failed. */
+  /** Milliseconds before the second, third, ... attempt. After the last one a delivery has failed. */
   readonly retryDelaysMs: readonly number[];
   /** Milliseconds that an endpoint may take to answer. */
   readonly timeoutMs: number;
@@ -28,7 +28,7 @@ export interface WebhooksOptions {
 export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #closing = new AbortController();
-  /** Deliveries that are being tried or wait for their next attempt. */
+  /** Deliveries that are in progress or wait for their next attempt. */
   readonly #running = new Map<string, Promise<void>>();
   #fresh: string[] = [];
   #idleWaiters: Array<() => void> = [];
@@ -41,7 +41,7 @@ export class Webhooks {
     return [...this.#options.endpoints, ...this.#options.state.all('webhookEndpoints')];
   }
 
-  /** Queue an event for every endpoint that wants it; to be called inside a transaction. */
+  /** Queue an event for every endpoint that subscribes to it. Must be called inside a transaction. */
   enqueue(event: Event): void {
     const fault = this.#options.faults.takeWebhook(event.type);
     const copies = fault?.effect === 'repeat' ? fault.times : 1;
@@ -63,26 +63,26 @@ export class Webhooks {
     }
   }
 
-  /** Start what the last transaction queued; resolves when each has been tried once. */
+  /** Start the deliveries that the last transaction queued. Resolves when each has been tried once. */
   async deliverFresh(): Promise<void> {
     const fresh = this.#fresh;
     this.#fresh = [];
     await Promise.all(fresh.map((id) => this.#start(id)));
   }
 
-  /** Forget what a failed transaction queued. */
+  /** Drop the deliveries that a failed transaction queued. */
   discardFresh(): void {
     this.#fresh = [];
   }
 
-  /** Take up what an earlier process left undelivered. */
+  /** Resume the deliveries that an earlier process left unfinished. */
   resume(): void {
     for (const { id, status } of this.#options.state.all('deliveries')) {
       if (status === 'pending') void this.#start(id);
     }
   }
 
-  /** Send one delivery again, whatever became of it. */
+  /** Send one delivery again, in any state. */
   async redeliver(id: string): Promise<Delivery> {
     this.#options.state.change('deliveries', id, { status: 'pending', delayMs: 0, corrupt: false });
     await this.#start(id);
@@ -106,13 +106,13 @@ export class Webhooks {
     return running.filter((delivery) => delivery?.event === event).length;
   }
 
-  /** Resolves when nothing is being delivered or waits to be tried again. */
+  /** Resolves when no delivery is in progress or waits for a retry. */
   idle(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Stop at once; what is pending goes out after the next start. */
+  /** Stop at once. Pending deliveries are sent after the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running.values());
@@ -129,7 +129,7 @@ export class Webhooks {
     return delivery;
   }
 
-  /** Resolves after the first attempt; later ones go on in the background. */
+  /** Resolves after the first attempt. Later ones continue in the background. */
   #start(id: string): Promise<void> {
     return new Promise((resolve) => {
       if (this.#running.has(id)) return resolve();

@@ -1,9 +1,9 @@
-/** The mistakes that are made in TypeScript, and in the SQL that it holds. */
+/** Mutations of TypeScript, and of the SQL in it. */
 import { parseAst } from 'vitest/node';
 import type { Change } from './mutant.ts';
 import { findSqlChanges } from './sql-changes.ts';
 
-/** A node of the syntax tree, as ESTree names it. */
+/** A node of the syntax tree, in ESTree's terms. */
 export interface Node {
   readonly type: string;
   readonly start: number;
@@ -36,17 +36,17 @@ const SWAPPED_METHODS = new Map([
   ['every', 'some'],
 ]);
 
-/** Calls that change nothing that a test could see: they find bugs, or tell of them. */
+/** Assertions and logging. A test cannot see a change to them. */
 const UNSEEN_CALL = /^(assert|[\w.]*\blog\.\w+)\(/;
 
-/** Types that hold expressions; other syntax of types is never run. */
+/** Type syntax that contains expressions. All other type syntax has no code that runs. */
 const RUNNING_TYPES = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'];
 
 export function parseTypeScript(text: string): Node {
   return parseAst(text, { lang: 'ts' }) as unknown as Node;
 }
 
-/** Every place in a file where a mistake is made, in order. */
+/** Every mutation of a file, in order of position. */
 export function findChanges(file: string, text: string): Change[] {
   const changes = new Map<string, Change>();
   for (const node of running(parseTypeScript(text))) {
@@ -58,7 +58,7 @@ export function findChanges(file: string, text: string): Change[] {
   return [...changes.values()].sort((one, other) => one.start - other.start || one.end - other.end);
 }
 
-/** A node and what is in it, without imports, types, and names of properties. */
+/** A node and its descendants, without imports, types and property names. */
 function* running(node: Node): Generator<Node> {
   if (node.type === 'ImportDeclaration') return;
   if (node.type.startsWith('TS') && !RUNNING_TYPES.includes(node.type)) return;
@@ -144,13 +144,13 @@ function changesOfSql(file: string, text: string, node: Node): Change[] {
   }));
 }
 
-/** Files of SQL have it in pieces; elsewhere, it begins as a statement does. */
+/** Files of SQL hold fragments. Elsewhere, SQL starts like a statement. */
 function isSql(file: string, text: string): boolean {
   if (file.endsWith('.sql.ts')) return /\s/.test(text);
   return /^\s*(with|select|insert|update|delete)\s/.test(text);
 }
 
-/** Whether the change of an operator negates it already. */
+/** Whether an operator mutation already negates the expression. */
 function isTurnedElsewhere({ operator }: Node): boolean {
   return operator === '!' || operator === '===' || operator === '!==';
 }
@@ -165,7 +165,7 @@ function isCall(node: Node): boolean {
   return node.type === 'CallExpression';
 }
 
-/** Whether control goes elsewhere after this statement. */
+/** Whether this statement ends the control flow of its block. */
 function leaves(node: Node): boolean {
   if (node.type === 'BlockStatement') {
     const body = node.body as Node[];

@@ -1,11 +1,11 @@
-/** A mutant: one small mistake made in one file on purpose, which a test should notice. */
+/** A mutant: one small deliberate mistake in one file, which a test should notice. */
 
-/** Replaces the characters of a text from `start` up to `end`. */
+/** Replaces the characters from `start` up to `end`. */
 export interface Change {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** In words: `condition removed`. */
+  /** Description, such as `condition removed`. */
   readonly kind: string;
 }
 
@@ -14,7 +14,7 @@ export interface Mutant extends Change {
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  /** What stood there, and what stands there now. */
+  /** The original and the replacement. */
   readonly what: string;
   /** The line as it was. */
   readonly code: string;
@@ -32,7 +32,7 @@ export function applyChange(text: string, { start, end, replacement }: Change): 
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** `count` of the mutants in the order of their places; the same ones for the same seed. */
+/** `count` mutants in order of position. The same seed chooses the same ones. */
 export function chooseMutants(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
   const random = seeded(seed);
   return mutants
@@ -43,7 +43,7 @@ export function chooseMutants(mutants: readonly Mutant[], count: number, seed: n
     .map(({ mutant }) => mutant);
 }
 
-/** Random numbers from 0 to 1 that are the same in every run. */
+/** Random numbers from 0 to 1, the same in every run. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,9 +1,9 @@
-/** Which tests a file of the project may fail, and which of them are likely to notice first. */
+/** Which tests load a file, and which of them are likely to fail first. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { childrenOf, type Node, parseTypeScript } from './code-changes.ts';
 
-/** By path from the root: the files that a file loads. */
+/** The files that a file loads, by path from the root. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 export function readImports(root: string, files: readonly string[]): Imports {
@@ -16,7 +16,7 @@ export function readImports(root: string, files: readonly string[]): Imports {
   );
 }
 
-/** The modules of ours that a module names anywhere, be it to import them or to run them; types are not loaded. */
+/** The modules of this project that a module names, to import or to run them. Type imports are not loaded. */
 export function findSpecifiers(text: string): string[] {
   const found = new Set<string>();
   const visit = (node: Node) => {
@@ -28,7 +28,7 @@ export function findSpecifiers(text: string): string[] {
   return [...found];
 }
 
-/** All tests that load a file, in this order: those whose names and folders resemble its own, then by how directly they load it. */
+/** All tests that load a file: sorted by similarity of name and folder, then by the number of imports between. */
 export function findRelatedTests(file: string, imports: Imports): string[] {
   const mirror = file.replace(/^src\//, 'test/').replace(/(\.sql)?\.ts$/, '');
   return [...measureDistances(file, imports)]
@@ -43,10 +43,10 @@ export function findRelatedTests(file: string, imports: Imports): string[] {
     .map(({ path }) => path);
 }
 
-/** How many imports lie between a file and each one that loads it. */
+/** The number of imports between a file and each file that loads it. */
 function measureDistances(file: string, imports: Imports): Map<string, number> {
   const distances = new Map([[file, 0]]);
-  // A map goes on to what is added to it meanwhile.
+  // Iterating a Map also visits entries that are added during the iteration.
   for (const [reached, distance] of distances) {
     for (const [importer, loaded] of imports) {
       if (loaded.includes(reached) && !distances.has(importer)) distances.set(importer, distance + 1);
@@ -55,7 +55,7 @@ function measureDistances(file: string, imports: Imports): Map<string, number> {
   return distances;
 }
 
-/** A word of the name says more about what is tested than a folder. */
+/** A word of the file name weighs more than a folder. */
 function compare(test: string, mirror: string): number {
   const [one, other] = [test.replace(/\..*$/, '').split('/'), mirror.split('/')];
   const differs = one.findIndex((name, at) => name !== other[at]);

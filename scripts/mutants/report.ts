@@ -1,11 +1,11 @@
-/** What became of the mutants, for people. */
+/** Results of the mutants as text. */
 import type { Mutant } from './mutant.ts';
 
 export const OUTCOMES = ['killed', 'timed out', 'survived', 'invalid'] as const;
 
 export interface Result {
   readonly mutant: Mutant;
-  /** `invalid`: the tests could not be run with it. */
+  /** `invalid`: the tests could not run with this mutant. */
   readonly outcome: (typeof OUTCOMES)[number];
   readonly seconds: number;
   /** The test that failed first, or why the tests could not be run. */
@@ -14,7 +14,7 @@ export interface Result {
 
 export interface Summary {
   readonly counts: Readonly<Record<Result['outcome'], number>>;
-  /** Percent of the mutants that were valid and that some test noticed; a time-out is noticed. */
+  /** Percentage of valid mutants that a test noticed. A time-out counts as noticed. */
   readonly score: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Run tests in the scratch copy until one fails, or all have passed, or nothing happens any more. */
+/** Run tests in the scratch copy until one fails, all have passed, or no test finishes for too long. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What `vitest.config.ts` tells of a test that is over. */
+/** What `vitest.config.ts` reports about a finished test. */
 export interface Message {
   readonly file: string;
   readonly name: string;
@@ -16,9 +16,9 @@ export interface Message {
 export type TestRun =
   | { readonly outcome: 'passed' }
   | { readonly outcome: 'failed'; readonly by: Message }
-  /** For so long, no test came to its end. */
+  /** No test finished for this long. */
   | { readonly outcome: 'silent' }
-  /** The run ended with neither: the tests could not even be started. */
+  /** The run ended without a result: the tests could not start. */
   | { readonly outcome: 'broken'; readonly output: string };
 
 export interface Runner {
@@ -44,7 +44,7 @@ export async function runTests(runner: Runner, files: readonly string[]): Promis
         MUTANT_TESTS: JSON.stringify(files),
         NO_COLOR: '1',
       },
-      // A process group of its own, so that its workers end with it.
+      // A process group of its own, so that its workers are killed with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -73,7 +73,7 @@ export async function runTests(runner: Runner, files: readonly string[]): Promis
   runner.signal.removeEventListener('abort', end);
   end();
   runner.signal.throwIfAborted();
-  // The last lines may still be on their way.
+  // The last lines of output may still be buffered.
   if (!child.stdout.readableEnded) await Promise.race([once(child.stdout, 'close'), wait(1_000)]);
   if (by) return { outcome: 'failed', by };
   if (isSilent) return { outcome: 'silent' };
@@ -92,6 +92,6 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody of it is left.
+    // The process group has already ended.
   }
 }

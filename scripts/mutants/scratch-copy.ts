@@ -1,4 +1,4 @@
-/** A copy of the working tree to make mistakes in: the checkout itself is never touched. */
+/** A copy of the working tree to mutate. The checkout itself is never changed. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export function copyWorkingTree(from: string, to: string): void {
   linkPackages(from, to);
 }
 
-/** Each package by itself, so that tools keep their caches beside the links and not where these lead. */
+/** Link each package separately: tools then write their caches next to the links, not into the checkout. */
 export function linkPackages(from: string, to: string): void {
   const packages = join(from, 'node_modules');
   mkdirSync(join(to, 'node_modules'), { recursive: true });
@@ -19,7 +19,7 @@ export function linkPackages(from: string, to: string): void {
   }
 }
 
-/** What is not ignored, and has not been deleted. */
+/** Files that are neither ignored nor deleted. */
 export function listFiles(root: string): string[] {
   const arguments_ = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const listed = execFileSync('git', arguments_, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });

@@ -1,8 +1,8 @@
 /**
- * The mistakes that are made in SQL: operators, conditions, locks, numbers.
+ * Mutations of SQL: operators, conditions, locks, numbers.
  *
- * This is no parser. It looks for words in the text and counts parentheses; what it gets wrong does
- * not run, and any test notices that.
+ * This is not a parser. It looks for words in the text and counts parentheses. A wrong guess gives SQL
+ * that does not run, which any test notices.
  */
 import type { Change } from './mutant.ts';
 
@@ -18,7 +18,7 @@ const SWAPS: readonly Swap[] = [
   { kind: 'comparison', found: /<=/g, replacement: '<' },
   { kind: 'comparison', found: />=/g, replacement: '>' },
   { kind: 'comparison', found: /<>/g, replacement: '=' },
-  // Neither an arrow, nor an operator of arrays and JSON.
+  // Not part of an arrow, or of an array or JSON operator.
   { kind: 'comparison', found: /(?<![-@<>=|#&?])<(?![-@<>=|#&])/g, replacement: '<=' },
   { kind: 'comparison', found: /(?<![-@<>=|#&?])>(?![-@<>=|#&])/g, replacement: '>=' },
   { kind: 'null', found: /\bis\s+null\b/g, replacement: 'is not null' },
@@ -48,7 +48,7 @@ const SWAPS: readonly Swap[] = [
   { kind: 'lock waited for', found: /\b(skip\s+locked|nowait)\b/g, replacement: '' },
 ];
 
-/** `interpolations` are the parts of the text that are not SQL. */
+/** `interpolations` are the template parts that are not SQL. */
 export function findSqlChanges(
   text: string,
   interpolations: readonly Pick<Change, 'start' | 'end'>[] = [],
@@ -71,7 +71,7 @@ function* findSwaps(words: string): Generator<Change> {
   }
 }
 
-/** An equal sign compares where a condition was opened last, and assigns after `set`. */
+/** An equal sign compares if a condition started last, and assigns after `set`. */
 function* findEqualSigns(words: string): Generator<Change> {
   for (const { index } of words.matchAll(/(?<![<>!:=])=(?![>=])/g)) {
     const before = words
@@ -88,7 +88,7 @@ const CONDITION_ENDS = new RegExp(
   'g',
 );
 
-/** A condition is removed by making it say what leaves the others to decide. */
+/** Removes a condition by replacing it with the neutral value of its connective. */
 function* findConditions(words: string): Generator<Change> {
   const scanned = words.replaceAll(/distinct(\s+)from/g, (found) => '_'.repeat(found.length));
   for (const { 0: opener, index } of scanned.matchAll(/\b(where|and|or|on|having|when)\b(?!\s+conflict)/g)) {
@@ -100,7 +100,7 @@ function* findConditions(words: string): Generator<Change> {
   }
 }
 
-/** `greatest(a, b)` becomes `a`, and `b`. */
+/** `greatest(a, b)` becomes `a`, or `b`. */
 function* findArguments(words: string, text: string): Generator<Change> {
   for (const { 0: call, 1: name, index } of words.matchAll(/\b(greatest|least|coalesce)\s*\(/g)) {
     const bounds = [index + call.length];
@@ -114,7 +114,7 @@ function* findArguments(words: string, text: string): Generator<Change> {
   }
 }
 
-/** Where the first of `ends` stands that is in no parentheses and no `case` opened after `start`. */
+/** Position of the first of `ends` that is outside any parentheses or `case` opened after `start`. */
 function endOf(words: string, start: number, ends: RegExp): number {
   let depth = 0;
   for (const { 0: word, index } of words.slice(start).matchAll(ends)) {
@@ -129,7 +129,7 @@ function hide(text: string, { start, end }: Pick<Change, 'start' | 'end'>): stri
   return text.slice(0, start) + '_'.repeat(end - start) + text.slice(end);
 }
 
-/** The same text, in which quotes and comments hide nothing that looks like SQL, nor does `between`. */
+/** The text with quotes, comments and the `and` of `between` blanked out. */
 function hideQuoted(sql: string): string {
   const blank = (found: string) => '_'.repeat(found.length);
   return sql

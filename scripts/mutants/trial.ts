@@ -1,4 +1,4 @@
-/** Try mutants out, one after the other, in the scratch copy. */
+/** Try mutants one after the other in the scratch copy. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyChange, type Mutant } from './mutant.ts';
@@ -7,10 +7,10 @@ import { type Runner, runTests } from './run-tests.ts';
 
 export class Trial {
   readonly #runner: Runner;
-  /** Files of tests that fail without any mutant. They are asked no more. */
+  /** Test files that fail without any mutant. They are skipped. */
   readonly #unsound: string[] = [];
   readonly #sound = new Set<string>();
-  /** By file with mutants: the files of tests that have killed one, the latest first. */
+  /** For each mutated file, the test files that have killed a mutant, most recent first. */
   readonly #killers = new Map<string, readonly string[]>();
 
   constructor(runner: Runner) {
@@ -21,7 +21,7 @@ export class Trial {
     return this.#unsound;
   }
 
-  /** `tests` are the files to ask, the likeliest first. */
+  /** `tests` are the files to run, most likely to fail first. */
   async judge(mutant: Mutant, tests: readonly string[]): Promise<Result> {
     const started = performance.now();
     const judged = await this.#tryOut(mutant, tests);

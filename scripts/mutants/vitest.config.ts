@@ -1,4 +1,4 @@
-/** How tests are run against a mutant: the given files, in the given order, until the first one fails. */
+/** Runs the given test files against a mutant, in the given order, until the first failure. */
 import { writeSync } from 'node:fs';
 import { mergeConfig } from 'vitest/config';
 import {
@@ -21,7 +21,7 @@ class InOrder extends BaseSequencer {
   }
 }
 
-/** Tells of each test as soon as it is over, and of files that are no tests at all with this mutant. */
+/** Reports each test as soon as it finishes, and files that fail to load with this mutant. */
 class LineReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
     tell({

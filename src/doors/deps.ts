@@ -1,4 +1,4 @@
-/** Everything that operations need from outside, as the doors and `run` hold it. Features name their own part. */
+/** All dependencies of the operations, as the doors and `run` hold them. Features declare the part they need. */
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
 import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
@@ -25,7 +25,7 @@ export interface Deps
   readonly events: EventWaker;
   /** What relays must refuse from now on. */
   readonly revocations: RevocationFeed;
-  /** What usage records tell of participants. */
+  /** What usage records tell about participants. */
   readonly sightings: Sightings;
   readonly config: ChargeDeps['config'] &
     KeyDeps['config'] &

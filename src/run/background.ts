@@ -1,8 +1,8 @@
 /**
- * The table of everything that this process does again and again.
+ * The table of all repeated background work of this process.
  *
- * What is to be done is always a row in the database, so any number of processes run the same table, and one
- * that dies loses nothing.
+ * Pending work is always a row in the database, so any number of processes can run the same table, and a
+ * process that dies loses nothing.
  */
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import { type Repeating, repeat } from '../base/lib/repeat.ts';
@@ -21,20 +21,20 @@ import { sweepEvents } from '../money/payments/sweep-events.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { sweep } from './sweep.ts';
 
-/** Whatever reacts to events. */
+/** Components that react to events. */
 const LISTENERS: readonly Listener[] = [watchdogListener];
 
-/** Each lane takes turns by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a second. */
+/** Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a second. */
 const TOP_UP_LANES = 4;
 
 interface Job {
-  /** In logs: "... failed". */
+  /** Name in the log: "... failed". */
   readonly name: string;
   readonly everySeconds: number;
   readonly turn: Parameters<typeof repeat>[1];
-  /** How many loops do it at once. */
+  /** How many loops run it concurrently. */
   readonly lanes?: number;
-  /** What else than time makes it begin. */
+  /** What wakes it, other than the timer. */
   readonly wokenBy?: 'events' | 'top-ups';
 }
 
@@ -80,14 +80,14 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
 }
 
 export interface Background {
-  /** Tells this process that an automatic top-up may be due. Losing it delays the top-up by a second. */
+  /** Notifies this process that an automatic top-up may be due. A lost notification delays the top-up by a second. */
   wakeTopUps(): void;
-  /** No further turns; resolves once those under way are over. */
+  /** Start no further turns. Resolves when those in progress have finished. */
   stop(): Promise<void>;
 }
 
 export async function startBackground(deps: Deps, ratesFile: string | undefined): Promise<Background> {
-  // Events that are appended from now on must not miss a listener.
+  // Register listeners first: none may miss an event that is appended from now on.
   for (const listener of LISTENERS) await upsertListener(deps.db, listener);
   const running = jobsOf(deps, ratesFile).flatMap(({ name, everySeconds, turn, lanes = 1, wokenBy }) =>
     Array.from({ length: lanes }, () => ({

@@ -1,8 +1,8 @@
 /**
  * The environment, read once.
  *
- * Everything else receives plain values from here. A value that is not understood stops the start
- * with one line that names the variable and what it accepts.
+ * The rest of the service receives plain values from here. A value that is not understood stops the
+ * start with one line that names the variable and what it accepts.
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -25,14 +25,14 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly grpcPort: number;
-  /** Of the gRPC listener; `undefined`: plain HTTP/2, for a proxy that does TLS. */
+  /** For the gRPC listener; `undefined`: plain HTTP/2, for a proxy that terminates TLS. */
   readonly tls: Tls | undefined;
   readonly opsPort: number;
-  /** Processes that serve. With one, the process that was started serves by itself. */
+  /** Number of serving processes. With 1, the initial process serves by itself. */
   readonly workers: number;
-  /** Where `/join` listens by itself; `undefined`: beside the REST interface. */
+  /** Separate address of `/join`; `undefined`: on the REST interface's address. */
   readonly joinAddress: { readonly host: string; readonly port: number } | undefined;
-  /** Origins of the web pages that may join; `*` stands for every one. */
+  /** Origins of the web pages that may join; `*` allows all. */
   readonly joinOrigins: readonly string[];
   readonly joinCreatesRooms: boolean;
   readonly confusableUsernames: ConfusableUsernames;
@@ -41,7 +41,7 @@ export interface Config {
   /** `undefined`: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string;
   readonly payments: PaymentsMode;
   readonly stripeSecretKey: string | undefined;
@@ -50,7 +50,7 @@ export interface Config {
   readonly sandboxPort: number;
   readonly keyPrefix: string;
   readonly ratesFile: string | undefined;
-  /** CIDRs of the proxies whose `X-Forwarded-For` is believed. */
+  /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
   readonly signupCheckoutCents: number;
   readonly billingRounding: Rounding;
@@ -64,7 +64,7 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Read and check the whole environment. Throws `ConfigError` at the first wrong value. */
+/** Read and validate the whole environment. Throws `ConfigError` at the first wrong value. */
 export function readConfig(env: Env): Config {
   const host = readHost(env, 'HOST', '127.0.0.1');
   const port = readPort(env, 'PORT', 8080);
@@ -144,7 +144,7 @@ function readTls(env: Env): Tls | undefined {
   return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile) };
 }
 
-/** Either variable asks for an address of its own; the other one then has a default. */
+/** Either variable enables the separate address. The other one then has a default. */
 function readJoinAddress(env: Env, host: string): Config['joinAddress'] {
   if (!env.JOIN_HOST && !env.JOIN_PORT) return undefined;
   return { host: readHost(env, 'JOIN_HOST', host), port: readPort(env, 'JOIN_PORT', 8084) };
@@ -161,7 +161,7 @@ function readOrigins(env: Env): readonly string[] {
   return origins;
 }
 
-/** The key of 32 bytes that `text` is in base64; `undefined` for anything else. */
+/** Decodes a base64 key of 32 bytes; `undefined` for anything else. */
 export function parseSecretsKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, 'base64');
   return key.length === SECRETS_KEY_BYTES && key.toString('base64') === text ? key : undefined;
@@ -236,7 +236,7 @@ function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[]
 function readKeyPrefix(env: Env): string {
   const text = env.KEY_PREFIX;
   if (!text) return 'svc';
-  // A key is read by its first two underscores, so its prefix may hold none.
+  // A key is parsed by its first two underscores, so its prefix must not contain one.
   if (!/^[A-Za-z0-9]{1,20}$/.test(text)) throw wrong('KEY_PREFIX', '1 to 20 letters or digits', text);
   if (text === 'dev') throw wrong('KEY_PREFIX', 'something else than the prefix of device credentials', text);
   return text;

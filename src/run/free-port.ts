@@ -1,7 +1,7 @@
-/** A port for whoever must name it before it listens. */
+/** Finds a port for a program that must know it before it listens. */
 import { createServer } from 'node:net';
 
-/** Free on `host` at this moment; something else may take it before it is used. */
+/** Free on `host` at this moment. Another process may take it before it is used. */
 export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);

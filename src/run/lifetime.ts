@@ -1,15 +1,15 @@
-/** How a process of ours ends: what it opened is closed in the opposite order, and in time. */
+/** How a process ends: it closes what it opened, in reverse order, within a time limit. */
 import type { Logger } from 'pino';
 import { StartError } from '../base/lib/start-error.ts';
 import { shrinkHeap } from './shrink-heap.ts';
 
-/** What is finished within this time is finished; then the process ends anyway. */
+/** Time limit for closing. Then the process ends anyway. */
 const STOP_WITHIN_MS = 10_000;
 
-/** Nobody's first answer waits for it, and the first turns of the background work are over. */
+/** Late enough not to delay the first answers, and to come after the first turns of the background work. */
 const SHRINK_AFTER_MS = 1_000;
 
-/** What was opened, to be closed in the opposite order. */
+/** What was opened, to be closed in reverse order. */
 export class Opened {
   readonly #closers: (() => Promise<void>)[] = [];
   #closing: Promise<void> | undefined;
@@ -18,7 +18,7 @@ export class Opened {
     this.#closers.push(close);
   }
 
-  /** Whoever asks again waits for the first closing. */
+  /** Further calls wait for the first closing. */
   closeAll(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
@@ -44,7 +44,7 @@ export function shrinkHeapSoon(): void {
   setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref();
 }
 
-/** Some errors say in one line what to do; anything else is a surprise and needs its stack. */
+/** Some errors say in one line what to do. Any other error is unexpected and needs its stack. */
 export function describeStartFailure(error: unknown): string {
   return error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
 }

@@ -26,14 +26,14 @@ async function main(): Promise<void> {
 
 async function open(config: Config, log: Logger, opened: Opened): Promise<void> {
   const secretsKey = await findSecretsKey(config);
-  // Where there are workers, it is they who have something to trace.
+  // With workers, the workers do the traced work.
   if (config.tracing && config.workers === 1) {
     const { startTracing } = await import('../base/telemetry/tracing.ts');
     const tracing = await startTracing();
     opened.add(() => tracing.close());
   }
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, opened));
-  // The sandbox is told where to deliver before the service listens, so the port must be known by now.
+  // The sandbox needs the delivery address before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
   const publicUrl = publicUrlOf(config, port);
@@ -65,7 +65,7 @@ async function openService(settings: Settings, log: Logger, opened: Opened): Pro
 async function openWorkers(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
   const { workers: count, logLevel, tracing, ...config } = settings;
   const workers = new Workers({ count, logLevel, tracing, config }, log);
-  // Before they are all there: what was started is stopped even if one of them fails.
+  // Registered before they all start: what was started is stopped even if one of them fails.
   opened.add(() => workers.stop());
   return await workers.start();
 }
@@ -90,12 +90,12 @@ async function openSandbox(config: Config, servicePort: number, opened: Opened) 
   }
 }
 
-/** The default public address names the port that was asked for; when that was 0, the one that was given. */
+/** The default public address names the requested port, or the assigned one if that was 0. */
 function publicUrlOf(config: Config, port: number): string {
   return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
 }
 
-/** The first signal stops in good order; the second one, or too long a wait, at once. */
+/** The first signal stops gracefully. A second one, or the time limit, stops at once. */
 function stopOnSignals(opened: Opened, log: Logger): void {
   let stopping = false;
   const stop = async (signal: string) => {

@@ -1,4 +1,4 @@
-/** Where the key that encrypts secrets at rest comes from: the environment, or a file beside the embedded database. */
+/** Where the key that encrypts secrets at rest comes from: the environment, or a file next to the embedded database. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { keepFile } from '../base/lib/keep-file.ts';
@@ -10,7 +10,7 @@ const FILE = 'secrets.key';
 
 /**
  * With the embedded database a key is made once and kept in `DATA_DIR`, readable by its owner only.
- * A database of one's own is used by several processes on several machines, which must agree.
+ * An external database may be used by processes on several machines, which must share the key.
  */
 export async function findSecretsKey(
   config: Pick<Config, 'secretsKey' | 'databaseUrl' | 'dataDir'>,

@@ -1,6 +1,6 @@
 /**
- * The service as a whole: given a database and settings, it opens its listeners and starts its
- * background work. `main.ts` runs it for the environment, tests for their own databases.
+ * The whole service: opens its listeners and starts its background work on a given database and
+ * settings. `main.ts` runs it with the environment, tests with their own databases.
  */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -52,10 +52,10 @@ export type ServiceConfig = Pick<
   | 'joinCreatesRooms'
   | 'confusableUsernames'
 > & {
-  /** `undefined`: the operator's port is opened by the process that started this one. */
+  /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
   readonly databaseUrl: string;
-  /** Database connections of this process; without it, as many as `openPool()` says. */
+  /** Database connections of this process. Default: that of `openPool()`. */
   readonly connectionsMax?: number;
   readonly secretsKey: Buffer;
 };
@@ -64,10 +64,10 @@ export interface Service {
   readonly port: number;
   readonly grpcPort: number;
   readonly opsPort: number | undefined;
-  /** The same as `port`, unless joins have an address of their own. */
+  /** Equal to `port`, unless joins have an address of their own. */
   readonly joinPort: number;
   readonly deps: Deps;
-  /** Answer what was accepted, finish what is under way, and close. */
+  /** Answer accepted requests, finish work in progress, and close. */
   stop(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
 
-/** `chargeLimits` are for benchmarks that compare other ones. */
+/** `chargeLimits` are for benchmarks that compare other limits. */
 export async function startService(
   config: ServiceConfig,
   log: Logger,
@@ -100,12 +100,12 @@ export async function startService(
   }
 }
 
-/** What fails here is for the person who starts the service to mend, so it is told in one line. */
+/** Setup errors are for the person who starts the service, so they are reported in one line. */
 async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // A host with several addresses fails once for each of them, and then says nothing by itself.
+    // A host with several addresses fails with an AggregateError, which has no message of its own.
     const { message, code } = error as NodeJS.ErrnoException;
     throw new StartError(`${what}: ${message || code}`, { cause: error });
   }
@@ -191,7 +191,7 @@ export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Everything operations need, on one pool. `startService()` does this; benchmarks run parts by themselves. */
+/** All dependencies of the operations, on one pool. For `startService()`, and for benchmarks of single parts. */
 export function makeDeps(
   config: ServiceConfig,
   db: Pool,

@@ -1,17 +1,17 @@
-/** The sandbox as this deployment's payment provider: for trying things out, never for production. */
+/** The sandbox as this deployment's payment provider: for trying the service, never for production. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { keepFile } from '../base/lib/keep-file.ts';
 import type { Config } from './config.ts';
 
-/** What the service has to know to use it as it uses Stripe. */
+/** The settings with which the service uses it in place of Stripe. */
 export interface SandboxPayments {
   readonly sandbox: Sandbox;
   readonly settings: Pick<Config, 'stripeSecretKey' | 'stripeWebhookSecrets' | 'stripeApiBase'>;
 }
 
-/** `servicePort` is where notifications are delivered. Customers, cards and payments survive a restart. */
+/** Provider events are delivered to `servicePort`. Customers, cards and payments survive a restart. */
 export async function startSandboxPayments(
   config: Pick<Config, 'dataDir' | 'sandboxPort' | 'host'>,
   servicePort: number,
@@ -37,7 +37,7 @@ export async function startSandboxPayments(
   };
 }
 
-/** Where a program on this machine reaches the service. */
+/** The address at which local programs reach the service. */
 function addressOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
@@ -48,7 +48,7 @@ interface Secrets {
   readonly webhookSecret: string;
 }
 
-/** Made once, then kept: payments of before must still be reachable after a restart. */
+/** Created once, then kept: earlier payments must be reachable after a restart. */
 function keepSecrets(path: string): Secrets {
   const make = (): Secrets => ({
     secretKey: `sk_test_${randomBytes(24).toString('base64url')}`,

@@ -1,4 +1,4 @@
-/** Deletes rows that are no longer shown, some at a time. */
+/** Deletes rows that are no longer shown, in batches. */
 import type { Pool } from '../base/db/pool.ts';
 import type { BaseDeps } from '../base/deps.ts';
 import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
@@ -12,14 +12,14 @@ import {
 import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 
-/** Few, because rooms of participants are locked meanwhile. */
+/** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
 
-/** Whoever has left a room is shown for a week, and the devices of participants for a day. */
+/** Participants that left are shown for a week, and the devices of participants for a day. */
 const PARTICIPANT_DAYS = 7;
 const ADMISSION_HOURS = 24;
 
-/** Each removes up to `limit`, and returns how many there were; there may be more until these are fewer. */
+/** Each removes up to `limit` rows and returns the count. A count of `limit` means that there may be more. */
 const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {
   participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
   'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
@@ -29,7 +29,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   bans: liftEndedBans,
 };
 
-/** What cannot be removed now is there the next time, and keeps nothing else from being removed. */
+/** A failed removal is retried next time, and does not stop the others. */
 export async function sweep({ db, log }: Pick<BaseDeps, 'db' | 'log'>): Promise<void> {
   for (const [what, remove] of Object.entries(REMOVALS)) {
     try {

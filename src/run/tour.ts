@@ -1,4 +1,4 @@
-/** What a person sees when the service has started: where it listens, and a few commands to paste. */
+/** What is printed when the service has started: its addresses, and a few commands to paste. */
 import type { Config } from './config.ts';
 
 export interface Addresses {
@@ -6,7 +6,7 @@ export interface Addresses {
   /** Host and port. */
   readonly grpc: string;
   readonly ops: string;
-  /** `undefined`: joins come to the service's own address. */
+  /** `undefined`: joins use the service's own address. */
   readonly join: string | undefined;
   readonly sandbox: string | undefined;
 }

@@ -41,7 +41,7 @@ describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) 
     expect(complaints).toEqual([]);
   });
 
-  test('cancels and is told that nothing was charged', async () => {
+  test('cancels and sees that nothing was charged', async () => {
     const { tenant, url } = await openCheckout();
     const { page, complaints } = await browser.open(look);
     await page.goto(url);
@@ -71,7 +71,7 @@ describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) 
     expect(complaints).toEqual([]);
   });
 
-  test('with an address that is not complete is told so', async () => {
+  test('sees an error for an incomplete address', async () => {
     const { page } = await browser.open(look);
     const answer = await page.goto(`${PUBLIC_URL}/checkout/co_unknown`);
     expect(answer?.status()).toBe(404);

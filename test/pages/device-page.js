@@ -1,4 +1,4 @@
-/** The page of a kiosk: what an application does with the SDK, for a test that takes its steps one by one. */
+/** The page of a kiosk: an application that uses the SDK, in single steps for a test. */
 import { createDevice, Session } from '/sdk/device/index.ts';
 
 const certificate = await RTCPeerConnection.generateCertificate({ name: 'ECDSA', namedCurve: 'P-256' });
@@ -11,7 +11,7 @@ globalThis.kiosk = {
   publicJwk: device.publicJwk,
   dtlsFingerprint,
 
-  /** The session renews by itself; `grants` has every token in its turn. */
+  /** The session renews by itself; `grants` has every token in order. */
   async join(request) {
     const grant = await device.join(request);
     session = new Session({ grant, renew: (options) => device.join(request, options) });
@@ -20,7 +20,7 @@ globalThis.kiosk = {
     return grant;
   },
 
-  /** What becomes of a join that is not tried again. */
+  /** The error of a join that is not retried. */
   async refusal(request) {
     const error = await device.join(request, { signal: AbortSignal.abort() }).catch((thrown) => thrown);
     const { code, message, status, retryAfterSeconds } = error;
@@ -38,7 +38,7 @@ globalThis.kiosk = {
     return await pretender.proof({ ...request, dtlsFingerprint });
   },
 
-  /** What the page, or whoever runs a script in it, gets out of the private key. */
+  /** What the page, or a script injected into it, can get out of the private key. */
   async exportPrivateKey() {
     const { privateKey } = await keptKey();
     const formats = ['jwk', 'pkcs8'];

@@ -1,4 +1,4 @@
-/** A device that is a web page of another origin: its key, its joins, its renewals, and who else has its token. */
+/** A device as a web page of another origin: its key, joins and renewals, and attempts to steal its token. */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
@@ -23,7 +23,7 @@ const app = useService({ publicUrl: PUBLIC_URL, joinOrigins: [kiosk.origin] });
 const browser = useBrowser(app);
 afterAll(() => Promise.all([kiosk.close(), stranger.close()]));
 
-/** A web server with the page of the kiosk and the SDK as modules, types left out, and nothing bundled. */
+/** A web server with the page of the kiosk and the SDK as modules, with types stripped, not bundled. */
 async function startPage() {
   const server = createServer(async ({ url = '/' }, response) => {
     if (url === '/') {
@@ -49,7 +49,7 @@ async function startPage() {
   };
 }
 
-/** The page in a profile of its own. */
+/** The page in its own browser profile. */
 async function openProfile(origin = kiosk.origin) {
   const { page, complaints } = await browser.open(LOOKS[0]!);
   await page.clock.install();
@@ -73,7 +73,7 @@ interface PageGrant {
   readonly expiresAt: Date;
 }
 
-/** What a relay finds when the page answers its challenge, as the step `prove` or `pretend` does. */
+/** The relay's verdict when the page answers its challenge, with the step `prove` or `pretend`. */
 async function answer(relay: TokenVerifier, page: Page, token: string, step = 'prove', more = {}) {
   const challenge = relay.challenge();
   const proof = await ask<string>(page, step, { token, challenge, ...RELAY, ...more });
@@ -93,7 +93,7 @@ async function refusalBy(relay: TokenVerifier, attempt: Attempt): Promise<string
   return thrown instanceof AdmissionRefused ? thrown.code : `no refusal: ${JSON.stringify(thrown)}`;
 }
 
-/** How many preflights the service has answered. */
+/** The number of preflights that the service has answered. */
 async function countPreflights(): Promise<number> {
   const { values } = await app.service.deps.metrics.requests.get();
   return values
@@ -104,7 +104,7 @@ async function countPreflights(): Promise<number> {
 const requestWith = (credential: string) => ({ url: app.url, credential, username: 'Ann', room: 'lobby' });
 
 describe('a page of an origin that may join', () => {
-  test('makes a key that stays, joins after a preflight, and is let in by a relay', async () => {
+  test('makes a lasting key, joins after a preflight, and is admitted by a relay', async () => {
     const { tenant, credential } = await newDevice(app, { publish: ['audio'] });
     const { page, complaints } = await openProfile();
     const thumbprint = await page.evaluate<string>('kiosk.thumbprint');
@@ -132,7 +132,7 @@ describe('a page of an origin that may join', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('renews half-way through the token, and the relay goes on with the new one', async () => {
+  test('renews half-way through the token, and the relay continues with the new one', async () => {
     const { credential } = await newDevice(app);
     const { page, complaints } = await openProfile();
     const relay = createRelay();
@@ -177,7 +177,7 @@ describe('a page of an origin that may join', () => {
     expect((await relay.verify(await answer(relay, thief, other.token))).deviceThumbprint).toBe(other.device);
   });
 
-  test('reads why it was refused, and when to come back', async () => {
+  test('can read the refusal and its Retry-After', async () => {
     const { id, credential } = await newDevice(app);
     const { page } = await openProfile();
     const unknown = requestWith(`dev_0123456789abcdef_${'A'.repeat(43)}`);
@@ -199,7 +199,7 @@ describe('a page of an origin that may join', () => {
   });
 });
 
-test('a page of any other origin is stopped at the preflight: nobody joins', async () => {
+test('a page of any other origin is stopped at the preflight, without a join', async () => {
   const { credential } = await newDevice(app);
   const { page } = await openProfile(stranger.origin);
   const preflights = await countPreflights();

@@ -47,7 +47,7 @@ describe('an empty environment', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('an empty value is no value', () => {
+  test('an empty value counts as unset', () => {
     const names = [
       'HOST',
       'PORT',
@@ -220,7 +220,7 @@ describe('refuses, with one line that names the variable', () => {
     expect(refusal(env)).toBe(message);
   });
 
-  test('an address with a password in it is not repeated', () => {
+  test('a URL with a password is not repeated', () => {
     for (const name of ['PUBLIC_URL', 'STRIPE_API_BASE', 'DATABASE_URL']) {
       expect(refusal({ [name]: 'https://user:hunter2@example.com' }), name).not.toContain('hunter2');
     }

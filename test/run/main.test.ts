@@ -31,7 +31,7 @@ const start = (env: Record<string, string>) => {
   return child;
 };
 
-test("a database of one's own needs SECRETS_KEY: one line, exit code 1", async () => {
+test('an external database needs SECRETS_KEY: one line, exit code 1', async () => {
   const child = start({});
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect([code, said]).toStrictEqual([
@@ -40,7 +40,7 @@ test("a database of one's own needs SECRETS_KEY: one line, exit code 1", async (
   ]);
 });
 
-test('says where devices join, and stops on a signal', async () => {
+test('prints the join address, and stops on a signal', async () => {
   const child = start({ SECRETS_KEY: Buffer.alloc(32, 3).toString('base64'), JOIN_PORT: '0' });
   const exited = once(child, 'exit');
   let said = '';

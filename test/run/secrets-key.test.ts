@@ -16,20 +16,20 @@ afterAll(async () => {
 const embedded = (dataDir: string) => ({ secretsKey: undefined, databaseUrl: undefined, dataDir });
 
 describe('findSecretsKey', () => {
-  test('is the one of the environment where there is one', async () => {
+  test('comes from the environment if set', async () => {
     const secretsKey = Buffer.alloc(32, 7);
     const config = { secretsKey, databaseUrl: 'postgres://x/y', dataDir: '/nonexistent' };
     expect(await findSecretsKey(config)).toBe(secretsKey);
   });
 
-  test("must be set for a database of one's own", async () => {
+  test('must be set for an external database', async () => {
     const config = { secretsKey: undefined, databaseUrl: 'postgres://x/y', dataDir: folder };
     await expect(findSecretsKey(config)).rejects.toThrow(
       /^SECRETS_KEY must be set when DATABASE_URL is: 32 bytes/,
     );
   });
 
-  test('is made once beside the embedded database, for its owner alone, and kept', async () => {
+  test('is created once next to the embedded database, readable by its owner only, and kept', async () => {
     const dataDir = join(folder, 'fresh');
     const key = await findSecretsKey(embedded(dataDir));
     expect(key).toHaveLength(32);
@@ -39,13 +39,13 @@ describe('findSecretsKey', () => {
     expect(await readFile(path, 'utf8')).toBe(`${key.toString('base64')}\n`);
   });
 
-  test('of several starters at once all get the same', async () => {
+  test('is the same for several concurrent starts', async () => {
     const dataDir = join(folder, 'race');
     const keys = await Promise.all(Array.from({ length: 10 }, () => findSecretsKey(embedded(dataDir))));
     expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
   });
 
-  test('says which file it cannot read', async () => {
+  test('names the file that it cannot read', async () => {
     const path = join(folder, 'secrets.key');
     await writeFile(path, 'hello\n');
     await expect(findSecretsKey(embedded(folder))).rejects.toThrow(`${path} must hold 32 bytes in base64`);

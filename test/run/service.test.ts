@@ -13,7 +13,7 @@ import { makeKey, makeTenant } from '../support/tenants.ts';
 
 const database = useDatabase();
 
-/** A slow machine is no fault. */
+/** Generous, for slow machines. */
 const PATIENTLY = { timeout: 10_000 };
 
 function start(changes: Partial<ServiceConfig> = {}): Promise<Service> {
@@ -31,7 +31,7 @@ async function connectionsOfServices(): Promise<number> {
 }
 
 describe('stop', () => {
-  it('answers requests that are under way, and takes no more', async () => {
+  it('answers requests in progress, and accepts no more', async () => {
     const service = await start();
     const id = await makeTenant(database.pool);
     const key = await makeKey(database.pool, id, 'relay');
@@ -39,7 +39,7 @@ describe('stop', () => {
     let stopping: Promise<void> | undefined;
     let answer: ReturnType<typeof ask> | undefined;
 
-    // While somebody else holds the account, a charge waits for it.
+    // While another transaction holds the account, a charge waits for it.
     await inTransaction(database.pool, async (tx) => {
       await tx.query('select 1 from accounts where tenant_id = $1 for update', [id]);
       answer = ask(urlOf(service.port, '/v1/usage'), 'POST', {
@@ -66,7 +66,7 @@ describe('stop', () => {
     expect(rows).toEqual([{ count: 1 }]);
   });
 
-  it('does not wait for clients that keep their connections', async () => {
+  it('does not wait for idle keep-alive connections', async () => {
     const service = await start();
     const idle = connect(service.port, '127.0.0.1');
     await once(idle, 'connect');
@@ -115,11 +115,11 @@ describe('a port that is taken', () => {
     const error = await start(changes()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ListenError);
     expect((error as Error).message).toBe(`port ${taken} is taken: set ${variable} to another one`);
-    // Nothing stays open behind it.
+    // No listener stays open.
     await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
   });
 
-  it('is told from an address that is not there', async () => {
+  it('is distinguished from an unavailable address', async () => {
     const error = await start({ host: '192.0.2.1' }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ListenError);
     expect((error as Error).message).toContain('(PORT)');
@@ -139,7 +139,7 @@ describe('a second service on the same database', () => {
     await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
   });
 
-  it('starts at the same time and serves the same', async () => {
+  it('starts at the same time and serves the same data', async () => {
     const services = await Promise.all([start(), start()]);
     const [one, two] = await Promise.all(services.map((each) => ask(urlOf(each.port, '/v1/rates'), 'GET')));
     await Promise.all(services.map((each) => each.stop()));

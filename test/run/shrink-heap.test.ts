@@ -3,7 +3,7 @@ import { shrinkHeap } from '../../src/run/shrink-heap.ts';
 
 const MB = 1024 * 1024;
 
-test('what is no longer needed goes back to the system', () => {
+test('unused memory is returned to the system', () => {
   let load: object[] | undefined = Array.from({ length: 1_000_000 }, (_, index) => ({ index }));
   const before = process.memoryUsage().heapTotal;
   expect(load.length * 16).toBeLessThan(before);

@@ -4,7 +4,7 @@ import { useService } from '../support/service.ts';
 
 const app = useService();
 
-test('what cannot be removed keeps nothing else from being removed', async () => {
+test('a failed removal does not stop the others', async () => {
   const { db } = app.service.deps;
   const warn = vi.fn();
   const statements: string[] = [];

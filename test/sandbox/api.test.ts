@@ -227,7 +227,7 @@ describe('expand', () => {
     expect(charge.payment_intent).toBe(intent.id);
   });
 
-  test('a path that leads nowhere is refused and nothing is done', async () => {
+  test('a path that cannot be expanded is refused, without effect', async () => {
     const { id: customer } = await stripe.customers.create({});
     const params = { amount: 100, currency: 'usd', customer, expand: ['colour'] };
     expect(await failureOf(stripe.paymentIntents.create(params))).toMatchObject({

@@ -103,7 +103,7 @@ describe('off-session charges', () => {
     ]);
   });
 
-  test('4000000000005423 draws an early fraud warning', async () => {
+  test('4000000000005423 causes an early fraud warning', async () => {
     const { customer, method } = await saveCard('4000000000005423');
     const intent = await stripe.paymentIntents.create(chargeSaved(customer, method));
     const [warning] = (await stripe.radar.earlyFraudWarnings.list({ payment_intent: intent.id })).data;

@@ -25,7 +25,7 @@ const page = () => `${sandbox.url}/c/pay/${session.id}`;
 const reload = () => stripe.checkout.sessions.retrieve(session.id, { expand: ['payment_intent'] });
 const intentNow = async () => (await reload()).payment_intent as Stripe.PaymentIntent;
 
-/** The events since this session's customer was made, oldest first. */
+/** The events since this session's customer was created, oldest first. */
 const eventsSince = async () => {
   const events = (await stripe.events.list({ limit: 100 })).data;
   const end = events.findIndex(({ type }) => type === 'customer.created');
@@ -97,7 +97,7 @@ describe('the payment page', () => {
     expect(text).toMatch(/<input type="radio" name="card" value="4242424242424242" checked>/);
   });
 
-  test('runs no script, loads nothing foreign, and is not framed', async () => {
+  test('runs no script, loads nothing from other hosts, and is not framed', async () => {
     const response = await fetch(page());
     const policy = response.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -133,7 +133,7 @@ describe('the payment page', () => {
     expect(text.match(/&quot;&gt;&lt;script&gt;/g)).toHaveLength(4);
   });
 
-  test('is not there for an unknown session', async () => {
+  test('does not exist for an unknown session', async () => {
     expect((await fetch(`${sandbox.url}/c/pay/cs_test_nothing`)).status).toBe(404);
     expect((await postForm(`${sandbox.url}/c/pay/cs_test_nothing`, {})).status).toBe(404);
   });
@@ -182,7 +182,7 @@ describe('paying', () => {
     ]);
   });
 
-  test('a second click pays nothing more', async () => {
+  test('a second click does not pay again', async () => {
     await postForm(page(), { card: '4242424242424242' });
     const again = await postForm(page(), { card: '4242424242424242' });
     expect(again.headers.get('location')).toBe(`http://shop.example/done?session=${session.id}`);
@@ -275,7 +275,7 @@ describe('authentication', () => {
     expect((await reload()).status).toBe('open');
   });
 
-  test('may be left for another card', async () => {
+  test('can be left to choose another card', async () => {
     await authentication();
     await postForm(page(), { card: '4242424242424242' });
     expect(await reload()).toMatchObject({ payment_status: 'paid' });
@@ -318,7 +318,7 @@ describe('bank debits', () => {
     expect((await stripe.charges.list({ customer: String(session.customer) })).data).toHaveLength(1);
   });
 
-  test('or come back', async () => {
+  test('or are returned', async () => {
     await postForm(page(), { card: 'bank_debit_fails' });
     sandbox.control.settle((await intentNow()).id);
     expect(await reload()).toMatchObject({ status: 'complete', payment_status: 'unpaid' });

@@ -154,7 +154,7 @@ describe('is closed', () => {
     expect(await stripe.customers.retrieve(customer)).not.toHaveProperty('deleted');
   });
 
-  test('to names that others point at this machine', async () => {
+  test('to host names that an attacker points at this machine', async () => {
     const status = await new Promise((resolve, reject) => {
       const call = request(`${sandbox.url}/_sandbox/deliveries`, { headers: { host: 'evil.example' } });
       call.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
@@ -186,7 +186,7 @@ describe('the dashboard', () => {
     expect(text).not.toMatch(/<i>|<script/);
   });
 
-  test('refunds, disputes and decides', async () => {
+  test('refunds, disputes and decides disputes', async () => {
     const intent = await pay();
     const post = (fields: Record<string, string>) => postForm(`${sandbox.url}/`, fields);
     expect((await post({ action: 'refund', id: intent.id, amount: '12.50' })).status).toBe(303);

@@ -47,7 +47,7 @@ describe('after the work was done', () => {
   ] as const)('%s leaves the client without an answer; the same key finds it', async (effect, more) => {
     const before = await count();
     const idempotencyKey = randomUUID();
-    // The client repeats a closed connection once by itself, hence two faults.
+    // The client retries a closed connection once by itself, so two faults are needed.
     sandbox.control.fault({ effect, method: 'POST', path: PATH, count: 2, ...more });
     const error = await failureOf(stripe.paymentIntents.create(params, { idempotencyKey }));
     expect(error.type).toBe('StripeConnectionError');
@@ -59,7 +59,7 @@ describe('after the work was done', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('a client that gives up first has still paid', async () => {
+  test('the payment of a client that times out still counts', async () => {
     const before = await count();
     sandbox.control.fault({ effect: 'commit_then_timeout', path: PATH, ms: 60_000 });
     const error = await failureOf(stripe.paymentIntents.create(params, { timeout: 100 }));
@@ -119,7 +119,7 @@ describe('deliveries', () => {
   test('webhook_first: the event is there before the answer', async () => {
     sandbox.control.fault({ effect: 'webhook_first', method: 'POST', path: PATH });
     const intent = await stripe.paymentIntents.create(params);
-    // Read at once, without waiting for anything else.
+    // Read at once, without any wait.
     const seen = receiver.received.filter(({ event }) => event.type === 'payment_intent.succeeded');
     expect(seen.map(({ event }) => (event.data.object as Stripe.PaymentIntent).id)).toEqual([intent.id]);
   });

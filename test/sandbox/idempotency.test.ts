@@ -102,7 +102,7 @@ describe('the same key', () => {
   });
 });
 
-test('twenty equal requests at once do the work once', async () => {
+test('twenty equal requests at once have one effect', async () => {
   const { customer, params } = await buyer('4242424242424242');
   const idempotencyKey = randomUUID();
   const answers = await Promise.all(

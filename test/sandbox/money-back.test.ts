@@ -20,7 +20,7 @@ afterAll(() => sandbox.close());
 
 const chargeNow = () => stripe.charges.retrieve(String(intent.latest_charge), { expand: ['refunds'] });
 
-/** The events about this payment since it was made, oldest first. */
+/** The events about this payment since it was created, oldest first. */
 const eventsSince = async () => {
   const events = await stripe.events.list({ limit: 100 });
   const paid = events.data.findIndex(({ type }) => type === 'payment_intent.succeeded');
@@ -66,7 +66,7 @@ describe('refunds', () => {
     ]);
   });
 
-  test('that are pending arrive, or fail even after they arrived', async () => {
+  test('that are pending succeed, or fail even after success', async () => {
     const refund = sandbox.control.refund(intent.id, { outcome: 'pending' });
     expect(refund).toMatchObject({ status: 'pending', amount: 2000 });
     expect(sandbox.control.settleRefund(refund.id, 'succeeded').status).toBe('succeeded');
@@ -112,7 +112,7 @@ describe('disputes', () => {
     );
   });
 
-  test('are lost by a decision or by giving in', async () => {
+  test('are lost by a decision or by accepting them', async () => {
     const dispute = sandbox.control.dispute(intent.id);
     expect(await stripe.disputes.close(dispute.id)).toMatchObject({ status: 'lost' });
     expect((await failureOf(stripe.disputes.close(dispute.id))).statusCode).toBe(400);
@@ -131,7 +131,7 @@ describe('disputes', () => {
     expect(await eventsSince()).toEqual(['charge.dispute.created', 'charge.dispute.closed']);
   });
 
-  test('that grow out of an inquiry take the money when lost', async () => {
+  test('that start as an inquiry take the money when lost', async () => {
     const inquiry = sandbox.control.dispute(intent.id, { inquiry: true });
     expect(sandbox.control.loseDispute(inquiry.id)).toMatchObject({
       status: 'lost',

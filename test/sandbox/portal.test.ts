@@ -46,7 +46,7 @@ test('shows receipts, saved cards and the way back', async () => {
   expect(page).not.toContain('<script');
 });
 
-test('removes a card, and tells so', async () => {
+test('removes a card, and says so', async () => {
   const response = await postForm(url, { action: 'remove', card_id: card });
   expect(response.status).toBe(303);
   expect(await cards()).toEqual([]);
@@ -59,7 +59,7 @@ test('removes a card, and tells so', async () => {
   expect((await failureOf(stripe.paymentIntents.create(chargeSaved(customer, card)))).statusCode).toBe(400);
 });
 
-test('removes no card of somebody else', async () => {
+test('does not remove a card of another customer', async () => {
   const { id } = await stripe.customers.create({});
   const foreign = sandbox.control.saveCard(id, '4242424242424242').id;
   expect((await postForm(url, { action: 'remove', card_id: foreign })).status).toBe(422);
@@ -97,7 +97,7 @@ test('saves a card that will be declined later', async () => {
   expect(error.code).toBe('card_declined');
 });
 
-test('a link that asks for a new card leads on when there is one', async () => {
+test('a link that asks for a new card redirects once there is one', async () => {
   const session = await stripe.billingPortal.sessions.create({
     customer,
     return_url: 'http://shop.example/billing',

@@ -45,7 +45,7 @@ describe('after a restart', () => {
     await second.close();
   });
 
-  test('a line that a crash cut short is forgotten', async () => {
+  test('a line that a crash cut short is dropped', async () => {
     const first = await start({ stateDir });
     const kept = await clientOf(first).customers.create({});
     await first.close();
@@ -64,7 +64,7 @@ describe('after a restart', () => {
     await expect(start({ stateDir })).rejects.toThrow(/damaged at line 1/);
   });
 
-  test('the journal holds each thing once', async () => {
+  test('the journal holds each row once', async () => {
     const first = await start({ stateDir });
     const { id } = await clientOf(first).customers.create({});
     for (const name of ['a', 'b', 'c']) await clientOf(first).customers.update(id, { name });
@@ -76,7 +76,7 @@ describe('after a restart', () => {
   });
 });
 
-test('kill -9 loses nothing that was answered', async () => {
+test('kill -9 loses no answered request', async () => {
   const run = async () => {
     const main = join(import.meta.dirname, '../../sandbox/main.ts');
     const args = [main, '--port', '0', '--state-dir', stateDir];
@@ -151,7 +151,7 @@ describe('starting', () => {
     await sandbox.close();
   });
 
-  test('and stopping leaves calls that never get an answer behind', async () => {
+  test('and stopping does not wait for calls that never get an answer', async () => {
     const sandbox = await start();
     sandbox.control.fault({ effect: 'commit_then_timeout', ms: 3_600_000 });
     const call = failureOf(clientOf(sandbox).customers.create({}));

@@ -14,7 +14,7 @@ export interface Received {
   readonly signature: string;
 }
 
-/** Collects the events it is sent; one whose signature is wrong is answered with 400 and not collected. */
+/** Collects the events that it receives. One with a wrong signature is answered with 400 and not collected. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];

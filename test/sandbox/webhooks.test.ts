@@ -57,7 +57,7 @@ test('an event is a signed snapshot that names its request', async () => {
   expect(wrongSecret).toThrow(/signature/);
 });
 
-test('an event is tried again until it is accepted', async () => {
+test('an event is retried until it is accepted', async () => {
   const { sandbox, receiver } = await setUp();
   receiver.answerWith(500, 404, 301);
   await clientOf(sandbox).customers.create({});
@@ -68,7 +68,7 @@ test('an event is tried again until it is accepted', async () => {
   expect(delivery?.attempts.map(({ status }) => status)).toEqual([500, 404, 301, 200]);
 });
 
-test('an event that nobody accepts fails in the end and can be sent again by hand', async () => {
+test('an event that is never accepted finally fails and can be resent manually', async () => {
   const { sandbox, receiver } = await setUp();
   receiver.answerWith(500, 500, 500, 500);
   await clientOf(sandbox).customers.create({});
@@ -79,7 +79,7 @@ test('an event that nobody accepts fails in the end and can be sent again by han
   expect(receiver.types()).toEqual(['customer.created']);
 });
 
-test('an endpoint that does not answer in time has not accepted', async () => {
+test('an endpoint that answers late has not accepted the event', async () => {
   const silent = createServer(() => undefined);
   const url = await listening(silent);
   cleanups.push(() => closed(silent));
@@ -94,7 +94,7 @@ test('an endpoint that does not answer in time has not accepted', async () => {
   expect(delivery).toMatchObject({ status: 'failed', attempts: [{ status: null }, { status: null }] });
 });
 
-test('what was not delivered goes out after a restart', async () => {
+test('undelivered events are sent after a restart', async () => {
   const stateDir = await mkdtemp(join(tmpdir(), 'sandbox-'));
   cleanups.push(() => rm(stateDir, { recursive: true }));
   const receiver = await startReceiver();
@@ -115,7 +115,7 @@ test('what was not delivered goes out after a restart', async () => {
 });
 
 describe('endpoints', () => {
-  test('made through the API get what they ask for, until deleted', async () => {
+  test('made through the API get the events they subscribe to, until deleted', async () => {
     const { sandbox } = await setUp();
     const stripe = clientOf(sandbox);
     const { id: customer } = await stripe.customers.create({});

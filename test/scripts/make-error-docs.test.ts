@@ -37,7 +37,7 @@ describe('the table', () => {
     for (const { code } of [...table.conditions, ...table.anytime]) expect(known).toContain(code);
   });
 
-  it('names a field of the request wherever the request is what is wrong', () => {
+  it('names a field for every condition about the request', () => {
     for (const group of table.conditions) {
       for (const [name, { field }] of Object.entries({ ...group.common, ...group.own })) {
         expect([name, field !== undefined]).toStrictEqual([name, group.code === 'INVALID_ARGUMENT']);

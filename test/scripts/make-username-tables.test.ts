@@ -10,7 +10,7 @@ it('makes the tables that are committed', async () => {
   expect(makeTables()).toBe(await source('tables.ts'));
 });
 
-it('makes the confusables that are committed, from what they say', async () => {
+it('makes the confusables that are committed, from their own content', async () => {
   const prototypes = new Map(
     [...PROTOTYPES].map(([character, target]) => [character.codePointAt(0)!, target]),
   );

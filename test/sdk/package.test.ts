@@ -1,4 +1,4 @@
-/** The SDK and its contract as strangers install them: what `npm pack` takes, and that plain JavaScript can import it. */
+/** The published SDK and contract: what `npm pack` includes, and that plain JavaScript can import it. */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const CONTRACT = join(ROOT, 'proto');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
 let folder: string;
-/** A project outside this repository, with the two packages and what they say that they depend on. */
+/** A project outside this repository, with the two packages and their declared dependencies. */
 let project: string;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The SDK in a folder of its own, built, with nothing of the sources. */
+/** The built SDK in a folder of its own, without the sources. */
 async function buildSdk(): Promise<string> {
   const built = join(folder, 'sdk');
   await mkdir(built);
@@ -65,7 +65,7 @@ async function install(source: string, modules: string): Promise<Manifest> {
   return manifest;
 }
 
-/** Runs a program of the project, and gives back what it printed. */
+/** Runs a program of the project, and returns its output. */
 async function runProgram(program: string): Promise<string> {
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: project });
   return stdout;
@@ -110,7 +110,7 @@ test('both have the licence of the project, one version, and the same protobuf',
   for (const path of [SDK, CONTRACT]) expect(await readFile(join(path, 'LICENSE'), 'utf8')).toBe(licence);
 });
 
-test('can be imported by plain JavaScript, by its three names alone', async () => {
+test('can be imported by plain JavaScript, by its three entry points only', async () => {
   const program = `
     import { AdmissionRefused, createTokenVerifier, openUsageReporter } from '@boxoffice/sdk/relay';
     import { createDevice, Session } from '@boxoffice/sdk/device';

@@ -1,4 +1,4 @@
-/** The examples of the SDK's README run as they stand: a device and a relay that meet. */
+/** Runs the examples of the SDK's README unchanged: a device and a relay that meet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,12 +22,12 @@ import {
 import { FakeService } from './relay/usage/usage-server.ts';
 
 const README = readFileSync(new URL('../../sdk/typescript/README.md', import.meta.url), 'utf8');
-// Those of back ends run in backend/readme.test.ts.
+// Examples for back ends run in backend/readme.test.ts.
 const [, , verifying, renewing, following, reporting, joining] = [
   ...README.matchAll(/```js\n(.*?)```/gs),
 ].map(([, code]) => code!);
 
-/** Run an example with what surrounds it, and give back the names that it defines. */
+/** Run an example with its surrounding code, and return the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[]) {
   const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
   const body = code?.replace(/import (\{.*?\}) from '@boxoffice\/sdk\/(\w+)';/g, 'const $1 = $2Sdk;');
@@ -45,7 +45,7 @@ test('a device joins, proves itself to a relay, and renews', async () => {
   });
   let joinAnswer = '';
   const endpoint = await startJoinEndpoint(() => ({ status: 200, body: joinAnswer }));
-  /** The endpoint answers the device that was made last with a token that is bound to it. */
+  /** Answers the latest device with a token that is bound to it. */
   const createDevice = async () => {
     const device = await deviceSdk.createDevice();
     const token = await mint({ cnf: { jkt: device.thumbprint } });
@@ -94,7 +94,7 @@ test('a device joins, proves itself to a relay, and renews', async () => {
   }
 });
 
-test('a relay mutes and turns out who is revoked', async () => {
+test('a relay mutes and removes revoked participants', async () => {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const claims = {
     iss: 'https://boxoffice.example',

@@ -21,7 +21,7 @@ const createRelay = () =>
     jwksUrl: `${app.url}/.well-known/jwks.json`,
   });
 
-test('a device joins, and a relay lets it in, and nobody else with its token', async () => {
+test('a device joins, and a relay admits it, but no other device with its token', async () => {
   const { tenant, credential } = await newDevice(app, { publish: ['audio'] });
   const relay = createRelay();
   const present = async (presenter: Awaited<ReturnType<typeof createDevice>>) => {
@@ -44,7 +44,7 @@ test('a device joins, and a relay lets it in, and nobody else with its token', a
   expect(await codeOf(present(thief))).toBe('PROOF_OTHER_DEVICE');
 });
 
-test('a relay lets in who comes with a token that a back end had minted for the device', async () => {
+test('a relay admits a device with a token that a back end minted for it', async () => {
   const tenant = await app.paidTenant();
   const control = controlOf(tenant);
   await control.call(RoomService.method.createRoom, { room: 'lobby' });
@@ -64,7 +64,7 @@ test('a relay lets in who comes with a token that a back end had minted for the 
   });
 });
 
-test('what the service refuses becomes an error with a code', async () => {
+test('a refusal of the service becomes an error with a code', async () => {
   const { tenant, credential } = await newDevice(app);
   const device = await createDevice();
   const codeOfJoin = async (changes: { credential?: string; username?: string; room?: string }) => {

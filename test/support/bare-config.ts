@@ -1,4 +1,4 @@
-/** A service with nothing around it: free ports, no payments, no proxies, everything else as by default. */
+/** A minimal service: free ports, no payments, no proxies, otherwise defaults. */
 import type { ServiceConfig } from '../../src/run/service.ts';
 
 export function bareConfig(databaseUrl: string): ServiceConfig {

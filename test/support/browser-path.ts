@@ -1,4 +1,4 @@
-/** Where the machine's browser is; undefined where there is none, and then no page is tested. */
+/** The path of the machine's browser; undefined if there is none, and then page tests are skipped. */
 import { existsSync } from 'node:fs';
 
 export const CHROMIUM_PATH = [

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { CHROMIUM_PATH } from './browser-path.ts';
 import type { TestService } from './service.ts';
 
-/** It shall talk to the pages under test and to nobody else. */
+/** Restricts the browser to the pages under test. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-quic',
@@ -19,18 +19,18 @@ export interface Look {
   readonly width: number;
 }
 
-/** Every page is looked at on a desk by day and on a phone by night. */
+/** Every page is tested in a light desktop and a dark phone layout. */
 export const LOOKS: readonly Look[] = [
   { colorScheme: 'light', width: 1200 },
   { colorScheme: 'dark', width: 390 },
 ];
 
 export interface TestBrowser {
-  /** A page, and what the browser complained about on it. */
+  /** A page, and the errors that the browser reported on it. */
   open(look: Look): Promise<{ page: Page; complaints: string[] }>;
 }
 
-/** The name under which the browser finds the service, wherever it really listens. */
+/** The host name of the service in the browser, whatever address it listens on. */
 export const PUBLIC_URL = 'http://service.test';
 
 /** Call it after `useService({ publicUrl: PUBLIC_URL })`. */
@@ -59,7 +59,7 @@ export function useBrowser(app: TestService): TestBrowser {
   };
 }
 
-/** Whether something sticks out to the right of the screen. */
+/** Whether the page is wider than the screen. */
 export function overflows(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }

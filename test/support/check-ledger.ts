@@ -1,6 +1,6 @@
 /**
- * Checks a database at rest against everything that must hold for money, twice: in SQL with `numeric`,
- * and in `bigint` fractions from what relays reported and the rate card that priced it.
+ * Checks all ledger invariants of a database at rest, twice: in SQL with `numeric`,
+ * and in `bigint` fractions from the reported usage and the rate card that priced it.
  *
  * It is written from the specification and the schema and shares no code with the service.
  */
@@ -10,7 +10,7 @@ interface Queryable {
   query(text: string): Promise<{ rows: unknown[] }>;
 }
 
-/** What is wrong, one line each; an empty list is a ledger in order. */
+/** One line for each violation; empty if the ledger is correct. */
 export async function checkLedger(
   db: Queryable,
   rounding: 'carry' | 'per_record' = 'carry',
@@ -87,7 +87,7 @@ const RULES: Readonly<Record<string, string>> = {
       (select new_status from tenant_status_changes c where c.tenant_id = t.id order by at desc limit 1), 'pending')`,
 };
 
-/** What each record costs before it is rounded, as a numerator over D; `ceiling_n` and `fee_n` apart. */
+/** The price of each record before rounding, as a numerator over D; `ceiling_n` and `fee_n` separately. */
 const EXACT = `
   select r.tenant_id, r.posting_seq, r.line, r.id, r.amount, r.capped, p.kind, p.carry,
          (c.card->>'platform_fee_per_gib')::numeric * 1000000 * r.egress_bytes * 1875 as fee_n,
@@ -99,7 +99,7 @@ const EXACT = `
     join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
     join rate_cards c on c.version = p.rate_version`;
 
-/** The running total begins anew in each batch of an exempt tenant, and never in those of the others. */
+/** The running total restarts in each batch of an exempt tenant, and never for other tenants. */
 const RUNNING = `
   select e.*, least(fee_n, ceiling_n) as n,
          ${D} / 2 + sum(least(fee_n, ceiling_n)) over (
@@ -186,7 +186,7 @@ async function checkPrices(db: Queryable, rounding: 'carry' | 'per_record'): Pro
   return problems.slice(0, 5);
 }
 
-/** A number that is a quotient of integers; never negative here. */
+/** A rational number; never negative here. */
 export interface Fraction {
   readonly top: bigint;
   readonly bottom: bigint;
@@ -202,7 +202,7 @@ export function add(a: Fraction, b: Fraction): Fraction {
   return { top: a.top * b.bottom + b.top * a.bottom, bottom: a.bottom * b.bottom };
 }
 
-/** The nearest whole number; of two that are as near the upper one. */
+/** The nearest whole number, rounding half up. */
 export function roundHalfUp({ top, bottom }: Fraction): bigint {
   return (2n * top + bottom) / (2n * bottom);
 }
@@ -233,8 +233,8 @@ interface Booked {
 }
 
 /**
- * Compare the provider's own book with what was credited: the same payments, the same amounts, the
- * same tenants, and as much taken back. Payments that name nobody of ours are left out, and those of
+ * Compare the provider's own records with what was credited: the same payments, amounts and
+ * tenants, and the same reversals. Payments without one of our tenants are left out, and those of
  * `uncredited`, which must not be here.
  */
 export async function checkProviderBook(
@@ -273,7 +273,7 @@ function isOurs({ metadata }: Stripe.PaymentIntent): boolean {
   );
 }
 
-/** Cents by payment: refunds that did not fail, and disputes as their movements tell. */
+/** Cents by payment: refunds that did not fail, and movements of disputes. */
 async function sumTakenBack(stripe: Stripe): Promise<Map<string, bigint>> {
   const sums = new Map<string, bigint>();
   const count = (payment: unknown, cents: number) =>

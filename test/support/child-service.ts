@@ -1,4 +1,4 @@
-/** A service in a process of its own, which a test kills and starts again. */
+/** A service in a child process, which a test kills and restarts. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterEach } from 'vitest';
 import type { TestDatabase } from './database.ts';
 
 export interface ChildService {
-  /** Of the service that runs. */
+  /** The URL of the running service. */
   readonly url: string;
   readonly grpcPort: number;
   start(): Promise<void>;
@@ -15,7 +15,7 @@ export interface ChildService {
   kill(): Promise<void>;
 }
 
-/** On the database of the calling test file. What still runs after a test is killed. */
+/** On the database of the calling test file. A service that still runs after a test is killed. */
 export function useChildService(database: TestDatabase): ChildService {
   let running: { process: ChildProcess; url: string; grpcPort: number } | undefined;
   const get = () => {

@@ -1,10 +1,10 @@
-/** Ends a run with one plain line, `N passed, N failed`, for whatever reads the output. */
+/** Ends a run with one plain line, `N passed, N failed`, for programs that parse the output. */
 import { writeSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
- * Failed is also what never became a test: a file that does not load, a hook that throws, an error
- * that nobody caught.
+ * Failed also counts errors outside tests: a file that does not load, a hook that throws, an error
+ * that was not caught.
  */
 export class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -18,7 +18,7 @@ export class CountReporter implements Reporter {
       }
     }
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
-    // Other reporters and the teardown still have things to say; this is the last word.
+    // Other reporters and the teardown still print. This line comes last.
     process.once('exit', () => writeSync(1, `${count.passed} passed, ${count.failed} failed${skipped}\n`));
   }
 }

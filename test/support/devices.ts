@@ -1,4 +1,4 @@
-/** Devices that join, and what answers of the join door have in common. */
+/** Devices that join, and common checks of the join door's answers. */
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { expect } from 'vitest';
@@ -6,7 +6,7 @@ import { adjustCredit } from '../../src/money/ledger/adjust-credit.ts';
 import { type Answer, ask, type RequestOptions, type TestService, type TestTenant } from './service.ts';
 import { idOf } from './tenants.ts';
 
-/** The public half of a key that a device has just made. */
+/** The public half of a new key. */
 export function deviceKey() {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x, y } = publicKey.export({ format: 'jwk' });
@@ -29,13 +29,13 @@ export async function createCredential(
   return { id: answer.json.device_credential.id, credential: answer.json.credential };
 }
 
-/** A device of a tenant that has paid, with a credential that has not been used yet. */
+/** A device of a tenant with credit, with an unused credential. */
 export async function newDevice(app: TestService, fields: Record<string, unknown> = {}) {
   const tenant = await app.paidTenant();
   return { tenant, ...(await createCredential(app, tenant, fields)) };
 }
 
-/** `POST /join` with the given fields over a body that is valid. */
+/** `POST /join` with a valid body, overridden by the given fields. */
 export function join(
   app: Pick<TestService, 'url'>,
   credential: string | undefined,
@@ -46,7 +46,7 @@ export function join(
   return ask(`${app.url}/join`, 'POST', { key: credential, body, ...options });
 }
 
-/** Of an error of this door: its status, and its one line of plain text. */
+/** Checks an error of this door: its status, and its one line of plain text. */
 export function expectText(answer: Answer, status: number, text: string): void {
   expect({ status: answer.status, text: answer.text }).toStrictEqual({ status, text });
   expect(answer.text).not.toMatch(/[\r\n]/);
@@ -59,7 +59,7 @@ export function expectText(answer: Answer, status: number, text: string): void {
   else expect(retryAfter).toBeNull();
 }
 
-/** Of a join that succeeded: returns its body. */
+/** Checks a successful join and returns its body. */
 export function expectJoined(answer: Answer) {
   expect(answer.status, answer.text).toBe(200);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -74,7 +74,7 @@ export function expectJoined(answer: Answer) {
   };
 }
 
-/** What a relay finds in a token that it has verified with the published keys. */
+/** The claims of a token, verified like a relay does, with the published keys. */
 export async function verify(app: TestService, token: string): Promise<JWTPayload & Record<string, unknown>> {
   const { json } = await app.request('GET', '/.well-known/jwks.json');
   const { payload } = await jwtVerify(token, createLocalJWKSet(json), {
@@ -88,7 +88,7 @@ export async function verify(app: TestService, token: string): Promise<JWTPayloa
 
 export const thumbprint = (key: ReturnType<typeof deviceKey>) => calculateJwkThumbprint(key);
 
-/** Leave the tenant with nothing, by the one door that may: an adjustment is a posting. */
+/** Take all credit from the tenant with an adjustment, which is a posting like any other. */
 export async function spendAll(app: TestService, tenant: { id: string }): Promise<void> {
   const { db } = app.service.deps;
   const id = idOf(tenant);
@@ -98,7 +98,7 @@ export async function spendAll(app: TestService, tenant: { id: string }): Promis
   await adjustCredit(db, id, { amount: -rows[0]!.balance, reason: 'spent', id: undefined });
 }
 
-/** End the live room of a name, as a control plane would. */
+/** End the live room of a name, as the control plane does. */
 export async function endRoom(app: TestService, tenant: { id: string }, name: string): Promise<void> {
   const { rowCount } = await app.service.deps.db.query(
     `update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended'

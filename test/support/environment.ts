@@ -1,4 +1,4 @@
-/** What a process that a test starts has to know of the machine; everything else is the test's to say. */
+/** The environment variables of the machine that a child process needs. Tests add their own. */
 const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
 
 export const MACHINE = { PATH, HOME, NODE_COMPILE_CACHE };

@@ -1,10 +1,10 @@
-/** The log of events, as tests need it. */
+/** Reads the event log of a tenant. */
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../src/events/number-events.ts';
 
-/** Begin the log of a tenant anew, so that a test reads only what it has done itself: from event 1 on. */
+/** Restart the log of a tenant at event 1, so that a test reads only its own events. */
 export async function emptyLog(db: Pool, tenant: TenantId): Promise<void> {
   await inTransaction(db, async (tx) => {
     await tx.query('select from event_streams where tenant_id = $1 for update', [tenant]);
@@ -20,7 +20,7 @@ export interface ToldEvent {
   readonly subject: any;
 }
 
-/** What happened to a tenant so far, in order. */
+/** The events of a tenant so far, in order. */
 export async function eventsOf(db: Pool, tenant: TenantId): Promise<ToldEvent[]> {
   await numberEvents(db, [tenant]);
   const { rows } = await db.query<ToldEvent>(

@@ -1,5 +1,5 @@
 /**
- * One PostgreSQL for a whole run of the tests, with a migrated database to copy from.
+ * One PostgreSQL for a whole test run, with a migrated database to copy from.
  *
  * It is the embedded server in a temporary folder, or the one of TEST_DATABASE_URL, whose user must
  * be allowed to create databases.

@@ -1,4 +1,4 @@
-/** A client of the control plane for tests: bare grpc-js, and errors with their details read. */
+/** A client of the control plane for tests: plain grpc-js, with decoded error details. */
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -35,7 +35,7 @@ export const SERVICES = [
   WatchdogService,
 ] as const;
 
-/** What a call failed with, as the wire tells it. */
+/** A failed call, as received on the wire. */
 export class CallError extends Error {
   readonly code: string;
   readonly reason: string | undefined;
@@ -98,7 +98,7 @@ export interface TestControl {
 
 const open = new Set<Client>();
 
-/** A connection to the control plane of `port`, with the key of `tenant`. Closed when the file ends. */
+/** A connection to the control plane on `port`, with the key of `tenant`. Closed when the file ends. */
 export function control(at: { port: number }, tenant: Pick<TestTenant, 'id' | 'key'>): TestControl {
   const client = new Client(`127.0.0.1:${at.port}`, credentials.createInsecure());
   open.add(client);
@@ -137,7 +137,7 @@ export function control(at: { port: number }, tenant: Pick<TestTenant, 'id' | 'k
   };
 }
 
-/** `control()` of a test service; call it at the top of a file, so that connections are closed. */
+/** `control()` of a test service. Call it at the top of a file, so that connections are closed. */
 export function useControl(app: TestService): (tenant: Pick<TestTenant, 'id' | 'key'>) => TestControl {
   afterAll(() => {
     for (const client of open) client.close();
@@ -146,7 +146,7 @@ export function useControl(app: TestService): (tenant: Pick<TestTenant, 'id' | '
   return (tenant) => control({ port: app.service.grpcPort }, tenant);
 }
 
-/** What a call failed with; fails where it did not. */
+/** The error of a call. Throws if it succeeded. */
 export async function failureOf(call: Promise<unknown>): Promise<CallError> {
   const outcome = await call.then(
     () => undefined,

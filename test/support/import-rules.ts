@@ -1,21 +1,21 @@
 /**
- * Who may import whom, read from the imports of the files themselves.
+ * Import rules, checked against the imports in the files themselves.
  *
- * Each rule gets one import, with both files named from the root of the project, and tells whether it
+ * Each rule gets one import, with both files as paths from the project root, and returns whether it
  * breaks the rule.
  */
 import { posix } from 'node:path';
 
-/** Text of each file, by its path from the root of the project. */
+/** Text of each file, by its path from the project root. */
 export type Files = ReadonlyMap<string, string>;
 
 /** A wing may import only itself and the wings before it. */
 export const WINGS = ['base', 'events', 'money', 'access', 'control', 'doors', 'run'] as const;
 
-/** The folders of `src/doors` that are doors; the rest of it is what they share. */
+/** The folders of `src/doors` that are doors. The others are shared. */
 const DOORS: readonly (string | undefined)[] = ['rest', 'join', 'grpc', 'ops'];
 
-/** The parts of `base` that know of no other part. */
+/** The parts of `base` that import no other part. */
 const GROUND = /^src\/base\/(lib|db|telemetry)\/|^src\/base\/failure\.ts$/;
 
 const inSrc = (file: string) => file.startsWith('src/');
@@ -55,12 +55,12 @@ export function breaches(rule: string, files: Files): string[] {
   );
 }
 
-/** The files of `src` that stand in no wing. */
+/** The files of `src` that are in no wing. */
 export function strays(files: Files): string[] {
   return [...files.keys()].filter((file) => inSrc(file) && wingOf(file) < 0);
 }
 
-/** The formatter puts an import at the start of a line, so comments need no care. */
+/** The formatter puts an import at the start of a line, so comments do not match. */
 const IMPORTS = [
   /^\s*(?:import|export)\b[^;'"`]*?\bfrom\s*(['"])(?<path>[^'"]+)\1/gm,
   /^\s*import\s*(['"])(?<path>[^'"]+)\1/gm,

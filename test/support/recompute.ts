@@ -1,11 +1,11 @@
-/** Compute every charge of a database again, as `verify` does. */
+/** Recompute every charge of a database, as `verify` does. */
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { AuditRules } from '../../src/money/audit/audit-rules.ts';
 import { Recomputation } from '../../src/money/audit/recompute-charges.ts';
 import { type Difference, readCharges } from '../../src/money/audit/verify.sql.ts';
 
-/** What differs; with other rules than the service has, where they are given. */
+/** The differences, optionally with other rules than the service has. */
 export async function recomputeCharges(pool: Pool, rules?: AuditRules): Promise<Difference[]> {
   return inTransaction(pool, async (tx) => {
     const recomputation = new Recomputation(tx, rules);

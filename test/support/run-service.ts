@@ -5,6 +5,6 @@ import { startService } from '../../src/run/service.ts';
 import { bareConfig } from './bare-config.ts';
 
 const service = await startService(bareConfig(process.argv[2]!), pino({ level: 'silent' }));
-// A process that is killed writes none.
+// A killed process would not write its compile cache.
 flushCompileCache();
 process.stdout.write(`${JSON.stringify({ port: service.port, grpcPort: service.grpcPort })}\n`);

@@ -1,4 +1,4 @@
-/** A temporary folder for servers and files that nobody wants to keep, whatever becomes of us. */
+/** A temporary folder for servers and files, which is removed even if the process is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 export interface Scratch {
   readonly folder: string;
-  /** Ends the PostgreSQL servers that run in the folder, and removes it. */
+  /** Stops the PostgreSQL servers in the folder, and removes it. */
   remove(): Promise<void>;
 }
 
@@ -17,8 +17,8 @@ export function openScratch(prefix: string): Scratch {
 }
 
 /**
- * A shell that outlives us: it reads from a pipe that closes when this process ends in whatever way,
- * then ends the servers that still run in the folder and removes it.
+ * A shell that outlives this process: it reads from a pipe that closes when the process ends in any way,
+ * then stops the servers that still run in the folder and removes it.
  */
 function watchOver(folder: string): () => Promise<void> {
   const script = `cat >/dev/null

@@ -1,4 +1,4 @@
-/** A whole service for a test file: its own database, real listeners, and the sandbox as the far side. */
+/** A whole service for a test file: its own database, real listeners, and the sandbox as the payment provider. */
 import type { Logger } from 'pino';
 import Stripe from 'stripe';
 import { afterAll, beforeAll } from 'vitest';
@@ -26,7 +26,7 @@ export interface RequestOptions {
   readonly key?: string | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, with a JSON content type unless `headers` says otherwise. */
+  /** Sent as it is, with a JSON content type unless `headers` has another one. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
 }
@@ -37,18 +37,18 @@ export interface TestService {
   readonly sandbox: Sandbox;
   readonly stripe: Stripe;
   readonly url: string;
-  /** What every service of `another` is started with. */
+  /** Settings of every service that `another` starts. */
   readonly config: ServiceConfig;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** A new tenant, made without counting against the signups of this address; its log of events is empty. */
+  /** A new tenant, which does not count as a signup of this address. Its event log is empty. */
   signUp(options?: { name?: string; email?: string }): Promise<TestTenant>;
-  /** A tenant that has paid `cents` with a test card; its log of events is empty. */
+  /** A tenant that has paid `cents` with a test card. Its event log is empty. */
   paidTenant(options?: { cents?: number; card?: string }): Promise<TestTenant>;
   /** Pay a checkout of the tenant on the sandbox, and wait until the credit is there. */
   pay(tenant: TestTenant, options?: { cents?: number; card?: string }): Promise<{ payment: string }>;
-  /** Start another process's worth of service on the same database and sandbox. */
+  /** Start another service on the same database and sandbox. */
   another(): Promise<{ url: string; service: Service }>;
-  /** Wait until every notification of the sandbox was delivered. */
+  /** Wait until every provider event of the sandbox was delivered. */
   settled(): Promise<void>;
 }
 
@@ -172,7 +172,7 @@ export function useService(
   };
 }
 
-/** One HTTP request, with the answer read whole. */
+/** One HTTP request with its complete answer. */
 export async function ask(url: string, method: string, options: RequestOptions = {}): Promise<Answer> {
   const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const answer = await fetch(url, {

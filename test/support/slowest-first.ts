@@ -1,7 +1,7 @@
-/** The order in which test files run: those that take long come first, so that none is left over at the end. */
+/** The order of test files: slow ones first, so that none is left over at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Ten seconds or more each, most of them spent waiting for processes and for time limits. */
+/** Ten seconds or more each, mostly waiting for processes and time limits. */
 const SLOW = [
   'run/workers/workers',
   'run/embedded-postgres/embedded-postgres',

@@ -12,7 +12,7 @@ import {
 } from '../../src/base/tenants/tenant.ts';
 import { insertTenant, updateExempt, updateStatus } from '../../src/base/tenants/tenants.sql.ts';
 
-/** A tenant as a signup leaves it, unless told otherwise; an exempt one needs no credit. */
+/** A tenant as after a signup, by default. An exempt one needs no credit. */
 export async function makeTenant(
   db: Pool,
   { id = newTenantId(), status = 'pending', exempt = false }: MadeTenant = {},
@@ -42,7 +42,7 @@ export async function makeKey(
   return key;
 }
 
-/** The id that the database has for a tenant of the wire. */
+/** The database id of a tenant's wire id. */
 export function idOf(tenant: { readonly id: string }): TenantId {
   return parseTenantId(tenant.id)!;
 }

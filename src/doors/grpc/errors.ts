@@ -1,7 +1,7 @@
 /**
- * How a failure leaves by this door: a code, and details that programs read.
+ * How a failure leaves by this door: a code, and machine-readable details.
  *
- * Source: specification 7.3. `ErrorInfo` is always there; its reasons are listed for each method in
+ * Source: specification 7.3. `ErrorInfo` is always present. Its reasons are listed for each method in
  * `proto/boxoffice/control/v1/errors.json`.
  */
 import {
@@ -70,29 +70,29 @@ const OUTAGES: Readonly<Record<Outage, string>> = {
   deadline_exceeded: 'the database did not answer in time',
 };
 
-/** A database that comes back does so in seconds; clients add a back-off of their own. */
+/** A database outage usually lasts seconds. Clients add their own back-off. */
 const RETRY_SECONDS = 2;
 
-/** What a call ends with that failed. */
+/** The status that a failed call ends with. */
 export interface GrpcStatus {
   readonly code: status;
   readonly details: string;
   readonly metadata: Metadata;
 }
 
-/** The service stops, or the call took longer than any may. */
+/** The service is stopping, or the call exceeded the time limit. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
-/** A call began, and what it asks for did not come. */
+/** A call started, but its request did not arrive. */
 export class LateRequestError extends Error {
   override readonly name = 'LateRequestError';
 }
 
 /**
- * What `error` means on the wire; with `INTERNAL` for whatever is our own fault. `request` is the message
- * that failed, where there was one.
+ * Maps `error` to a status. Unexpected errors become `INTERNAL`. `request` is the message
+ * that failed, if there was one.
  */
 export function statusOf(error: unknown, requestId: string, request?: unknown): GrpcStatus {
   if (error instanceof Failure) return ofFailure(error, requestId, request);
@@ -119,7 +119,7 @@ function ofFailure(failure: Failure, requestId: string, request: unknown): GrpcS
   return render(meaning, message, requestId, { field, retryAfter, metadata, subject });
 }
 
-/** What a FAILED_PRECONDITION is about, where the request names it: `rooms/<name>`, `watchdogs/<id>`. */
+/** The subject of a FAILED_PRECONDITION, where the request names it: `rooms/<name>`, `watchdogs/<id>`. */
 function subjectOf(reason: string, request: unknown): string {
   const { room, id, watchdog } = (request ?? {}) as SubjectFields;
   if (reason === 'WATCHDOG_OVER') return `watchdogs/${watchdog?.id ?? id}`;
@@ -127,7 +127,7 @@ function subjectOf(reason: string, request: unknown): string {
   return name && ABOUT_ROOMS.has(reason) ? `rooms/${name}` : '';
 }
 
-/** Where requests name rooms and watchdogs. */
+/** The request fields that name rooms and watchdogs. */
 interface SubjectFields {
   readonly room?: string;
   readonly id?: string;

@@ -1,4 +1,4 @@
-/** Events and streams of them: our types to the wire, and the places where they are resumed. */
+/** Renders events and event streams, and their resume tokens. */
 import { type EventSchema, Event_Type as Type } from '@boxoffice/contract/event';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
@@ -24,16 +24,16 @@ import {
 
 type WireEvent = MessageInitShape<typeof EventSchema>;
 
-/** What every response of a stream holds. */
+/** The fields common to every response of a stream. */
 export interface Told {
   readonly event: WireEvent;
   readonly resumeToken: string;
 }
 
-/** What a place is among: the tenant, and which of its events were asked for. */
+/** The scope of a resume token: the tenant, and the events that were requested. */
 export type Scope = readonly string[];
 
-/** What has been dealt with; `undefined`: begin anew. A place of another scope is none. */
+/** The last handled position. `undefined`: start from the beginning. A token of another scope is invalid. */
 export function parseResumeToken(text: string, scope: Scope): Place | undefined {
   const parts = parseToken(text, 'resume_token');
   if (!parts) return undefined;
@@ -69,7 +69,7 @@ export const RESET: WireEvent = { type: Type.RESET, kind: { case: 'reset', value
 type Kind = NonNullable<WireEvent['kind']>;
 type SubjectOf<T extends EventType> = Extract<Happening, { readonly type: T }>['subject'];
 
-/** How each type leaves. */
+/** The renderer of each event type. */
 const WIRE: { readonly [T in EventType]: readonly [Type, (subject: SubjectOf<T>, seq: bigint) => Kind] } = {
   room_created: [Type.ROOM_CREATED, room],
   room_updated: [Type.ROOM_UPDATED, room],
@@ -137,7 +137,7 @@ function deviceCredential({ credential, ...replaced }: DeviceCredentialChange): 
   return { case: 'deviceCredential', value };
 }
 
-/** What a rotation has replaced. */
+/** What a rotation has replaced: the id, and when it retires. */
 function renderReplaced({
   replacedId,
   replacedRetiresAt,
@@ -148,14 +148,14 @@ function renderReplaced({
   };
 }
 
-/** An event of a type that a newer version has stored leaves as UNSPECIFIED. */
+/** An event type that a newer version has stored is rendered as UNSPECIFIED. */
 export function renderEvent(event: Event): WireEvent {
   const [type, render] = WIRE[event.type] ?? [Type.UNSPECIFIED, () => ({ case: undefined })];
   return {
     seq: event.seq,
     time: timestampFromDate(event.at),
     roomUid: event.roomUid ?? '',
-    // The table gives each type the renderer of its own subject.
+    // The table maps each type to the renderer of its own subject.
     kind: (render as (subject: unknown, seq: bigint) => Kind)(event.subject, event.seq),
     type,
   };

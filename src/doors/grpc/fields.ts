@@ -1,4 +1,4 @@
-/** Fields of requests: wire to our types. Each `parse...()` fails with `invalid_request` and names its field. */
+/** Request fields: wire to our types. Each `parse...()` fails with `invalid_request` and names its field. */
 import type { Actor as WireActor } from '@boxoffice/contract/actor';
 import { TrackKind } from '@boxoffice/contract/track_kind';
 import type { Duration, FieldMask, Timestamp } from '@bufbuild/protobuf/wkt';
@@ -33,7 +33,7 @@ export function parseRoomPattern(text: string, field: string): string {
   return text;
 }
 
-/** Which room is meant: by name, by uid, or both. */
+/** Identifies a room by name, by uid, or both. */
 export interface RoomReference {
   readonly name: string | undefined;
   readonly uid: string | undefined;
@@ -45,7 +45,7 @@ export function parseRoomReference(request: { room: string; roomUid: string }): 
   return { name, uid: parseId(request.roomUid, 'rm', 'room_uid') };
 }
 
-/** An identifier that we have made: `<prefix>_<32 hex>`. */
+/** An identifier that the service made: `<prefix>_<32 hex>`. */
 export function parseId(text: string, prefix: string, field = 'id'): string {
   if (text === '') throw invalidField(field, 'is required');
   if (!new RegExp(`^${prefix}_[0-9a-f]{32}$`).test(text)) {
@@ -54,7 +54,7 @@ export function parseId(text: string, prefix: string, field = 'id'): string {
   return text;
 }
 
-/** The name as tokens have it. */
+/** The name in the form that tokens carry. */
 export function parseUsername(text: string, field = 'username'): string {
   if (text === '') throw invalidField(field, 'is required');
   const username = prepareUsername(text);
@@ -85,7 +85,7 @@ export function parseReason(text: string): string {
   return parseText(text, 'reason', REASON_LENGTH_MAX);
 }
 
-/** Text for people to read, up to `max` characters. */
+/** Human-readable text of up to `max` characters. */
 export function parseText(text: string, field: string, max: number): string {
   if (text.includes('\0')) throw invalidField(field, 'must not hold NUL');
   if (text.length > max && [...text].length > max) {
@@ -115,7 +115,7 @@ const TRACKS: Readonly<Record<number, PublishRight>> = {
   [TrackKind.DATA]: 'data',
 };
 
-/** Each kind once, in the order of `PUBLISH_RIGHTS`. */
+/** Without duplicates, in the order of `PUBLISH_RIGHTS`. */
 export function parseTracks(kinds: readonly TrackKind[], field: string): readonly PublishRight[] {
   const named = kinds.map((kind, at) => {
     const track = TRACKS[kind];
@@ -130,7 +130,7 @@ export function parseSomeTracks(kinds: readonly TrackKind[]): readonly PublishRi
   return parseTracks(kinds, 'tracks');
 }
 
-/** An address in canonical form; '' is none. */
+/** An address in canonical form; '' means none. */
 export function parseClientAddress(text: string): string | undefined {
   if (text === '') return undefined;
   const address = text.length <= 100 ? parseAddress(text) : undefined;
@@ -143,7 +143,7 @@ interface DurationLimits {
   readonly max: number;
 }
 
-/** Whole milliseconds, within limits in milliseconds. `undefined` stays so. */
+/** Whole milliseconds, with limits in milliseconds. `undefined` is passed through. */
 export function parseDurationMs(
   duration: Duration | undefined,
   field: string,
@@ -152,7 +152,7 @@ export function parseDurationMs(
   return parseDuration(duration, field, limits, 'milliseconds');
 }
 
-/** Whole seconds, within limits in seconds. `undefined` stays so. */
+/** Whole seconds, with limits in seconds. `undefined` is passed through. */
 export function parseSeconds(
   duration: Duration | undefined,
   field: string,
@@ -173,7 +173,7 @@ function parseDuration(
   const { seconds, nanos } = duration;
   const isWhole =
     nanos % (unit === 'seconds' ? 1_000_000_000 : 1_000_000) === 0 && Math.abs(nanos) < 1_000_000_000;
-  // Seconds and nanoseconds have the same sign, by the definition of the type.
+  // Seconds and nanoseconds have the same sign, as `Duration` requires.
   const isSigned = nanos === 0 || seconds === 0n || seconds > 0n === nanos > 0;
   const isSmall = seconds >= -1_000_000_000_000n && seconds <= 1_000_000_000_000n;
   const ms = isWhole && isSigned && isSmall ? durationMs(duration) : undefined;
@@ -200,7 +200,7 @@ export function parsePageSize(size: number): number {
   return size || PAGE_SIZE_DEFAULT;
 }
 
-/** What the page before ended with, as `renderToken()` wrote it; `undefined`: the first page. */
+/** The last item of the previous page, as `renderToken()` encoded it; `undefined`: the first page. */
 export function parseToken(text: string, field = 'page_token'): readonly string[] | undefined {
   if (text === '') return undefined;
   try {
@@ -209,24 +209,24 @@ export function parseToken(text: string, field = 'page_token'): readonly string[
       Array.isArray(parts) && parts.every((part) => typeof part === 'string' && !part.includes('\0'));
     if (isList && parts.length > 0 && renderToken(parts) === text) return parts;
   } catch {
-    // What is no JSON is no token.
+    // A token that is not JSON is invalid.
   }
   throw invalidField(field, 'must be one that an answer gave');
 }
 
-/** Opaque to callers, who give it back. */
+/** Opaque to callers. */
 export function renderToken(parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 interface Changeable<Path extends string> {
-  /** The field of the request that the paths lead on from. */
+  /** The request field that the paths are relative to. */
   readonly of: string;
   readonly mutable: readonly Path[];
   readonly immutable: readonly string[];
 }
 
-/** The paths of a mask; each must be one of `mutable`, and there must be one. */
+/** The paths of a mask. Each must be one of `mutable`, and there must be at least one. */
 export function parseMask<Path extends string>(
   mask: FieldMask | undefined,
   { of, mutable, immutable }: Changeable<Path>,

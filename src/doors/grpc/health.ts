@@ -1,4 +1,4 @@
-/** `grpc.health.v1.Health`: what `/readyz` says, of the server as a whole and of each service. */
+/** `grpc.health.v1.Health`: the result of `/readyz`, for the server as a whole and for each service. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Server } from '@grpc/grpc-js';
@@ -9,17 +9,17 @@ export const HEALTH_NAME = 'grpc.health.v1.Health';
 const CHECK_MS = 2_000;
 
 export interface Health {
-  /** From now on, nobody should come. */
+  /** Report NOT_SERVING from now on. */
   stop(): void;
 }
 
-/** `findFault` says why no calls should come, or `undefined`. It is asked every two seconds. */
+/** `findFault` returns why calls should not be sent, or `undefined`. It runs every two seconds. */
 export function serveHealth(
   server: Server,
   services: readonly string[],
   findFault: () => Promise<string | undefined>,
 ): Health {
-  // '' stands for the server as a whole.
+  // '' means the server as a whole.
   const names = ['', ...services];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'SERVING'])));
   health.addToServer(server);
@@ -40,7 +40,7 @@ export function serveHealth(
     if (!isStopped) tell(fault === undefined);
   };
   const timer = setInterval(() => {
-    // A database that is silent for so long counts as away. It is not asked twice at once.
+    // A database that does not answer for this long counts as unavailable. Only one check runs at a time.
     if (isAsking) tell(false);
     else void ask();
   }, CHECK_MS).unref();
@@ -57,8 +57,8 @@ export function serveHealth(
 /**
  * The file that describes the service, in the binary form of descriptors.
  *
- * The library that loads it names the entries of a map after the field alone. Readers refuse that: the name
- * ends in `Entry`.
+ * The loader names map entry types after the field alone. Readers reject that: the name must
+ * end in `Entry`.
  */
 export function describeHealth(): Buffer {
   const [loaded] = service.Check!.requestType.fileDescriptorProtos;

@@ -1,6 +1,6 @@
 /**
- * What happens around every call before it is served, or where it never is: gRPC's own refusals are told
- * as ours are, a request has to arrive in time, and streams that need no key are bounded.
+ * What happens around every call before a method serves it: gRPC's own refusals are reported
+ * like ours, requests must arrive in time, and streams that need no key are limited.
  */
 import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
 import { Failure, invalidRequest } from '../../base/failure.ts';
@@ -9,16 +9,16 @@ import type { Deps } from '../deps.ts';
 import { LateRequestError, statusOf } from './errors.ts';
 import { CALL_TIMEOUT_MS, observe, unreadable } from './methods.ts';
 
-/** No request needs more. */
+/** Maximum size of a request. */
 export const MESSAGE_BYTES_MAX = 64 * 1024;
 
 /** Open streams of health and reflection, in this process. */
 const KEYLESS_STREAMS_MAX = 1_000;
 
-/** The services that need no key. */
+/** Services that need no key. */
 const KEYLESS = /^\/grpc\.(health|reflection)\./;
 
-/** How the library tells what only the caller can have caused, and how we do. */
+/** gRPC codes of errors that only a caller can have caused, and our code for them. */
 const REFUSALS: readonly (readonly [told: RegExp, failure: Failure])[] = [
   [/^Error deserializing request/, unreadable()],
   [/^Failed to decompress message/, invalidRequest('the message cannot be decompressed')],
@@ -39,7 +39,7 @@ const REFUSALS: readonly (readonly [told: RegExp, failure: Failure])[] = [
 ];
 
 export function makeInterceptors(deps: Deps): ServerInterceptor[] {
-  /** End a call that no method has seen. Returns what it ends with. */
+  /** End a call before any method has seen it. Returns the status that it ends with. */
   const refuse = (path: string, error: unknown) => {
     const requestId = newId('req');
     const ending = statusOf(error, requestId);

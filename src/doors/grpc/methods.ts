@@ -1,8 +1,8 @@
 /**
- * What every method has in common: who calls, for which tenant, in which order things are checked, how
- * failures leave, and what is logged and counted.
+ * What all methods have in common: authentication, the tenant, the order of checks, rendering of
+ * failures, logs and metrics.
  *
- * A service is a table of `query()`, `command()` and `stream()`; a command is done once for each
+ * A service is a table of `query()`, `command()` and `stream()`. A command runs once for each
  * idempotency key.
  */
 import { once as nextEvent } from 'node:events';
@@ -38,7 +38,7 @@ import type { Deps } from '../deps.ts';
 import { clientAddress } from './client-address.ts';
 import { type GrpcStatus, statusOf, UnavailableError } from './errors.ts';
 
-/** How long a call may take, streams excepted, and how long any request may take to arrive. */
+/** Time limits for calls other than streams, and for the arrival of any request. */
 export const CALL_TIMEOUT_MS = 15_000;
 
 export interface Call {
@@ -46,21 +46,21 @@ export interface Call {
   readonly caller: AuthenticatedCaller;
   readonly tenant: TenantId;
   readonly requestId: string;
-  /** Aborted when the caller has gone away, or the service stops. */
+  /** Aborted when the caller has disconnected, or the service stops. */
   readonly signal: AbortSignal;
 }
 
-/** Bytes of a response, or the response. */
+/** An encoded response, or the response message. */
 type Answer = Uint8Array | Message;
 
 export interface Method {
   readonly desc: DescMethod;
-  /** How long it may take, if longer than others. */
+  /** Time limit, if longer than the usual one. */
   readonly timeoutMs?: number;
   run(call: Call, request: Message, send: (answer: Answer) => Promise<void>): Promise<Answer | undefined>;
 }
 
-/** One for each method of the service. */
+/** One handler for each method of the service. */
 export type Methods<S extends DescService> = { readonly [Name in keyof S['method']]: Method };
 
 type Unary = DescMethodUnary;
@@ -81,8 +81,8 @@ export function query<M extends Unary>(
 }
 
 /**
- * A method that changes something: `parse` refuses what is malformed before anything is looked up,
- * `effect` runs in the transaction that also keeps its answer.
+ * A method that changes something: `parse` rejects malformed requests before any look-up,
+ * `effect` runs in the transaction that also stores its answer.
  */
 export function command<M extends Unary, Input>(
   desc: M,
@@ -111,7 +111,7 @@ export function command<M extends Unary, Input>(
   };
 }
 
-/** A method that answers until its caller goes away. */
+/** A method that sends responses until its caller disconnects. */
 export function stream<M extends DescMethodServerStreaming>(
   desc: M,
   follow: (call: Call, request: Request<M>, send: (response: Response<M>) => Promise<void>) => Promise<void>,
@@ -133,10 +133,10 @@ function parseIdempotencyKey(text: string): string | undefined {
   return text;
 }
 
-/** What the door itself knows, for all its methods. */
+/** What the door itself provides to all its methods. */
 export interface Door {
   readonly deps: Deps;
-  /** Proxies whose `x-forwarded-for` is believed. */
+  /** Proxies whose `x-forwarded-for` is trusted. */
   readonly trusted: readonly AddressRange[];
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
@@ -144,7 +144,7 @@ export interface Door {
   readonly underWay: Set<string>;
 }
 
-/** What arrived in place of a request: bytes that are none. */
+/** Received in place of a request: bytes that could not be decoded. */
 const MALFORMED = Symbol('malformed');
 
 export function definitionOf(service: DescService): ServiceDefinition {
@@ -154,7 +154,7 @@ export function definitionOf(service: DescService): ServiceDefinition {
       path: pathOf(method),
       requestStream: false,
       responseStream: method.methodKind === 'server_streaming',
-      // Thrown here, it would be told as an internal error, and before anybody asked who calls.
+      // Thrown here, it would become an internal error, and would come before authentication.
       requestDeserialize: (bytes: Buffer) => {
         try {
           return fromBinary(method.input, bytes);
@@ -214,7 +214,7 @@ function streamHandler(door: Door, method: Method): handleServerStreamingCall<un
   };
 }
 
-/** Run one call from its first check to its log line. Returns what it failed with, if it did. */
+/** Run one call from its first check to its log line. Returns the failure, if any. */
 async function serve(
   door: Door,
   method: Method,
@@ -252,7 +252,7 @@ async function serve(
   return failed;
 }
 
-/** A key of a relay is known, and refused. Source: specification 5.2 and 7.3. */
+/** A relay key is valid, but this door refuses it. Source: specification 5.2 and 7.3. */
 async function authenticateCaller(door: Door, incoming: Incoming): Promise<AuthenticatedCaller> {
   const credentials = incoming.metadata.get('authorization');
   if (credentials.length > 1) throw new Failure('invalid_api_key');
@@ -267,7 +267,7 @@ export function unreadable(): Failure {
   return invalidRequest('the message is not of the type that the method takes');
 }
 
-/** The request, once it is clear that it is about the caller's own tenant. */
+/** Returns the request if it is about the caller's own tenant. */
 function readRequest(request: unknown, caller: AuthenticatedCaller): Message {
   if (request === MALFORMED) throw unreadable();
   const { tenant } = request as Message & { tenant: string };
@@ -285,7 +285,7 @@ async function inTime<T>(work: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Log and count a call that is over. */
+/** Log and count a finished call. */
 export function observe(
   deps: Deps,
   {

@@ -130,7 +130,7 @@ function parseTarget(request: Pick<KickParticipantRequest, 'room' | 'username' |
   };
 }
 
-/** The four methods that take tracks, or give them back, have requests and responses of one shape. */
+/** The four methods that take or return tracks share the shape of their requests and responses. */
 function parseRestriction(
   request: Pick<ForceMuteRequest, 'room' | 'username' | 'tracks' | 'reason' | 'actor'>,
 ): RestrictRequest {
@@ -171,7 +171,7 @@ function parseCidr(text: string): string {
   return range;
 }
 
-/** What the page before ended with. */
+/** The last item of the previous page. */
 function parseLast(token: string, pattern: RegExp): string | undefined {
   const parts = parseToken(token);
   if (parts && (parts.length !== 1 || !pattern.test(parts[0]!))) {

@@ -44,7 +44,7 @@ export const participantMethods = {
   }),
   watchParticipants: stream(method.watchParticipants, async ({ deps, caller, signal }, request, send) => {
     const actor = parseActor(request.actor);
-    // Whoever is hidden from an actor is not in the actor's stream.
+    // A stream for an actor leaves out participants that are hidden from the actor.
     const scope = [request.tenant, request.room, 'participants', actor?.username ?? ''];
     const watching = {
       room: parseRoomName(request.room),
@@ -56,7 +56,7 @@ export const participantMethods = {
   }),
 } satisfies Methods<typeof ParticipantService>;
 
-/** Pages after the first are of the same room as the first, whatever bears its name by then. */
+/** Later pages list the room of the first page, even if another room has its name by then. */
 function parsePlace(request: ListParticipantsRequest) {
   const room = parseRoomReference(request);
   const [uid, after] = parseToken(request.pageToken) ?? [];

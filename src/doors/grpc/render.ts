@@ -82,7 +82,7 @@ export function renderParticipant(participant: Participant): MessageInitShape<ty
   };
 }
 
-/** The oneof `subject`, as requests, bans and moderation events have it. */
+/** The oneof `subject` of requests, bans and moderation events. */
 export function renderSubject({ kind, value }: Subject) {
   switch (kind) {
     case 'user':

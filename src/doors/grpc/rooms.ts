@@ -104,7 +104,7 @@ export const roomMethods = {
   ),
 } satisfies Methods<typeof RoomService>;
 
-/** The two methods that tell of events go on where the other one was left. */
+/** Resume tokens of the two event methods are interchangeable. */
 function scopeOf({ tenant, room }: { readonly tenant: string; readonly room: string }): Scope {
   return [tenant, room];
 }
@@ -128,7 +128,7 @@ function parsePolicy(policy: WirePolicy): RoomPolicy {
   };
 }
 
-/** How to read each field that can be changed. */
+/** The parser of each mutable field. */
 const CHANGES = {
   max_participants: (policy) => ({ maxParticipants: parseMaxParticipants(policy.maxParticipants) }),
   locked: ({ locked }) => ({ locked }),
@@ -163,7 +163,7 @@ function parseState(state: Room_State): RoomState | undefined {
   }
 }
 
-/** Uid of the last room of the page before. */
+/** Uid of the last room of the previous page. */
 function parseRoomToken(text: string): string | undefined {
   const parts = parseToken(text);
   return parts && parseId(parts.length === 1 ? parts[0]! : '?', 'rm', 'page_token');

@@ -1,7 +1,7 @@
 /**
  * The control plane: gRPC services beside the REST interface, in the same process.
  *
- * Standard tools find their way by reflection, and health probes by `grpc.health.v1.Health`.
+ * Standard tools discover it by reflection, and health probes use `grpc.health.v1.Health`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { file_google_rpc_error_details } from '@boxoffice/contract/google/rpc/error_details';
@@ -37,15 +37,15 @@ const SERVICES = [
 const NAMES = SERVICES.map(({ service }) => service.typeName);
 
 const STREAMS_PER_CONNECTION_MAX = 200;
-/** How long a connection may have no call; a client opens another when it needs one. */
+/** How long a connection may have no call. Clients reconnect when they need to. */
 const IDLE_MS_MAX = 5 * 60_000;
-/** How long calls that are under way may take to end when the service stops. */
+/** How long calls in progress may take to finish when the service stops. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 50;
 
 export interface GrpcServer {
   readonly port: number;
-  /** Take no more calls, end the streams, finish what is under way. */
+  /** Accept no more calls, end the streams, finish calls in progress. */
   close(): Promise<void>;
 }
 
@@ -56,11 +56,11 @@ export async function openGrpc(
     readonly port: number;
     readonly tls: Tls | undefined;
     readonly trustProxy: readonly string[];
-    /** Why no calls should come; `undefined`: they may. */
+    /** Why calls should not be sent; `undefined`: the service is ready. */
     findFault(): Promise<string | undefined>;
   },
 ): Promise<GrpcServer> {
-  // What goes wrong is thrown, too; the library would write it past our log.
+  // The error is also thrown. By itself, the library would write it to the console, not to our log.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
@@ -70,7 +70,7 @@ export async function openGrpc(
     interceptors: makeInterceptors(deps),
   });
   const stopping = new AbortController();
-  // The configuration has been checked when it was read.
+  // Already validated when the configuration was read.
   const trusted = options.trustProxy.map((each) => parseRange(each)!);
   const door: Door = { deps, trusted, stopping: stopping.signal, underWay: new Set() };
   for (const { service, methods } of SERVICES) {
@@ -98,20 +98,20 @@ function bracketed(host: string): string {
 }
 
 /**
- * Until no call is under way any more, or too long. The library waits for all streams, and those who
- * follow the health of a server never end theirs.
+ * Wait until no call is in progress, up to a limit. The library itself would wait for all streams,
+ * and clients that watch the health service never end theirs.
  */
 async function drained({ underWay }: Door): Promise<void> {
   const until = performance.now() + DRAIN_MS;
   while (underWay.size > 0 && performance.now() < until) await sleep(DRAIN_CHECK_MS);
-  // The last answer is on its way.
+  // The last answer is still being sent.
   await sleep(DRAIN_CHECK_MS);
 }
 
 function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, port) => {
-      // The library tells by its message alone what the system said.
+      // The library reports the system error only in its message.
       const code = /EADDRINUSE/.exec(error?.message ?? '')?.[0];
       if (error) reject(Object.assign(error, code && { code }));
       else resolve(port);
@@ -120,8 +120,8 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
 }
 
 /**
- * The reflection service reads descriptors where the loader of `.proto` files would have left them. What is
- * in the details of a failure is described, too, so that tools can show it.
+ * The reflection service reads descriptors in the form that the `.proto` loader produces. The
+ * messages in error details are described too, so that tools can show them.
  */
 function reflect(server: Server): void {
   const files = new Map<string, Buffer>();

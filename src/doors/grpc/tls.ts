@@ -4,13 +4,13 @@ import { createSecureContext } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { StartError } from '../../base/lib/start-error.ts';
 
-/** Files in PEM. */
+/** PEM files. */
 export interface Tls {
   readonly certificateFile: string;
   readonly keyFile: string;
 }
 
-/** Without `tls`, plain HTTP/2. Fails with `StartError` where the files are not a certificate and its key. */
+/** Without `tls`, plain HTTP/2. Fails with `StartError` if the files are not a certificate and its key. */
 export async function credentialsOf(tls: Tls | undefined): Promise<ServerCredentials> {
   if (!tls) return ServerCredentials.createInsecure();
   const [cert, key] = await Promise.all([

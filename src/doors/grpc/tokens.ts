@@ -145,7 +145,7 @@ function parseCredentialId(id: string): string {
   return id;
 }
 
-/** The last credential of the page before. */
+/** The last credential of the previous page. */
 function parseLastCredential(token: string): string | undefined {
   const parts = parseToken(token);
   if (parts && (parts.length !== 1 || !isKeyId(parts[0]!))) {

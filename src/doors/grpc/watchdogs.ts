@@ -129,7 +129,7 @@ function parseWarnBefore(warnBefore: Duration | undefined): number {
   return parseDurationMs(warnBefore, 'watchdog.warn_before', { min: 0, max: DURATION_MS_MAX }) ?? 0;
 }
 
-/** Only what the mask names counts. */
+/** Only the fields in the mask count. */
 function parseChange(wire: WireWatchdog, mask: FieldMask | undefined): WatchdogChange {
   const paths = parseMask(mask, {
     of: 'watchdog',

@@ -1,12 +1,12 @@
-/** Closing a server without waiting for clients that keep their connections alive. */
+/** Closes a server without waiting for keep-alive connections. */
 import type { FastifyInstance } from 'fastify';
 
 const IDLE_CHECK_MS = 50;
 
 /**
- * Once `app` begins to close, answers tell their clients to let go of the connection, and one whose
- * answer was already on its way is closed as soon as it is idle. Node by itself closes only what is
- * idle when closing begins, and would keep the rest alive for a next request.
+ * Once `app` starts to close, answers carry `Connection: close`. A connection whose answer was already
+ * being sent is closed as soon as it is idle. Node itself closes only connections that are idle when
+ * closing starts, and would keep the others alive for a next request.
  */
 export function drainOnClose(app: Pick<FastifyInstance, 'addHook' | 'server'>): void {
   let closing = false;

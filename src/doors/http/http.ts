@@ -1,7 +1,7 @@
 /**
- * What every HTTP door has in common: limits of time and size, ids, strict bodies, logs and metrics.
+ * What all HTTP doors have in common: limits of time and size, ids, strict bodies, logs and metrics.
  *
- * A door adds its routes, and says in which shape failures leave.
+ * A door adds its routes and the format of its failures.
  */
 import http from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -32,27 +32,27 @@ export type Http = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route takes no body; an empty one, or `{}`, is let pass. */
+    /** The route takes no body. An empty one, or `{}`, is accepted. */
     emptyBody?: boolean;
-    /** The body may be left out, even where a Content-Type announces one. */
+    /** The body is optional, even with a Content-Type. */
     optionalBody?: boolean;
-    /** Reads the body, or leaves it to the strict JSON reader with `undefined`. */
+    /** Reads the body, or returns `undefined` to leave it to the strict JSON reader. */
     readBody?: (request: FastifyRequest, bytes: Buffer) => unknown;
-    /** `Cache-Control` of a success; every other answer may not be stored. */
+    /** `Cache-Control` of a success. All other answers are `no-store`. */
     cacheControl?: string;
-    /** How long the route may take to answer, where that is not the usual time. */
+    /** How long the route may take to answer, if not the usual time. */
     answerSeconds?: number;
   }
   interface FastifyRequest {
-    /** Until the request is complete; from then on, until it is answered. */
+    /** Time limit until the request is complete, then until it is answered. */
     timeLimit: NodeJS.Timeout | undefined;
-    /** The id of the key or credential that was shown, for the log. */
+    /** The id of the key or credential in the request, for the log. */
     keyId: string | undefined;
   }
 }
 
 const HEAD_BYTES_MAX = 16 * 1024;
-/** How long a client may take to send a request, and how long it waits for an answer. */
+/** How long a client may take to send a request, and how long the service may take to answer. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /** How failures leave by a door. */
@@ -60,7 +60,7 @@ export interface Door {
   readonly trustProxy: readonly string[];
   readonly bodyBytesMax: number;
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
-  /** The whole answer to what was no HTTP request, or not in time; `code` is Node's. */
+  /** The whole answer to a malformed or late HTTP request; `code` is Node's. */
   renderClientError(code: string | undefined, requestId: string): string;
 }
 
@@ -75,13 +75,13 @@ export function openHttp(deps: Deps, door: Door): Http {
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: HEAD_BYTES_MAX,
-      // Node would refuse with an empty answer; requireHost() has the words.
+      // Node would answer with an empty body; requireHost() answers with a message.
       requireHostHeader: false,
     },
     trustProxy: door.trustProxy.length > 0 ? [...door.trustProxy] : false,
     genReqId: () => newId('req'),
     routerOptions: { maxParamLength: 500 },
-    // Fastify's own settings delete unknown fields and turn "5" into 5. Both are mistakes to report.
+    // Fastify's defaults delete unknown fields and turn "5" into 5. Both are client mistakes to report.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => {
       stampHeaders(request, reply);
@@ -107,13 +107,13 @@ export function openHttp(deps: Deps, door: Door): Http {
   return app;
 }
 
-/** The one `Authorization` of a request. Fails with `invalid_api_key` where there are two. */
+/** The single `Authorization` header of a request. Fails with `invalid_api_key` if there are two. */
 export function authorizationOf(request: FastifyRequest): string | undefined {
   if (countHeader(request.raw.rawHeaders, 'authorization') > 1) throw new Failure('invalid_api_key');
   return request.headers.authorization;
 }
 
-/** Node keeps the first of two Authorization headers; a proxy may have judged the other. */
+/** Node keeps the first of two Authorization headers. A proxy may have checked the other one. */
 function countHeader(rawHeaders: readonly string[], lowerName: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -123,14 +123,14 @@ function countHeader(rawHeaders: readonly string[], lowerName: string): number {
   return count;
 }
 
-/** Before anything is said about the body of a request for what is not there. */
+/** A missing route is reported before any mistake in the request's body. */
 function refuseUnknownPaths(app: Http): void {
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? new Failure('not_found') : undefined);
   });
 }
 
-/** HTTP/1.1 has it that a request without a Host is answered with 400. */
+/** HTTP/1.1 requires 400 for a request without a Host. */
 function requireHost(app: Http): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const isMissing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
@@ -138,7 +138,7 @@ function requireHost(app: Http): void {
   });
 }
 
-/** Node would refuse what it cannot meet in a shape that is not ours; HTTP lets a server pass over it. */
+/** Node would refuse an unknown expectation with an empty answer. HTTP allows a server to ignore it. */
 function ignoreExpectations(app: Http): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 }
@@ -148,7 +148,7 @@ function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header
   reply.header('x-request-id', request.id);
 }
 
-/** JSON and nothing else, not compressed, and strictly read. */
+/** Accepts JSON only, uncompressed, strictly parsed. */
 function parseBodies(app: Http): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const encoding = request.headers['content-encoding'];
@@ -171,13 +171,13 @@ function parseBodies(app: Http): void {
   );
 }
 
-/** What a Content-Type says of the characters of a body. */
+/** The charset of a Content-Type. */
 function requireUtf8(request: FastifyRequest): void {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
 }
 
-/** By hand, because Fastify's `handlerTimeout` ends as soon as the body has been read. */
+/** Implemented here because Fastify's `handlerTimeout` ends once the body has been read. */
 function limitTime(app: Http): void {
   app.decorateRequest('timeLimit', undefined);
   const giveUpAfter = (ms: number, reply: FastifyReply) =>
@@ -200,7 +200,7 @@ function limitTime(app: Http): void {
   });
 }
 
-/** A body that may be left out is an empty one when it is. */
+/** A missing optional body becomes an empty one. */
 function fillOptionalBody(app: Http): void {
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.optionalBody && request.body === undefined) request.body = {};
@@ -214,10 +214,10 @@ function isEmptyObject(value: unknown): boolean {
   );
 }
 
-/** All that a request line can name; of CONNECT, Node never makes a request. */
+/** All methods that can reach a route. Node creates no request for CONNECT. */
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
 
-/** Notes which methods each path has; call the result when all routes are there. */
+/** Collects the methods of each path. Call the result when all routes are registered. */
 export function collectMethods(app: Http): () => void {
   const methodsOf = new Map<string, Set<string>>();
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
@@ -234,7 +234,7 @@ export function collectMethods(app: Http): () => void {
   };
 }
 
-/** A path that exists, asked with a method that it does not have: 405, naming those that it has. */
+/** An existing path with a method that it does not have: 405, with the allowed methods. */
 function refuseOtherMethods(app: Http, url: string, methods: ReadonlySet<string>): void {
   const allow = [...methods].sort().join(', ');
   app.route({
@@ -249,7 +249,7 @@ function refuseOtherMethods(app: Http, url: string, methods: ReadonlySet<string>
   });
 }
 
-/** Headers, one log line and the metrics of every request. Routes are named by their pattern, never by a URL. */
+/** Headers, one log line and the metrics of every request. Routes are logged as patterns, never as URLs. */
 function observe(app: Http, deps: Deps): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     stampHeaders(request, reply);

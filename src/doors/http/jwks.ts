@@ -4,7 +4,7 @@ import { listPublicKeys } from '../../access/tokens/list-public-keys.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from './http.ts';
 
-/** Far less than the hour that the schedule of the keys allows for. */
+/** Far less than the hour that the rotation schedule of the keys allows for. */
 const MAX_AGE_SECONDS = 300;
 
 const JwkSchema = Type.Object({

@@ -1,12 +1,12 @@
-/** What the HTTP server refuses by itself, in our own words. */
+/** Failures that the HTTP server itself reports, as ours. */
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { FAILURES, Failure, invalidRequest } from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
 
 /**
- * Read Fastify's own refusals as the failures they are; anything unknown is ours to answer for.
+ * Map Fastify's own errors to failures. Unknown errors are internal.
  *
- * `bodyMax` is how long a body may be, in words.
+ * `bodyMax` is the maximum body size, in words.
  */
 export function asFailure(error: unknown, request: FastifyRequest, bodyMax: string): Failure | undefined {
   return asRefusal(error, bodyMax) ?? (request.raw.complete ? undefined : asIncomplete(error));
@@ -33,10 +33,10 @@ function asRefusal(error: unknown, bodyMax: string): Failure | undefined {
 }
 
 /**
- * What went wrong while the request was still arriving is its sender's to mend.
+ * An error while the request was still arriving is the client's.
  *
- * Once it is complete the same codes mean that the database was lost, or that we were too slow: a
- * relay must then hear 500 and send its batch again, never a 400 that tells it to give up.
+ * Once the request is complete, the same codes mean that the database was lost or that we were too slow.
+ * A relay must then get a 500 and resend its batch, never a 400 that makes it give up.
  */
 function asIncomplete(error: unknown): Failure | undefined {
   const { code, message } = error as FastifyError;
@@ -46,7 +46,7 @@ function asIncomplete(error: unknown): Failure | undefined {
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return invalidRequest('the body ended early');
     case 'ECONNRESET':
-      // The sender's connection is `aborted`; anybody else's, such as the database's, says more.
+      // `aborted` means the client's connection. Other connections, such as the database's, say more.
       return message === 'aborted' ? invalidRequest('the body ended early') : undefined;
     default:
       return undefined;
@@ -72,7 +72,7 @@ function describeFault(fault: Fault | undefined): string {
   return `${path || 'body'} ${(fault.message ?? 'is not valid').replace(/^must NOT have/, 'must not have')}`;
 }
 
-/** Why a socket is let go that did not speak HTTP, or not in time. `code` is Node's. */
+/** Why a socket is closed after malformed or late HTTP. `code` is Node's. */
 export function describeClientError(code: string | undefined): string {
   const what =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
@@ -83,7 +83,7 @@ export function describeClientError(code: string | undefined): string {
   return `${FAILURES.invalid_request}: ${what}`;
 }
 
-/** A 400 by hand, where there is no request to answer. */
+/** A 400 written by hand, because there is no request to answer. */
 export function renderRaw(contentType: string, text: string, requestId: string): string {
   return [
     'HTTP/1.1 400 Bad Request',

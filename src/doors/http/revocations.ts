@@ -1,4 +1,4 @@
-/** `GET /v1/revocations/{tenant}`: what relays must refuse of a tenant's tokens, as soon as they must. Public. */
+/** `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling. Public. */
 import Type from 'typebox';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
@@ -6,7 +6,7 @@ import { POLL_SECONDS } from '../../control/revocations/revocation-feed.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from './http.ts';
 
-/** For reading, on top of what a poll waits. */
+/** For sending the answer, in addition to the wait of a poll. */
 const READ_SECONDS = 15;
 
 export function revocationsRoute(app: Http, deps: Deps): void {

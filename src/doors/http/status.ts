@@ -1,4 +1,4 @@
-/** The status that each failure has at the doors that speak HTTP. Source: specification 7.1 and 7.2. */
+/** The HTTP status of each failure. Source: specification 7.1 and 7.2. */
 import type { FailureKind } from '../../base/failure.ts';
 
 export const STATUS = {

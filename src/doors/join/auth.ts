@@ -1,4 +1,4 @@
-/** The doorkeeper of `/join`. */
+/** Authentication of `/join`. */
 import type { FastifyRequest } from 'fastify';
 import { authenticateDevice } from '../../access/devices/authenticate-device.ts';
 import type { Device } from '../../access/devices/device-credential.ts';
@@ -13,8 +13,8 @@ declare module 'fastify' {
 }
 
 /**
- * Runs before a byte of the body is read: a stranger is told 401, whoever may publish nothing 403,
- * and whoever comes too often 429. So a malformed join counts as any other.
+ * Runs before the body is read: 401 for an unknown credential, 403 for one that may publish
+ * nothing, 429 for one with too many joins. A malformed join therefore counts as any other.
  */
 export async function requireDevice(deps: Deps, request: FastifyRequest): Promise<void> {
   request.device = await authenticateDevice(deps, authorizationOf(request), request.ip);
@@ -22,7 +22,7 @@ export async function requireDevice(deps: Deps, request: FastifyRequest): Promis
   await deps.joinLimit.count(request.device.credentialId);
 }
 
-/** Who is joining, once that is known. */
+/** The authenticated credential. */
 export function deviceOf(request: FastifyRequest): Device {
   if (!request.device) throw new Failure('invalid_api_key');
   return request.device;

@@ -1,10 +1,10 @@
 /** Cross-origin requests (CORS, as in the Fetch standard): which web pages may join. */
 import type { Http } from '../http/http.ts';
 
-/** How long a browser may remember that it may ask. Browsers cap it themselves. */
+/** How long a browser may cache a preflight. Browsers cap it themselves. */
 const MAX_AGE_SECONDS = 7200;
 
-/** Without origins nothing is allowed, and nothing is said about it. */
+/** Without origins no page is allowed, and no CORS header is sent. */
 export function allowOrigins(app: Http, origins: readonly string[]): void {
   if (origins.length === 0) return;
   const everyone = origins.includes('*');

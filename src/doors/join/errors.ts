@@ -12,7 +12,7 @@ const OUTAGES: Readonly<Record<Outage, { readonly status: number; readonly text:
   deadline_exceeded: { status: 504, text: 'deadline exceeded' },
 };
 
-/** A database that comes back does so in seconds; clients add a back-off of their own. */
+/** A database outage usually lasts seconds. Clients add their own back-off. */
 const RETRY_AFTER_OUTAGE = 2;
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -37,7 +37,7 @@ function isTimeout(error: unknown): boolean {
   return (error as { code?: unknown }).code === 'FST_ERR_HANDLER_TIMEOUT';
 }
 
-/** A message may repeat what the caller sent, such as the name of a field. */
+/** Messages may quote the request, such as the name of a field. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '?');
 }

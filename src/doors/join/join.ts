@@ -14,7 +14,7 @@ import { BODY_BYTES_MAX } from './limits.ts';
 
 const COORDINATE = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
 
-/** A public key as WebCrypto exports it; a private one has a member that is not known here. */
+/** A public key as WebCrypto exports it. A private key has members that this schema does not allow. */
 const KeySchema = closed({
   kty: word('EC'),
   crv: word('P-256'),
@@ -44,7 +44,7 @@ const AnswerSchema = Type.Object({
   device: Type.String(),
 });
 
-/** As one of one word: a refusal then names it. */
+/** A union of one word, so that a refusal names the word. */
 function word<const T extends string>(value: T) {
   return Type.Unsafe<T>({ type: 'string', enum: [value] });
 }

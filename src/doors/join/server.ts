@@ -14,18 +14,18 @@ import { BODY_BYTES_MAX } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What became of a join, for the metrics: `joined`, or why not. */
+    /** The outcome of a join, for the metrics: `joined`, or why not. */
     outcome: string;
   }
 }
 
 export interface JoinDoor {
   readonly deps: Deps;
-  /** Origins of the web pages that may call; `*` for every one. */
+  /** Origins of the web pages that may call; `*` allows all. */
   readonly origins: readonly string[];
 }
 
-/** A door on an address of its own. */
+/** A door with an address of its own. */
 export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly string[] }): Promise<Http> {
   const app = openHttp(door.deps, {
     trustProxy: door.trustProxy,
@@ -41,7 +41,7 @@ export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly
   return app;
 }
 
-/** The route, in a context of its own: its errors are text wherever it is registered. */
+/** The route, in its own context: its errors are plain text wherever it is registered. */
 export async function joinDoor(app: Http, { deps, origins }: JoinDoor): Promise<void> {
   app.decorateRequest('device', undefined);
   app.decorateRequest('outcome', 'joined');

@@ -1,16 +1,16 @@
-/** The operator's door: health and metrics, on a port of its own that is never public. */
+/** The operator's door: health and metrics, on a separate port that is never public. */
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from '../http/drain.ts';
 
-/** What the door tells about: this process, or several together. */
+/** What the door reports on: this process, or several together. */
 export interface Watched {
   readonly log: Logger;
-  /** Whether anybody serves at all. */
+  /** Whether any process serves. */
   isAlive(): boolean;
-  /** Why no requests should come; `undefined`: they may. */
+  /** Why requests should not be sent; `undefined`: ready. */
   findFault(): Promise<string | undefined>;
   /** In the text format of Prometheus. */
   readMetrics(): Promise<string>;
@@ -23,7 +23,7 @@ export function buildOps(watched: Watched): FastifyInstance {
   });
   drainOnClose(app);
 
-  // Somebody answers. Whether the work can be done is another question.
+  // Liveness only. Readiness is separate.
   app.get('/healthz', async (_request, reply) =>
     watched.isAlive() ? { status: 'ok' } : reply.code(503).send({ status: 'nobody serves' }),
   );
@@ -41,7 +41,7 @@ export function buildOps(watched: Watched): FastifyInstance {
   return app;
 }
 
-/** The service of this process, seen from inside. */
+/** The service of this process. */
 export function watchProcess(deps: Deps, state: { readonly stopping: boolean }): Watched {
   return {
     log: deps.log,

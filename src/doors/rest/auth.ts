@@ -1,4 +1,4 @@
-/** The doorkeeper of the REST routes: which kind of key a route takes, and for tenants in which status. */
+/** Authentication of the REST routes: which kind of key a route takes, and for which statuses of the tenant. */
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { KeyKind } from '../../access/keys/api-key.ts';
 import { type AuthenticatedCaller, authenticate } from '../../access/keys/authenticate.ts';
@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Runs before a byte of the body is read: a stranger is told 401 and nothing else. */
+/** Runs before the body is read: an unknown caller gets 401 and no other information. */
 export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler {
   return async (request) => {
     request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
@@ -21,7 +21,7 @@ export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler
   };
 }
 
-/** Who is calling, on a route that requires a key. */
+/** The caller, on a route that requires a key. */
 export function callerOf(request: FastifyRequest): AuthenticatedCaller {
   if (!request.caller) throw new Failure('invalid_api_key');
   return request.caller;

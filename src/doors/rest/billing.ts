@@ -1,4 +1,4 @@
-/** `/v1/billing` and what is below it. Source: specification 4.3 to 4.6. */
+/** `/v1/billing` and below. Source: specification 4.3 to 4.6. */
 import Type from 'typebox';
 import { microsOfCents, renderAmount } from '../../money/amount.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';

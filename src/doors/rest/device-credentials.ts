@@ -1,4 +1,4 @@
-/** `/v1/device-credentials` and what is below it: what devices join with. Source: specification 5, 6. */
+/** `/v1/device-credentials` and below. Source: specification 5, 6. */
 import Type from 'typebox';
 import { createCredential } from '../../access/devices/create-credential.ts';
 import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
@@ -116,7 +116,7 @@ function create(app: Http, deps: Deps): void {
   );
 }
 
-/** The format allows for leap seconds and for years that a date cannot hold. */
+/** The format allows leap seconds, and years that a Date cannot hold. */
 function parseTime(text: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw invalidRequest('expires_at must match format "date-time"');

@@ -4,10 +4,10 @@ import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import { BODY_MAX } from './limits.ts';
 
-/** There is no telling when payments will be configured; an hour keeps clients from asking all the time. */
+/** It is unknown when payments will be configured. An hour limits how often clients retry. */
 const RETRY_AFTER_NOT_CONFIGURED = 3600;
 
-/** Answer with what was thrown, whatever it is. */
+/** Answer with what was thrown. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = asFailure(error, request, BODY_MAX);
   if (!failure) {
@@ -26,7 +26,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   });
 }
 
-/** What a socket is told that did not speak HTTP, or not in time. */
+/** The answer on a socket after malformed or late HTTP. */
 export function renderClientError(code: string | undefined, requestId: string): string {
   const text = JSON.stringify({ error: describeClientError(code) });
   return renderRaw('application/json; charset=utf-8', text, requestId);

@@ -1,4 +1,4 @@
-/** `/v1/keys` and what is below it. Source: specification 4.7 to 4.10. */
+/** `/v1/keys` and below. Source: specification 4.7 to 4.10. */
 import Type from 'typebox';
 import { KEY_KINDS } from '../../access/keys/api-key.ts';
 import { createKey } from '../../access/keys/create-key.ts';

@@ -1,4 +1,4 @@
-/** Limits of this door. Source: specification 8. Those of a resource stand beside its noun. */
+/** Limits of this door. Source: specification 8. Limits of a resource are next to its noun. */
 
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** BODY_BYTES_MAX in words, for the message. */

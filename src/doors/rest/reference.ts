@@ -1,9 +1,9 @@
 /**
- * The description at `/openapi.json` and the reference page at `/docs`, to read and to try out. Nothing
- * on the page comes from elsewhere.
+ * The description at `/openapi.json` and the interactive reference page at `/docs`. The page loads nothing
+ * from other hosts.
  *
- * An application of their own serves them, opened by the first request for either: a service that is
- * never asked saves 5 MB, and at every start the time to load them.
+ * A separate application serves them and is created by the first request for either: a service that
+ * never gets one saves 5 MB, and the load time at every start.
  */
 import Fastify, {
   type FastifyInstance,
@@ -18,12 +18,12 @@ import { openApi } from './openapi.ts';
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="140" height="28" viewBox="0 0 140 28" role="img" aria-label="Boxoffice">
 <text x="0" y="21" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#fff">Boxoffice</text></svg>`;
 
-/** The page styles some elements one by one; scripts are ours alone. */
+/** The page has inline styles; all scripts are ours. */
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Describes the routes that `app` is given after this call. */
+/** Describes the routes that are registered with `app` after this call. */
 export function reference(app: Http, publicUrl: string): void {
   const routes: RouteOptions[] = [];
   let opening: Promise<FastifyInstance> | undefined;
@@ -33,7 +33,7 @@ export function reference(app: Http, publicUrl: string): void {
     const { url, headers } = request;
     const answer = await (await opening).inject({ method: 'GET', url, headers });
     if (answer.statusCode === 404) throw new Failure('not_found');
-    // What concerns one connection is between us and the client.
+    // Hop-by-hop headers belong to the client's connection.
     const { connection, ...described } = answer.headers;
     return reply.code(answer.statusCode).headers(described).send(answer.rawPayload);
   };
@@ -41,7 +41,7 @@ export function reference(app: Http, publicUrl: string): void {
   app.addHook('onRoute', (route) => void routes.push(route));
 }
 
-/** An application that knows of `routes` what is to be told of them, and answers none of them. */
+/** An application that describes `routes` and serves none of them. */
 async function openReference(routes: readonly RouteOptions[], publicUrl: string): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),

@@ -1,9 +1,9 @@
 /**
- * Where the customer comes back to: from the provider's payment page to `GET /checkout/{id}`, from its
- * portal to `GET /portal/closed`.
+ * The pages that customers return to: `GET /checkout/{id}` from the provider's payment page,
+ * `GET /portal/closed` from its portal.
  *
- * The first says what has become of the payment, and shows nothing that the address alone should not
- * give away: no tenant, no key, no balance. While the provider's word is awaited it reloads itself.
+ * The checkout page shows the state of the payment, and nothing that the URL alone should not
+ * reveal: no tenant, no key, no balance. It reloads itself until the provider has reported.
  */
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -40,7 +40,7 @@ export function returnPages(app: Http, deps: Deps): void {
 interface Page {
   readonly title: string;
   readonly text: string;
-  /** Look again in a moment. */
+  /** Reload after a moment. */
   readonly waiting?: boolean;
 }
 
@@ -91,7 +91,7 @@ function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .send(renderPage(page));
 }
 
-/** Titles and texts are ours and hold nothing of a request, so there is nothing to escape. */
+/** Titles and texts are constants, so there is nothing to escape. */
 function renderPage({ title, text, waiting }: Page): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,8 +1,8 @@
 /**
- * The resources as the wire shows them, and how ours become them.
+ * The resources on the wire, and their renderers.
  *
- * Source: specification 2. Schemas check what comes in, write what goes out (a field that a schema
- * does not name cannot leave), and make the OpenAPI description.
+ * Source: specification 2. Schemas validate requests, serialize answers (a field that a schema
+ * does not name is never sent), and generate the OpenAPI description.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
@@ -138,7 +138,7 @@ export function renderDeviceCredential(credential: DeviceCredential): Static<typ
   };
 }
 
-/** An object with a member of the same kind for each of these names. */
+/** An object with a member of the same schema for each of these names. */
 function each<const T extends readonly string[], S extends TSchema>(names: T, schema: S) {
   return Type.Object(Object.fromEntries(names.map((name) => [name, schema])) as Record<T[number], S>);
 }
@@ -183,12 +183,12 @@ const ErrorSchema = Type.Object({
   code: Type.Optional(Type.String()),
 });
 
-/** Request bodies name all their fields: anything else is a mistake of the caller's. */
+/** Request bodies list all their fields. Any other field is the caller's mistake. */
 export function body<T extends Record<string, TSchema>>(fields: T) {
   return Type.Object(fields, { additionalProperties: false });
 }
 
-/** Of a key or a device credential that is to be created. */
+/** The name of a new key or device credential. */
 export const KeyNameSchema = Type.String({ minLength: 1, maxLength: KEY_NAME_LENGTH_MAX });
 
 /** The body that rotates a key or a device credential. */
@@ -198,7 +198,7 @@ export const RotationSchema = body({
   ),
 });
 
-/** The answers of a route: its own, and the errors that it may give. */
+/** The answers of a route: its own, and the errors that it can return. */
 export function answers<T extends Record<number, TSchema>>(own: T, ...errors: number[]) {
   return { ...own, ...Object.fromEntries(errors.map((status) => [status, ErrorSchema])) } as T;
 }

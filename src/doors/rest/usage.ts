@@ -31,7 +31,7 @@ const RecordSchema = body({
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the quick reading of the body found, where it found anything. */
+    /** The result of the fast parser, if it accepted the body. */
     records: UsageRecords | undefined;
   }
 }
@@ -45,7 +45,7 @@ export function usageRoute(app: Http, deps: Deps): void {
       config: {
         readBody: (request, bytes) => {
           request.records = readPlainUsage(bytes, renderTenantId(callerOf(request).tenant));
-          // What was read is valid; the schema is left with nothing to look at.
+          // The fast parser has validated the records, so the schema gets an empty list.
           return request.records && { records: [] };
         },
       },
@@ -81,7 +81,7 @@ export function usageRoute(app: Http, deps: Deps): void {
   );
 }
 
-/** The schema has checked each field by itself; left are the tenant, and our own types. */
+/** The schema has validated each field. This checks the tenant and converts to our types. */
 function parseRecords(given: readonly Static<typeof RecordSchema>[], tenant: TenantId): UsageRecord[] {
   const expected = renderTenantId(tenant);
   return given.map((record, index) => {

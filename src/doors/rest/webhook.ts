@@ -1,4 +1,4 @@
-/** `POST /v1/stripe/webhook`: notifications of the payment provider. Source: specification 4.13. */
+/** `POST /v1/stripe/webhook`: provider events. Source: specification 4.13. */
 import type { FastifyInstance } from 'fastify';
 import type Stripe from 'stripe';
 import { invalidRequest } from '../../base/failure.ts';
@@ -6,10 +6,10 @@ import { handleEvent } from '../../money/payments/handle-event.ts';
 import { type Provider, requireProvider } from '../../money/payments/provider.ts';
 import type { Deps } from '../deps.ts';
 
-/** Older signatures are refused, so that a captured notification cannot be played again for ever. */
+/** Older signatures are refused, so that a captured event cannot be replayed later. */
 const TOLERANCE_SECONDS = 300;
 
-/** A plugin of its own, because here the body stays the very bytes that were signed. */
+/** A plugin of its own, because here the body must stay the exact bytes that were signed. */
 export async function webhookRoute(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
@@ -29,13 +29,13 @@ function verify({ stripe, webhookSecrets }: Provider, body: unknown, signature: 
     try {
       return stripe.webhooks.constructEvent(body, signature, secret, TOLERANCE_SECONDS);
     } catch {
-      // Another secret may be the one; whoever has none of them is told nothing more.
+      // Try the next secret. If none matches, the answer gives no details.
     }
   }
   throw invalidRequest('the signature is not valid');
 }
 
-/** What is signed is the provider's, but one endpoint of his may be set to send events of another shape. */
+/** The provider signs the body, but an endpoint may be configured to send events of another shape. */
 function isEvent(value: unknown): value is Stripe.Event {
   const event = value as Partial<Stripe.Event> | null;
   return (

@@ -1,4 +1,4 @@
-/** What commands accept as arguments. A value that is not understood ends the command with exit code 2. */
+/** Parsers for command arguments. A value that is not understood ends the command with exit code 2. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { microsOfDollars } from '../../money/amount.ts';
@@ -19,7 +19,7 @@ export function limitOption(fallback: number): Option {
   return new Option('--limit <n>', 'how many at most').argParser(parseLimit).default(fallback);
 }
 
-/** The same answer for programs. */
+/** The same answer as JSON. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON');
 }

@@ -1,4 +1,4 @@
-/** The database that a command works on: that of DATABASE_URL, or else the embedded one of DATA_DIR. */
+/** The database that a command uses: that of DATABASE_URL, or else the embedded one in DATA_DIR. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -14,7 +14,7 @@ export interface Connected {
   readonly config: Config;
 }
 
-/** Connect, work, and leave everything as it was found. */
+/** Connect, run the work, and leave the server as it was found. */
 export async function withDatabase(work: (connected: Connected) => Promise<void>): Promise<void> {
   const config = readConfig(process.env);
   const embedded = config.databaseUrl === undefined ? await attach(config.dataDir) : undefined;
@@ -28,7 +28,7 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
 }
 
 async function attach(dataDir: string): Promise<Embedded> {
-  // Attaching would create it: an operator who mistyped a folder should rather hear of it.
+  // Attaching would create the database. Fail instead, in case the operator mistyped the folder.
   if (!existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
     throw new Error(
       `there is no database in ${dataDir}: set DATABASE_URL or DATA_DIR, or start the service once`,
@@ -39,9 +39,9 @@ async function attach(dataDir: string): Promise<Embedded> {
 }
 
 /**
- * A view of the whole database at one instant, for as long as `work` takes.
+ * A snapshot of the whole database for the duration of `work`.
  *
- * The pool gives up a statement after some seconds; here reading everything may take hours.
+ * The pool cancels a statement after some seconds; reading everything may take hours.
  */
 export async function withSnapshot<T>(
   { db, url }: Connected,

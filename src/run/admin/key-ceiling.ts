@@ -1,4 +1,4 @@
-/** `admin key-ceiling`: what tokens that are minted with an API key may carry at most. */
+/** `admin key-ceiling`: the maximum that tokens minted with an API key may carry. */
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
 import { isKeyId } from '../../access/keys/api-key.ts';

@@ -12,7 +12,7 @@ export function printTable(
   { right = [] }: { right?: readonly string[] } = {},
 ): void {
   const texts = rows.map((row) => row.map(showCell));
-  // Not spread into one call: there may be more rows than a call takes arguments.
+  // Not spread into one call: there may be more rows than a call accepts arguments.
   const widths = headings.map((heading, at) =>
     texts.reduce((width, row) => Math.max(width, row[at]!.length), heading.length),
   );
@@ -25,7 +25,7 @@ export function printTable(
   }
 }
 
-/** Names and values, one a line. */
+/** Names and values, one pair a line. */
 export function printFields(fields: Readonly<Record<string, Cell>>): void {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   for (const [name, value] of Object.entries(fields)) {
@@ -51,7 +51,7 @@ function showCell(cell: Cell): string {
   return printable(String(cell));
 }
 
-/** Names and addresses come from strangers: what would steer a terminal is shown as a question mark. */
+/** Names and addresses are user input: control characters are printed as question marks. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 }

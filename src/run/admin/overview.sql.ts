@@ -1,4 +1,4 @@
-/** SQL of what operators look at. It only reads. */
+/** SQL for what operators look at. Read-only. */
 import type { Db } from '../../base/db/pool.ts';
 import type { Tenant, TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 
@@ -22,7 +22,7 @@ export async function listTenants(
   return rows;
 }
 
-/** `carry` is over PRICE_DENOMINATOR; `conflicts` counts ids that came again with other values. */
+/** `carry` is over PRICE_DENOMINATOR; `conflicts` counts ids that were reported again with other values. */
 export interface AccountOverview {
   readonly balance: bigint;
   readonly carry: bigint;
@@ -57,7 +57,7 @@ export async function listStatusChanges(db: Db, tenant: TenantId): Promise<Statu
   return rows;
 }
 
-/** What a relay reported: the fields of a usage record, but for its id. Absent ones are null. */
+/** What a relay reported: the fields of a usage record without the id. Absent ones are null. */
 export interface Report {
   readonly room: string | null;
   readonly participant: string | null;
@@ -75,7 +75,7 @@ export interface Conflict {
   readonly lastAt: Date;
   /** What was charged. */
   readonly accepted: Report;
-  /** What came later, the newest of it. */
+  /** The latest conflicting report. */
   readonly reported: Partial<Report>;
 }
 
@@ -98,7 +98,7 @@ export async function listConflicts(db: Db, tenant: TenantId, limit: number): Pr
   return rows;
 }
 
-/** A notification of the payment provider that only a person can judge. */
+/** A provider event that needs a decision by a person. */
 export interface ParkedEvent {
   readonly id: string;
   readonly type: string;

@@ -1,9 +1,9 @@
-/** Says on stderr what long work is at, so that whoever waits knows that it goes on. */
+/** Prints the progress of long work on stderr. */
 
 const EVERY_MS = 2_000;
 
 export interface Progress {
-  /** What is under way now. Shown at the next turn, if it lasts that long. */
+  /** The current step. Printed at the next tick, if it lasts that long. */
   at(what: string): void;
   stop(): void;
 }

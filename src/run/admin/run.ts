@@ -1,8 +1,8 @@
 /**
- * The operator's commands, put together.
+ * The operator's commands.
  *
- * A command ends with exit code 0 when it did what was asked, 1 when it was refused, failed or found
- * something wrong, and 2 when it was not understood.
+ * Exit codes: 0 for success, 1 if the command was refused, failed or found a problem, 2 if it was
+ * not understood.
  */
 import { Command, CommanderError } from 'commander';
 import { Failure } from '../../base/failure.ts';
@@ -52,7 +52,7 @@ export async function runAdmin(args: readonly string[]): Promise<number> {
 
   try {
     await program.parseAsync(args, { from: 'user' });
-    // A command that found something wrong has said so there.
+    // A command that found a problem has set the exit code.
     return Number(process.exitCode ?? 0);
   } catch (error) {
     return report(error);
@@ -60,7 +60,7 @@ export async function runAdmin(args: readonly string[]): Promise<number> {
 }
 
 function report(error: unknown): number {
-  // Commander has printed what it has to say: the help that was asked for, or what it did not understand.
+  // Commander has already printed the help or the error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : NOT_UNDERSTOOD;
   process.stderr.write(`${describe(error)}\n`);
   return error instanceof ConfigError ? NOT_UNDERSTOOD : FAILED;
@@ -69,7 +69,7 @@ function report(error: unknown): number {
 function describe(error: unknown): string {
   if (error instanceof Failure || error instanceof ConfigError) return error.message;
   if (codeOf(error) === UNDEFINED_TABLE) return 'the database has no tables yet: start the service once';
-  // Connecting to several addresses of a host fails with all of their errors, and no message of its own.
+  // Connecting to several addresses of a host fails with an AggregateError, which has no message of its own.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const cause: unknown = first ?? error;
   return hideSecrets(cause instanceof Error ? cause.message : String(cause));

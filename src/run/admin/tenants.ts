@@ -172,7 +172,7 @@ function printOverview({ tenant, account, settings, keys, history }: Overview): 
   );
 }
 
-/** To four decimals, and cut off there. */
+/** Four decimals, truncated. */
 function carryOf({ carry }: AccountOverview): string {
   return `0.${((carry * 10_000n) / PRICE_DENOMINATOR).toString().padStart(4, '0')}`;
 }

@@ -1,4 +1,4 @@
-/** Let automatic top-ups run again, whatever has stopped them. */
+/** Let automatic top-ups run again after any stop. */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
@@ -15,7 +15,7 @@ export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readon
     await lockAccount(tx, tenant);
     const settings = await findPaymentSettings(tx, tenant);
     await unfreeze(tx, tenant, 'all');
-    // Turned on anew, they leave behind the pause and the declines of the card; turned off, they stay off.
+    // Turning them on again resets the pause and the declines of the card. If they are off, they stay off.
     if (settings.topUpEnabled)
       await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
     if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);

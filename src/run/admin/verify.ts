@@ -1,4 +1,4 @@
-/** `admin verify`: is everything that is stored still true? */
+/** `admin verify`: checks everything that is stored. */
 import type { Command } from 'commander';
 import type Stripe from 'stripe';
 import type { Db, Pool } from '../../base/db/pool.ts';
@@ -27,7 +27,7 @@ import { type Connected, withDatabase, withSnapshot } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { type Progress, startProgress } from './progress.ts';
 
-/** What is compared by a statement each. */
+/** The comparisons, one statement each. */
 const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> = {
   balances: compareBalances,
   chains: compareChains,
@@ -85,7 +85,7 @@ async function findDifferences(
 
 interface Findings {
   readonly differences: Difference[];
-  /** Some comparison found more than it could show. */
+  /** A comparison found more differences than the report shows. */
   more: boolean;
 }
 
@@ -137,7 +137,7 @@ async function comparePaymentsAtProvider(db: Pool, stripe: Stripe, findings: Fin
   for await (const difference of compareWithProvider(db, stripe)) note(difference);
 }
 
-/** Takes down differences, but not without end. */
+/** Collects differences, up to a limit. */
 function limitedTo(max: number, findings: Findings): (difference: Difference | undefined) => void {
   let noted = 0;
   return (difference) => {

@@ -1,7 +1,7 @@
 /**
  * One PostgreSQL cluster on disk and its server process: create, find, start, stop.
  *
- * Nothing here knows who uses the cluster; `embedded.ts` sees to that.
+ * This file does not know who uses the cluster; see `embedded-postgres.ts`.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,7 +19,7 @@ export interface Log {
   warn(message: string): void;
 }
 
-/** A cluster in `dir`; `password` opens its superuser `postgres`. Not `durable`: for tests only. */
+/** A cluster in `dir`; `password` is that of its superuser `postgres`. Not `durable`: for tests only. */
 export interface Cluster {
   readonly dataDir: string;
   readonly dir: string;
@@ -37,7 +37,7 @@ export interface Postmaster {
 
 export const SUPERUSER = 'postgres';
 
-/** Waiting is done in steps of this length: short beside the 100 ms that a server start takes. */
+/** Poll interval: short compared with the 100 ms that a server start takes. */
 export const STEP_MS = 10;
 
 const RECOVERY_MS_MAX = 600_000;
@@ -46,13 +46,13 @@ const IMMEDIATE_SHUTDOWN_MS_MAX = 5_000;
 const LOG_BYTES_MAX = 1 << 20;
 const PORT_TRIES_MAX = 5;
 
-/** Open the cluster of `dataDir`, creating folder, password and cluster where they are missing. */
+/** Open the cluster of `dataDir`. Creates folder, password and cluster if they are missing. */
 export async function openCluster(path: string, durable: boolean, log: Log): Promise<Cluster> {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  // The server runs inside its folder, where a relative path would lead elsewhere.
+  // The server runs inside its folder, so a relative path would resolve differently there.
   const dataDir = fs.realpathSync(path);
   const dir = join(dataDir, 'postgres');
-  // In this order: another starter may put its whole cluster there at any moment.
+  // In this order: another starter may rename its whole cluster into place at any moment.
   const occupied = fs.existsSync(dir) && fs.readdirSync(dir).length > 0;
   const exists = fs.existsSync(join(dir, 'PG_VERSION'));
   if (occupied && !exists) {
@@ -77,7 +77,7 @@ function openPassword(path: string, clusterExists: boolean): string {
   return keepFile(path, () => randomBytes(32).toString('base64url')).trim();
 }
 
-/** Initialise beside the final place and rename: there is either a whole cluster or none. */
+/** Initialise next to the final path, then rename: there is a whole cluster or none. */
 async function createCluster(cluster: Cluster, log: Log): Promise<void> {
   log.info(`creating the embedded database in ${cluster.dir}`);
   removeAbandonedDrafts(cluster.dataDir);
@@ -90,7 +90,7 @@ async function createCluster(cluster: Cluster, log: Log): Promise<void> {
     await runInitdb(cluster, draft, passwordFile);
     fs.renameSync(draft, cluster.dir);
   } catch (error) {
-    // Another starter was quicker; its cluster has the same password.
+    // Another starter was faster; its cluster has the same password.
     if (!fs.existsSync(join(cluster.dir, 'PG_VERSION'))) throw error;
   } finally {
     fs.rmSync(passwordFile, { force: true });
@@ -146,10 +146,10 @@ async function runInitdb(cluster: Cluster, dir: string, passwordFile: string): P
 }
 
 /**
- * How to start a program on `dir`. Only PATH is handed down: our environment holds secrets.
+ * How to start a program on `dir`. Only PATH is passed on: our environment holds secrets.
  *
- * A folder above may be closed to the account. The child is therefore placed inside `dir` before it
- * gives up root, and reaches it through `/proc/self/cwd`, which passes no parent. Every backend
+ * The account may have no access to a parent folder. The child therefore changes to `dir` before it
+ * drops root, and reaches it through `/proc/self/cwd`, which traverses no parent. Every backend
  * inherits that working directory.
  */
 function launch(program: ServerProgram, dir: string) {
@@ -159,10 +159,10 @@ function launch(program: ServerProgram, dir: string) {
 }
 
 /**
- * The server that runs on this cluster, whoever started it.
+ * The server that runs on this cluster, regardless of which process started it.
  *
- * A lock file whose process is dead is left to PostgreSQL, which removes it. One whose number now
- * belongs to something else (a restarted container counts from 1 again) would stop PostgreSQL from
+ * A lock file whose process is dead is left to PostgreSQL, which removes it. One whose pid now
+ * belongs to another process (a restarted container counts from 1 again) would stop PostgreSQL from
  * starting, so it is removed here.
  */
 export function findPostmaster(cluster: Cluster): Postmaster | undefined {
@@ -194,7 +194,7 @@ function readLockFile(cluster: Cluster): LockFile | undefined {
   return { pid, dir: lines[1] ?? '', port: Number(lines[3]), status: lines[7]?.trim() ?? 'starting' };
 }
 
-/** False for a zombie too: what has ended holds no files, even while nobody has reaped it. */
+/** False for a zombie too: an ended process holds no files, even before it is reaped. */
 function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
   try {
     if (process.platform === 'linux') {
@@ -209,11 +209,11 @@ function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
 }
 
 /**
- * Start a server and wait until it accepts connections; recovery after a crash may take its time.
+ * Start a server and wait until it accepts connections. Recovery after a crash may take a while.
  *
- * @param port the port to use; unset, a free one is chosen
+ * @param port the port to use; a free one by default
  * @returns undefined when another process started a server on this cluster first
- * @throws Error with PostgreSQL's own last words
+ * @throws Error with the last line of PostgreSQL's output
  */
 export async function startPostmaster(cluster: Cluster, port?: number): Promise<Postmaster | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -222,7 +222,7 @@ export async function startPostmaster(cluster: Cluster, port?: number): Promise<
     if (outcome.includes('lock file "postmaster.pid"') || outcome.includes('shared memory block'))
       return undefined;
 
-    // Something else may take a free port before PostgreSQL binds it.
+    // Another process may take the free port before PostgreSQL binds it.
     const portTaken = outcome.includes('could not create any TCP/IP sockets');
     if (!portTaken || port !== undefined || tries === PORT_TRIES_MAX) {
       throw new Error(`The embedded PostgreSQL did not start: ${lastWords(outcome) ?? 'it left no message'}`);
@@ -230,12 +230,12 @@ export async function startPostmaster(cluster: Cluster, port?: number): Promise<
   }
 }
 
-/** The running server, or what it wrote before it gave up. */
+/** The running server, or its output if it exited. */
 async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmaster | string> {
   const logFile = join(cluster.dataDir, 'postgres.log');
   const logFd = openLog(logFile);
   const { seenAs, ...options } = launch(cluster.program, cluster.dir);
-  // Its own session: Ctrl-C must not stop the database before the service has drained.
+  // A session of its own: Ctrl-C must not stop the database before the service has drained.
   const child = spawn(
     join(cluster.program.home, 'bin', 'postgres'),
     ['-D', seenAs, ...settings(port, cluster.durable).flatMap((setting) => ['-c', setting])],
@@ -262,7 +262,7 @@ async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmas
   return readLogOf(logFile, child.pid) || ended;
 }
 
-/** Errors of statements go to the client; only the server's own fate is logged, so the log stays small. */
+/** Statement errors go to the client. Only server events are logged, so the log stays small. */
 function settings(port: number, durable: boolean): string[] {
   const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off'];
   return [
@@ -297,13 +297,13 @@ function readLogOf(path: string, pid: number | undefined): string {
   return lines.filter((line) => line.includes(`[${pid}]`)).join('\n');
 }
 
-/** Fast shutdown: sessions are ended and a checkpoint is written. */
+/** Fast shutdown: ends sessions and writes a checkpoint. */
 export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   if (await endsAfter('SIGINT', FAST_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
   await breakPostmaster(cluster, postmaster);
 }
 
-/** For a server that hangs. Nothing committed is lost; the next start recovers from the log. */
+/** For a server that hangs. No committed data is lost; the next start recovers from the WAL. */
 export async function breakPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   if (await endsAfter('SIGQUIT', IMMEDIATE_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
   if (await endsAfter('SIGKILL', IMMEDIATE_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
@@ -338,7 +338,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The line that says why: the fatal one if there is one, or else the last. */
+/** The line with the reason: the FATAL one if there is one, or else the last. */
 function lastWords(text: string): string | undefined {
   const lines = text.trim().split('\n');
   const line = lines.findLast((each) => /FATAL:|PANIC:/.test(each)) ?? lines.at(-1);

@@ -1,12 +1,12 @@
 /**
  * The embedded PostgreSQL: a real server that needs no installation, kept in the data directory.
  *
- * The server is a process of its own and survives a killed service; the next start takes it over.
- * Who uses it is recorded in PostgreSQL itself, as advisory locks of a connection that is held
- * open, so that nothing stale is left behind by a `kill -9`:
+ * The server is a process of its own and survives a killed service; the next start adopts it.
+ * Its users are recorded in PostgreSQL itself, as advisory locks of a connection that is held
+ * open, so a `kill -9` leaves nothing stale behind:
  *
  * - SERVICE, exclusive: at most one service on a data directory.
- * - USE, shared: everyone who needs the server. Whoever gets it exclusively is the last one and
+ * - USE, shared: all users of the server. The one that gets it exclusively is the last one and
  *   stops the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,19 +29,19 @@ import {
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log: Log;
-  /** False gives up surviving a crash of the machine, for speed. For tests. Default true. */
+  /** False trades durability for speed: a crash of the machine may lose data. For tests. Default true. */
   readonly durable?: boolean;
 }
 
-/** `url` opens the database as its owner; `adopted` says that the server was running already. */
+/** `url` opens the database as its owner; `adopted`: the server was already running. */
 export interface Embedded {
   readonly url: string;
   readonly adopted: boolean;
-  /** Release the server; whoever releases it last also stops it. */
+  /** Release the server. The last user also stops it. */
   stop(): Promise<void>;
 }
 
-/** Another service works on this data directory. */
+/** Another service uses this data directory. */
 export class DataDirInUse extends StartError {
   override readonly name = 'DataDirInUse';
   readonly code = 'DATA_DIR_IN_USE';
@@ -54,7 +54,7 @@ export class DataDirInUse extends StartError {
 const DATABASE = 'boxoffice';
 const OWNER = 'boxoffice';
 
-/** First half of the advisory locks: "BOXO". They live in the database `postgres`, apart from ours. */
+/** First half of the advisory locks: "BOXO". They are taken in the database `postgres`, separate from ours. */
 const LOCKS = 0x424f584f;
 const SERVICE = 1;
 const USE = 2;
@@ -65,7 +65,7 @@ const WRONG_PASSWORD = '28P01';
 const STARTING_UP = '57P03';
 const GOING_AWAY: ReadonlySet<string> = new Set(['57P01', '57P02', STARTING_UP, 'ECONNRESET', 'EPIPE']);
 
-/** A killed service's lock goes when PostgreSQL notices the closed connection: at once, but not sooner. */
+/** PostgreSQL releases a killed service's lock shortly after, when it notices the closed connection. */
 const LOCK_MS_MAX = 2_000;
 const ANSWER_MS_MAX = 5_000;
 const RETRY_MS = 500;
@@ -73,9 +73,9 @@ const RETRY_MS = 500;
 type Purpose = 'service' | 'visit';
 
 /**
- * Start the embedded server for a service, or take over the one a killed service left running.
+ * Start the embedded server for a service, or adopt the one that a killed service left running.
  *
- * If the server goes away while the service runs, it is started again on the same port.
+ * If the server dies while the service runs, it is restarted on the same port.
  *
  * @throws DataDirInUse when another service holds this data directory
  */
@@ -84,9 +84,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 }
 
 /**
- * Use the embedded server beside a running service, or by itself when none runs.
+ * Use the embedded server next to a running service, or alone when none runs.
  *
- * For commands of an operator: takes no service's place and leaves the server as it was found.
+ * For operator commands: does not count as a service and leaves the server as it was found.
  */
 export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   return await useEmbedded(options, 'visit');
@@ -132,7 +132,7 @@ async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<
   };
 }
 
-/** A place among the users of a running server, kept for as long as `client` is connected. */
+/** Registration as a user of a running server, held while `client` is connected. */
 interface Hold {
   readonly client: pg.Client;
   readonly postmaster: Postmaster;
@@ -155,7 +155,7 @@ async function acquire(cluster: Cluster, purpose: Purpose, port?: number): Promi
         throw error;
       }
     }
-    // The last user is about to stop this server: wait for its end, then start it again.
+    // The last user is about to stop this server: wait until it has ended, then start it again.
     await client.end().catch(() => undefined);
     await sleep(STEP_MS);
   }
@@ -173,7 +173,7 @@ async function findOrStart(cluster: Cluster, port?: number): Promise<Omit<Hold, 
   }
 }
 
-/** Connect as superuser. A server that says nothing at all is stopped; undefined: look for it again. */
+/** Connect as superuser. Stops a server that does not answer; undefined: look for it again. */
 async function connect(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -187,7 +187,7 @@ async function connect(
       connectionTimeoutMillis: ANSWER_MS_MAX,
       keepAlive: true,
     });
-    // What breaks the connection is told by its end.
+    // The connection's end event reports the error.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -196,7 +196,7 @@ async function connect(
       if (codeOf(error) === WRONG_PASSWORD) {
         throw new Error(`${cluster.dataDir}/postgres.password does not fit the database beside it`);
       }
-      // A server in recovery refuses, but it lives.
+      // A server in recovery refuses connections, but it is alive.
       if (codeOf(error) === STARTING_UP) deadline = Date.now() + ANSWER_MS_MAX;
     }
     if (findPostmaster(cluster)?.pid !== postmaster.pid) return undefined;
@@ -206,7 +206,7 @@ async function connect(
   return undefined;
 }
 
-/** False when the last user is stopping the server. */
+/** False if the last user is stopping the server. */
 async function takePlace(client: pg.Client, cluster: Cluster, purpose: Purpose): Promise<boolean> {
   if (!(await tryLock(client, 'pg_try_advisory_lock_shared', USE))) return false;
   if (purpose === 'visit') return true;
@@ -228,7 +228,7 @@ async function tryLock(
   return rows[0]?.taken === true;
 }
 
-/** `pid 123` of the service that holds the lock, as its connection is named. */
+/** `pid 123` of the service that holds the lock, from the name of its connection. */
 async function findHolder(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string }>(
     `select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
@@ -238,7 +238,7 @@ async function findHolder(client: pg.Client): Promise<string | undefined> {
   return /pid \d+/.exec(rows[0]?.name ?? '')?.[0];
 }
 
-/** The role owns the database and is no superuser: what runs here also runs on a managed server. */
+/** The role owns the database and is not a superuser, so that everything also works on a managed server. */
 async function createDatabase(client: pg.Client, cluster: Cluster): Promise<void> {
   const exists = 'select from pg_database where datname = $1';
   if ((await client.query(exists, [DATABASE])).rowCount === 1) return;

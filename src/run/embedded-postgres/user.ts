@@ -1,9 +1,9 @@
 /**
- * As whom, and from which files, the embedded PostgreSQL runs.
+ * The account and the binaries that the embedded PostgreSQL runs with.
  *
- * PostgreSQL refuses to run as root. A root process therefore hands the server to an unprivileged
- * account, which must be able to read the binaries although it may not enter the folder they are
- * installed in.
+ * PostgreSQL refuses to run as root. A root process therefore runs the server as an unprivileged
+ * account, which must be able to read the binaries although it may not have access to the folder
+ * they are installed in.
  */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -28,7 +28,7 @@ const HOW_ELSE = 'set DATABASE_URL to a PostgreSQL server, or run as an ordinary
 /**
  * Find the binaries and the account for the cluster in `clusterDir` (which need not exist yet).
  *
- * @throws Error whose one-line message says what to do, when there are none
+ * @throws Error whose one-line message says what to do if there are none
  */
 export function findServerProgram(clusterDir: string): ServerProgram {
   const home = findInstalledBinaries();
@@ -50,7 +50,7 @@ function findInstalledBinaries(): string {
   }
 }
 
-/** A cluster stays with the account that owns it; a new one goes to `postgres` or else `nobody`. */
+/** A cluster stays with the account that owns it. A new one belongs to `postgres`, or else `nobody`. */
 function chooseAccount(clusterDir: string): Account {
   const owner = fs.statSync(clusterDir, { throwIfNoEntry: false });
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
@@ -88,7 +88,7 @@ function copyWithinReach(home: string, account: Account): string {
       if (!isWhole(home, place)) publishCopy(home, place);
       if (isWhole(home, place) && runsAs(place, account)) return place;
     } catch {
-      // A read-only or full disk: the next place may do.
+      // A read-only or full disk: try the next place.
     }
   }
   throw new Error(
@@ -96,7 +96,7 @@ function copyWithinReach(home: string, account: Account): string {
   );
 }
 
-/** True when `copy` has every file in full size and nobody but root could have put it there. */
+/** True if `copy` has every file in full size and only root could have written it. */
 function isWhole(home: string, copy: string): boolean {
   const top = fs.lstatSync(copy, { throwIfNoEntry: false });
   if (!top?.isDirectory() || top.uid !== 0 || (top.mode & 0o022) !== 0) return false;
@@ -118,12 +118,12 @@ function publishCopy(home: string, place: string): void {
     fs.renameSync(fresh, place);
   } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true });
-    // Another process that published the same copy first has done our work.
+    // Another process has published the same copy first.
     if (!isWhole(home, place)) throw error;
   }
 }
 
-/** A umask of 077 at installation leaves files that only root may read. */
+/** A umask of 077 at installation leaves files that only root can read. */
 function openForReading(folder: string): void {
   fs.chmodSync(folder, 0o755);
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {

@@ -1,4 +1,4 @@
-/** The program of a worker: the service, with settings from the process that started it. */
+/** The program of a worker: the service, with settings from the primary process. */
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { makeLog } from '../../base/telemetry/log.ts';
@@ -9,8 +9,8 @@ import { type Service, startService } from '../service.ts';
 import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.ts';
 
 /**
- * The other workers keep PostgreSQL busy while a commit reaches the disk. As many transactions in each
- * worker as in a single process would hold fewer batches each, and cost a quarter of the requests.
+ * The other workers keep PostgreSQL busy while a commit reaches the disk. With as many transactions per
+ * worker as a single process has, each would hold fewer batches, which costs a quarter of the requests.
  */
 const CHARGE_LIMITS = { ...LIMITS, transactions: 1 };
 
@@ -37,8 +37,8 @@ async function start({ number, config, logLevel, tracing }: WorkerSettings): Pro
 }
 
 /**
- * The same interrupt may come from the terminal and, as a message, from the process that started this
- * one, so a second one changes nothing here. Who wants an end at once ends that process.
+ * The same interrupt may come from the terminal and, as a message, from the primary, so a second one
+ * changes nothing here. The primary kills workers that must end at once.
  */
 function endWhenAsked(log: Logger): void {
   let ending = false;
@@ -52,7 +52,7 @@ function endWhenAsked(log: Logger): void {
   process.on('message', (message: ToWorker) => {
     if (message.type === 'stop') end('asked to');
   });
-  // By itself, a worker whose primary was killed ends at once, with its requests unanswered.
+  // Otherwise a worker whose primary was killed would end at once, with requests unanswered.
   cluster.worker!.exitedAfterDisconnect = true;
   process.on('disconnect', () => end('left alone'));
 }
@@ -63,7 +63,7 @@ async function answer(question: Question): Promise<unknown> {
 }
 
 function tell(message: FromWorker, told = () => {}): void {
-  // There may be nobody left to hear it.
+  // The primary may be gone.
   process.send?.(message, undefined, undefined, told);
 }
 

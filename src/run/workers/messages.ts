@@ -1,8 +1,8 @@
-/** What the process that was started and its workers tell each other. */
+/** Messages between the primary process and its workers. */
 import type { Config } from '../config.ts';
 import type { ServiceConfig } from '../service.ts';
 
-/** What a worker does not find out by itself. `number` counts from 1. */
+/** Settings that only the primary knows. `number` counts from 1. */
 export interface WorkerSettings {
   readonly number: number;
   readonly config: ServiceConfig;
@@ -10,7 +10,7 @@ export interface WorkerSettings {
   readonly tracing: boolean;
 }
 
-/** `fault` is answered as `findFault()` does, `metrics` as the `getMetricsAsJSON()` of a registry does. */
+/** `fault` is answered with the result of `findFault()`, `metrics` with `getMetricsAsJSON()` of the registry. */
 export type Question = 'fault' | 'metrics';
 
 export type ToWorker =
@@ -18,7 +18,7 @@ export type ToWorker =
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
   | { readonly type: 'stop' };
 
-/** `loaded` asks for the settings, `failed` is the last message of a worker that could not start. */
+/** `loaded` asks for the settings. `failed` is the last message of a worker that could not start. */
 export type FromWorker =
   | { readonly type: 'loaded' }
   | { readonly type: 'serving'; readonly joinPort: number; readonly grpcPort: number }

@@ -1,4 +1,4 @@
-/** The metrics of several processes as those of one. */
+/** Combines the metrics of several processes. */
 import {
   AggregatorRegistry,
   type MetricObjectWithValues,
@@ -6,7 +6,7 @@ import {
   type Registry,
 } from 'prom-client';
 
-/** As `getMetricsAsJSON()` of a registry gives it. */
+/** The result of a registry's `getMetricsAsJSON()`. */
 export type Reading = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** A process that can be asked for its metrics. */
@@ -15,16 +15,16 @@ export interface Measured {
 }
 
 /**
- * Each metric is added up, or otherwise, as it says itself.
+ * Each metric is aggregated by its own aggregator, by default a sum.
  *
- * A sum that fell because a process ended would look like counters that started again from 0, and what
- * is left of it like an increase. So what an ended process had counted when it was last read is kept.
+ * A sum that falls because a process ended would look like a counter reset, and the rest of it like an
+ * increase. So the counters of an ended process are kept as they were last read.
  */
 export class SummedMetrics {
   readonly #latest = new Map<Measured, Reading>();
   #ended: Promise<Reading> = Promise.resolve([]);
 
-  /** `processes` are all that live; one that does not answer counts as it did last. */
+  /** `processes` are those alive. One that does not answer counts with its last values. */
   async read(processes: readonly Measured[]): Promise<Registry> {
     await Promise.all(processes.map((each) => this.#readOne(each)));
     for (const [each, reading] of this.#latest) {

@@ -1,33 +1,33 @@
-/** One worker, seen from the process that starts it: a process, and the place in which it is replaced. */
+/** One worker, seen from the primary: a process, and the slot in which it is replaced. */
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { StartError } from '../../base/lib/start-error.ts';
 import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.ts';
 
-/** Who has served for so long did not fail at once. */
+/** A worker that served this long did not fail immediately. */
 const PROVEN_AFTER_MS = 10_000;
 const RESTART_MS = { first: 1_000, max: 30_000 };
 
-/** Longer than a worker waits for a database that is silent, and shorter than Prometheus for metrics. */
+/** Longer than a worker waits for an unresponsive database, and shorter than Prometheus waits for metrics. */
 const ANSWER_WITHIN_MS: Record<Question, number> = { fault: 15_000, metrics: 5_000 };
 
-/** Where it listens, as far as the settings leave that open. */
+/** The ports that the settings left to the system. */
 export interface Serving {
   readonly joinPort: number;
   readonly grpcPort: number;
 }
 
-/** How a process ended; `text` is what it said about it. */
+/** How a process ended; `text` is its own error message. */
 interface End {
   readonly code: number | null;
   readonly signal: string | null;
   readonly text: string | undefined;
 }
 
-/** A process from its start to its end. */
+/** A process from start to end. */
 export class WorkerProcess {
-  /** Fails with `StartError` where the end comes first. */
+  /** Fails with `StartError` if the process ends first. */
   readonly serving: Promise<Serving>;
   readonly ended: Promise<End>;
   isServing = false;
@@ -59,7 +59,7 @@ export class WorkerProcess {
     };
     worker.once('exit', end);
     worker.on('error', (error) => {
-      // A channel that breaks is followed by the end; a process that could not be made has none.
+      // A broken channel is followed by the exit. A process that could not be spawned has no channel.
       if (worker.process.pid !== undefined) return;
       text = error.message;
       end(null, null);
@@ -67,7 +67,7 @@ export class WorkerProcess {
     this.serving.catch(() => {});
   }
 
-  /** Fails where the answer does not come in time. */
+  /** Fails if the answer does not come in time. */
   async ask(question: Question): Promise<unknown> {
     const id = this.#questions++;
     const answer = new Promise((resolve) => this.#waiting.set(id, resolve));
@@ -82,7 +82,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Answer what was accepted, and end. Who does not serve yet has nothing to finish. */
+  /** Answer accepted requests, and end. A worker that does not serve yet has nothing to finish. */
   async stop(): Promise<void> {
     if (this.isServing) this.#tell({ type: 'stop' });
     else this.kill();
@@ -106,7 +106,7 @@ function refuse(): never {
   throw new Error('no answer');
 }
 
-/** A place that is always taken: a worker that ends is replaced, unless it was stopped. */
+/** A slot that is always filled: a worker that ends is replaced, unless it was stopped. */
 export class WorkerPlace {
   current: WorkerProcess;
   readonly #settings: WorkerSettings;
@@ -128,7 +128,7 @@ export class WorkerPlace {
     await this.current.stop();
   }
 
-  /** At once, but later and later where one process after the other ends soon. */
+  /** At once, but with growing delays if processes keep ending soon after their start. */
   async #replaceForEver(): Promise<void> {
     for (let failures = 0; ; ) {
       const begun = this.current.serving.then(() => performance.now()).catch(() => Infinity);
@@ -155,7 +155,7 @@ export class WorkerPlace {
   }
 
   #logEnd(end: End, waitMs: number): void {
-    // Whoever ends a worker in good order meant it to be replaced.
+    // A worker that was ended gracefully from outside is replaced too.
     const level = end.code === 0 ? 'info' : 'error';
     this.#log[level]({ worker: this.#settings.number, ...end, waitMs }, 'a worker ended and is replaced');
   }

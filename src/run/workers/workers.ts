@@ -1,6 +1,6 @@
 /**
- * Several processes that serve as one. They share a listening socket for each port; the process that was
- * started accepts connections and hands them to its workers in turns.
+ * Several processes that serve as one. They share a listening socket for each port; the primary
+ * accepts connections and distributes them round-robin.
  */
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +12,9 @@ import type { WorkerSettings } from './messages.ts';
 import { SummedMetrics } from './summed-metrics.ts';
 import { type Serving, WorkerPlace, type WorkerProcess } from './worker.ts';
 
-/** Of all workers together; a PostgreSQL allows 100 as it comes, and others need some too. */
+/** Of all workers together. PostgreSQL allows 100 by default, and other clients need some of them. */
 const CONNECTIONS_MAX = 80;
-/** Of one worker, whatever their number. */
+/** Minimum per worker. */
 const CONNECTIONS = { min: 5, max: 20 };
 
 export interface WorkersSettings extends Omit<WorkerSettings, 'number' | 'config'> {
@@ -35,18 +35,18 @@ export class Workers implements Watched {
     this.log = log;
   }
 
-  /** Fails with the `StartError` of the first worker that does not come up; the others are for `stop()`. */
+  /** Fails with the `StartError` of the first worker that does not start; `stop()` ends the others. */
   async start(): Promise<Serving & { readonly opsPort: number }> {
     const { count, config, logLevel, tracing } = this.#settings;
     this.#ops = await openOps(this, config.host, config.opsPort);
     cluster.setupPrimary({
       exec: fileURLToPath(new URL('./main.ts', import.meta.url)),
-      // The settings hold bytes.
+      // The settings contain byte arrays.
       serialization: 'advanced',
     });
-    // Left to the system, a few workers take most of the connections, and relays keep theirs for long.
+    // The operating system would give most connections to a few workers, and relays keep theirs for long.
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    // Whatever ends this process at once ends its workers, too.
+    // If this process exits at once, its workers must end too.
     process.once('exit', () => {
       for (const each of this.#processes) each.kill();
     });
@@ -59,7 +59,7 @@ export class Workers implements Watched {
     return { ...first!, opsPort: portOf(this.#ops) };
   }
 
-  /** Let all workers answer what they accepted and end; their port closes with the first step. */
+  /** Let all workers answer accepted requests and end. The port closes first. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#places.map((place) => place.stop()));
@@ -94,7 +94,7 @@ export class Workers implements Watched {
   }
 }
 
-/** Beyond 16 workers all of them may take more than a PostgreSQL allows as it comes. */
+/** With more than 16 workers, the total may exceed PostgreSQL's default limit. */
 export function connectionsOfEach(workers: number): number {
   const share = Math.floor(CONNECTIONS_MAX / workers);
   return Math.min(CONNECTIONS.max, Math.max(CONNECTIONS.min, share));

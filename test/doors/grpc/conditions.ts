@@ -1,6 +1,6 @@
 /**
- * For each method a request that succeeds, and for each condition of the table of errors the ways to
- * bring it about.
+ * For each method a request that succeeds, and for each condition in the table of errors the ways to
+ * trigger it.
  */
 import type { DescMethod } from '@bufbuild/protobuf';
 import { nameOf } from '../../../scripts/make-error-docs.ts';
@@ -16,7 +16,7 @@ import {
   type World,
 } from './world.ts';
 
-/** Fields of a request, as `create()` takes them. */
+/** Fields of a request, as `create()` accepts them. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type WorldName =
@@ -32,22 +32,22 @@ export type WorldName =
 
 export type Worlds = Readonly<Record<WorldName, World>>;
 
-/** One way to bring a condition about. What it leaves out stays as it is in a call that succeeds. */
+/** One way to trigger a condition. Omitted members stay as in a call that succeeds. */
 export interface Way {
   readonly what: string;
   readonly world?: WorldName;
   readonly key?: KeyName;
-  /** In place of the key's; `null`: none at all. */
+  /** Replaces the key; `null`: no key. */
   readonly authorization?: string | null;
-  /** What is sent in place of a message. */
+  /** Bytes to send in place of a message. */
   readonly bytes?: Buffer;
-  /** From an address that has used up its wrong keys. */
+  /** From an address that has exhausted its wrong keys. */
   readonly fromBlocked?: true;
-  /** Fields that change: whole values, or functions of what they are. */
+  /** Changed fields: values, or functions of the current value. */
   readonly fields?: (fields: Fields, at: { readonly worlds: Worlds; readonly method: DescMethod }) => Fields;
-  /** Paths that must stay as they are for the condition to be there. */
+  /** Paths that must stay unchanged for the condition to hold. */
   readonly needs?: readonly string[];
-  /** Only of this method. */
+  /** For this method only. */
   readonly only?: string;
 }
 
@@ -58,7 +58,7 @@ const target = { room: 'live', username: 'ann' };
 const tracks = { ...target, tracks: [AUDIO] };
 const subject = { case: 'username', value: 'ann' };
 
-/** Each succeeds in a world of its own, and changes nothing that another one needs. */
+/** Each succeeds in its own world, and changes nothing that another one needs. */
 export const VALID: Readonly<Record<string, (world: World) => Fields>> = {
   'RoomService.CreateRoom': () => ({ room: 'live-new', policy: {} }),
   'RoomService.GetRoom': () => ({ room: 'live' }),
@@ -113,12 +113,12 @@ export const VALID: Readonly<Record<string, (world: World) => Fields>> = {
   'WatchdogService.DeleteWatchdog': () => ({ id: WATCHDOGS.armed }),
 };
 
-/** Ways that set one field to a value each. */
+/** Ways that each set one field to a value. */
 function values(field: string, given: Readonly<Record<string, unknown>>): Way[] {
   return Object.entries(given).map(([what, value]) => ({ what, fields: () => ({ [field]: value }) }));
 }
 
-/** The same inside a message; a rule that a mask decides about is named by it. */
+/** The same inside a message. With an update mask, the field is added to it. */
 function inside(field: string, child: string, given: Readonly<Record<string, unknown>>): Way[] {
   return Object.entries(given).map(([what, value]) => ({
     what,
@@ -136,7 +136,7 @@ function policy(child: string, path: string, given: Readonly<Record<string, unkn
   }));
 }
 
-/** The room that the request is about, wherever the request has it. */
+/** The request's room, in any field. */
 function inRoom(what: string, name: string): Way {
   return {
     what,
@@ -145,7 +145,7 @@ function inRoom(what: string, name: string): Way {
   };
 }
 
-/** The user, thumbprint or range that the request is about. */
+/** The request's user, thumbprint or range. */
 function who(what: string, kind: 'username' | 'deviceThumbprint' | 'cidr', value: string): Way {
   return {
     what,
@@ -156,7 +156,7 @@ function who(what: string, kind: 'username' | 'deviceThumbprint' | 'cidr', value
 
 const as = (name: string) => ({ username: name, deviceThumbprint: thumbprintOf(name) });
 
-/** A way that needs the room `live` and whoever is in it. */
+/** A way that needs the room `live` and its participants. */
 const here = (way: Way): Way => ({ ...way, needs: [...(way.needs ?? []), 'room', 'roomUid'] });
 
 const LONG = 'a'.repeat(1_000);
@@ -188,7 +188,7 @@ const MIXED = { seconds: 1n, nanos: -1_000_000 };
 const TARGET_METHODS = ['KickParticipant', 'ForceMute', 'ReleaseMute', 'RevokePublish', 'RestorePublish'];
 const of = (only: string, ways: readonly Way[]): Way[] => ways.map((way) => ({ ...way, only }));
 
-/** By condition. Those with `only` come in place of the others for that method. */
+/** By condition. Ways with `only` replace the others for that method. */
 export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   no_credentials: [{ what: 'none', authorization: null }],
   key_malformed: [
@@ -481,7 +481,7 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   watchdog_exists: inside('watchdog', 'condition', { 'of that kind': { case: 'emptyFor', value: HOUR } }),
 };
 
-/** The ways that bring `condition` about for `method`. */
+/** The ways to trigger `condition` for `method`. */
 export function waysOf(method: DescMethod, condition: string): readonly Way[] {
   const ways = WAYS[condition] ?? [];
   const own = ways.filter((way) => way.only === nameOf(method));

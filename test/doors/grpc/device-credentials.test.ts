@@ -41,7 +41,7 @@ const refusal = async (call: Promise<unknown>) => {
   return { is: `${code} ${reason}`, ...(fields.length > 0 && { field: fields.join() }) };
 };
 
-/** Make a credential look as it will when its time has passed. */
+/** Make a credential look as it does after its expiry. */
 const setTime = (id: string, column: 'expires_at' | 'retires_at') =>
   app.service.deps.db.query(
     `update device_credentials set ${column} = now() - interval '1 second' where id = $1`,
@@ -75,7 +75,7 @@ describe('CreateDeviceCredential', () => {
     expect((await join(app, credential, { room: 'other' })).status).toBe(403);
   });
 
-  test('what is left out stays open, and with no tracks nobody joins', async () => {
+  test('omitted fields are unrestricted, and no device joins without tracks', async () => {
     const { credential, deviceCredential } = await makeCredential({ publish: [] });
     expect(deviceCredential).toMatchObject({ publish: [], rooms: [], defaultRoom: '' });
     expect(deviceCredential!.expireTime).toBeUndefined();
@@ -114,7 +114,7 @@ describe('CreateDeviceCredential', () => {
     });
   });
 
-  test('PERMISSION_DENIED beyond the ceiling of the key, which names what joins would get', async () => {
+  test('PERMISSION_DENIED beyond the ceiling of the key, naming what joins would grant', async () => {
     const low = await app.paidTenant();
     const at = controlOf(low);
     const lower = (change: Partial<KeyCeiling>) => changeCeiling(app.service.deps.db, low.keyId, change);
@@ -147,7 +147,7 @@ describe('CreateDeviceCredential', () => {
 describe('ListDeviceCredentials', () => {
   const list = (at: TestControl, fields: object = {}) => at.call(method.listDeviceCredentials, fields);
 
-  test('the oldest first, page by page, the revoked ones too, and those of no other tenant', async () => {
+  test('the oldest first, page by page, including revoked ones, but not those of another tenant', async () => {
     const at = controlOf(await app.signUp());
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -199,7 +199,7 @@ describe('ListDeviceCredentials', () => {
 });
 
 describe('RotateDeviceCredential', () => {
-  test('the new one has the grant of the old one, which works on for a day', async () => {
+  test('the new one has the grant of the old one, which stays valid for a day', async () => {
     const expireTime = timestampFromDate(new Date(Date.now() + 3 * 86_400_000));
     const old = await makeCredential({ rooms: ['lobby'], defaultRoom: 'lobby', expireTime });
     const rotated = await rotate(old.deviceCredential!.id);
@@ -229,7 +229,7 @@ describe('RotateDeviceCredential', () => {
     expect(await rotate(deviceCredential!.id, fields)).toStrictEqual(first);
   });
 
-  test('of two at once, one wins', async () => {
+  test('one of two concurrent rotations wins', async () => {
     const { id } = (await makeCredential()).deviceCredential!;
     const outcomes = await Promise.allSettled([rotate(id), rotate(id)]);
     expect(outcomes.map(({ status }) => status).sort()).toStrictEqual(['fulfilled', 'rejected']);
@@ -278,7 +278,7 @@ describe('RevokeDeviceCredential', () => {
 });
 
 describe('NOT_FOUND', () => {
-  test("another tenant's credential is as absent as one that never was", async () => {
+  test("another tenant's credential does not exist for the caller", async () => {
     const { id } = (await makeCredential({}, controlOf(await app.signUp()))).deviceCredential!;
     for (const call of [rotate, revoke]) {
       const [foreign, absent] = [await failureOf(call(id)), await failureOf(call(ABSENT))];
@@ -293,7 +293,7 @@ describe('NOT_FOUND', () => {
         foreign.message,
       ]);
     }
-    // It works on for its owner.
+    // It stays valid for its owner.
     const { rows } = await app.service.deps.db.query(
       'select revoked_at, retires_at from device_credentials where id = $1',
       [id],

@@ -1,4 +1,4 @@
-/** Every row of the table of errors, end to end; what each condition is and how it is told. */
+/** Every row of the table of errors, end to end: the condition and how it is reported. */
 import { Client, credentials } from '@grpc/grpc-js';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const methodOf = (name: string) => methods.find((method) => nameOf(method) === n
 const app = useService({ confusableUsernames: 'refuse' });
 const calls = useCalls(app);
 
-test('the table has a way for each of its conditions, and there is no other', () => {
+test('there is a way for every condition of the table, and no other', () => {
   const listed = methods.flatMap((method) => rowsOf(table, method).map((row) => row.condition));
   expect(Object.keys(WAYS).sort()).toStrictEqual([...new Set(listed)].sort());
   expect(Object.keys(VALID)).toStrictEqual(methods.map(nameOf));
@@ -28,7 +28,7 @@ test('the table has a way for each of its conditions, and there is no other', ()
 });
 
 describe.each(methods.map((method) => ({ name: nameOf(method), method })))('$name', ({ method }) => {
-  test('succeeds where nothing is wrong', async () => {
+  test('succeeds if nothing is wrong', async () => {
     const world = await makeWorld(app.service.deps.db);
     expect(await calls.call(method, [], world)).toMatchObject({ code: 'OK', message: '' });
   });
@@ -67,7 +67,7 @@ describe('details', () => {
     expect(ending).toMatchObject({ code: 'FAILED_PRECONDITION', subjects: [subject] });
   });
 
-  test('without credit, it is no room that stands in the way', async () => {
+  test('without credit, the subject is not a room', async () => {
     const ending = await call(methodOf('TokenService.MintClientToken'), [], calls.worlds.spent);
     expect(ending).toMatchObject({ violations: ['NO_CREDIT'], subjects: [''] });
   });
@@ -99,7 +99,7 @@ describe('details', () => {
   });
 });
 
-test('what failed has changed nothing', async () => {
+test('a failed call changes nothing', async () => {
   const { rows } = await app.service.deps.db.query(
     `select (select count(*)::integer from rooms where tenant_id = $1) as rooms,
             (select count(*)::integer from rooms where tenant_id = $1 and state = 'LIVE') as live,
@@ -151,14 +151,14 @@ describe('at any moment', () => {
     );
   };
 
-  test('a database that is away: UNAVAILABLE of every method', async () => {
+  test('database unavailable: UNAVAILABLE from every method', async () => {
     proxy.setOpen(false);
     for (const ending of await callAll())
       expectEnding(ending, { code: 'UNAVAILABLE', reason: 'UNAVAILABLE' });
     proxy.setOpen(true);
   });
 
-  test('a fault: INTERNAL of every method, with the request id and nothing else', async () => {
+  test('a fault: INTERNAL from every method, with the request id and nothing else', async () => {
     await app.service.deps.db.query('alter table tenants rename to lost');
     const endings = await callAll();
     await app.service.deps.db.query('alter table lost rename to tenants');

@@ -21,14 +21,14 @@ function enter(of: TestControl, room: string, username: string) {
   return of.call(TokenService.method.mintClientToken, { room, username, deviceThumbprint: THUMBPRINT });
 }
 
-/** What a client is told: type, and what of. */
+/** What a client sees: the type and the subject. */
 function summary({ event }: StreamedEvent): string {
   const { case: kind, value } = event!.kind;
   const { name, username, room } = value as { name?: string; username?: string; room?: string };
   return [typeOf(event), kind, name ?? username ?? room].filter(Boolean).join(' ');
 }
 
-/** As the sweep would, a week later. */
+/** What the sweep does a week later. */
 async function forget(tenant: TestTenant, upToSeq: number): Promise<void> {
   await app.service.deps.db.query('delete from events where tenant_id = $1 and seq <= $2', [
     parseTenantId(tenant.id),
@@ -52,7 +52,7 @@ const BAD_TOKENS = [
 ] as const satisfies (readonly [string, (tenant: string) => string])[];
 
 describe('WatchEvents', () => {
-  test('begins with what is there, and goes on with what happens', async () => {
+  test('starts with a snapshot, and continues with events', async () => {
     const of = controlOf(await app.paidTenant());
     for (const room of ['lobby', 'stage', 'over']) await of.call(createRoom, { room });
     await of.call(endRoom, { room: 'over' });
@@ -86,7 +86,7 @@ describe('WatchEvents', () => {
     await reading.cancel();
   });
 
-  test('goes on where an earlier stream was left', async () => {
+  test('resumes where an earlier stream ended', async () => {
     const of = controlOf(await app.signUp());
     await of.call(createRoom, { room: 'lobby' });
     const first = read(of.follow(watchEvents, {}));
@@ -104,7 +104,7 @@ describe('WatchEvents', () => {
     await third.cancel();
   });
 
-  test('only of rooms of one name, also of those that bear it later', async () => {
+  test('filters by room name, including later rooms of that name', async () => {
     const of = controlOf(await app.paidTenant());
     for (const room of ['lobby', 'stage']) await of.call(createRoom, { room });
     await enter(of, 'lobby', 'ann');
@@ -128,7 +128,7 @@ describe('WatchEvents', () => {
     await reading.cancel();
   });
 
-  test('a token is good for the tenant and the room that it was given for, and for both methods', async () => {
+  test('a token is valid for its tenant and room, and for both methods', async () => {
     const [one, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
     for (const of of [one, other]) for (const room of ['a', 'b']) await of.call(createRoom, { room });
     const all = await one.call(listEvents, { pageSize: 1 });
@@ -152,7 +152,7 @@ describe('WatchEvents', () => {
     expect((await one.call(listEvents, { resumeToken, room: 'a' })).events).toStrictEqual([]);
   });
 
-  test('a token that is yet to come, as after a restore, leads to a snapshot', async () => {
+  test('a token from the future, as after a restore, restarts with a snapshot', async () => {
     const tenant = await app.signUp();
     const of = controlOf(tenant);
     await of.call(createRoom, { room: 'a' });
@@ -168,14 +168,14 @@ describe('WatchEvents', () => {
     ]);
   });
 
-  test('NOT_FOUND: a room that never was', async () => {
+  test('NOT_FOUND: an unknown room', async () => {
     const of = controlOf(await app.signUp());
     const reading = read(of.follow(watchEvents, { room: 'absent' }));
     expect(await reading.ended).toMatchObject({ code: 'NOT_FOUND', reason: 'NOT_FOUND' });
     expect(reading.responses).toStrictEqual([]);
   });
 
-  test('UNAUTHENTICATED once its key is revoked, and nothing that happened later', async () => {
+  test('UNAUTHENTICATED once its key is revoked, without later events', async () => {
     const tenant = await app.signUp();
     const of = controlOf(tenant);
     const { json } = await app.request('POST', '/v1/keys', {
@@ -191,7 +191,7 @@ describe('WatchEvents', () => {
     expect(seqsOf(reading.responses)).toStrictEqual([]);
   });
 
-  test('a token that is too old leads to a snapshot', async () => {
+  test('a token that is too old restarts with a snapshot', async () => {
     const tenant = await app.signUp();
     const of = controlOf(tenant);
     for (const room of ['a', 'b', 'c']) await of.call(createRoom, { room });
@@ -211,7 +211,7 @@ describe('WatchEvents', () => {
     await reading.cancel();
   });
 
-  test('a token that is old, but just not too old', async () => {
+  test('a token just within the retention time resumes', async () => {
     const tenant = await app.signUp();
     const of = controlOf(tenant);
     for (const room of ['a', 'b', 'c']) await of.call(createRoom, { room });
@@ -238,7 +238,7 @@ describe('WatchEvents', () => {
     expect(reading.responses).toStrictEqual([]);
   });
 
-  test('a reader who does not read holds nobody up, and misses nothing', async () => {
+  test('a slow reader delays no other stream, and misses no event', async () => {
     const of = controlOf(await app.signUp());
     const stream = of.follow(watchEvents, {});
     stream.pause();
@@ -254,7 +254,7 @@ describe('WatchEvents', () => {
     await reading.cancel();
   });
 
-  test('ends with UNAVAILABLE when the service stops, and goes on at another one', async () => {
+  test('ends with UNAVAILABLE when the service stops, and resumes on another process', async () => {
     const tenant = await app.signUp();
     const service = await startService(app.config, pino({ level: 'silent' }));
     const reading = read(control({ port: service.grpcPort }, tenant).follow(watchEvents, {}));
@@ -270,7 +270,7 @@ describe('WatchEvents', () => {
     await next.cancel();
   });
 
-  test('a tenant has a hundred streams in a process, and no more', async () => {
+  test('a tenant has at most a hundred streams per process', async () => {
     const [tenant, other] = [await app.signUp(), await app.signUp()];
     const of = controlOf(tenant);
     const readings = Array.from({ length: 100 }, () => read(of.follow(watchEvents, {})));
@@ -323,7 +323,7 @@ describe('ListEvents', () => {
     expect(events.map((event) => event.kind.value)).toStrictEqual([created, updated]);
   });
 
-  test('only of rooms of one name', async () => {
+  test('filters by room name', async () => {
     const of = controlOf(await app.signUp());
     for (const room of ['a', 'b', 'c']) await of.call(createRoom, { room });
     const { events, resumeToken } = await of.call(listEvents, { room: 'b' });
@@ -331,7 +331,7 @@ describe('ListEvents', () => {
     expect((await of.call(listEvents, { room: 'b', resumeToken })).events).toStrictEqual([]);
   });
 
-  test('waits for what happens, but not for ever', async () => {
+  test('waits for events, up to a limit', async () => {
     const of = controlOf(await app.signUp());
     await of.call(createRoom, { room: 'wanted' });
     const { resumeToken } = await of.call(listEvents, { room: 'wanted' });
@@ -351,21 +351,21 @@ describe('ListEvents', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(16_990);
   });
 
-  test('does not wait on when the service stops', async () => {
+  test('stops waiting when the service stops', async () => {
     const tenant = await app.signUp();
     const service = await startService(app.config, pino({ level: 'silent' }));
     const of = control({ port: service.grpcPort }, tenant);
     await of.call(listEvents, {});
     const begun = performance.now();
     const waiting = of.call(listEvents, { wait: { seconds: 30n } });
-    // Calls of one connection begin in their order.
+    // Calls of one connection start in order.
     await of.call(listEvents, {});
     await service.stop();
     expect((await waiting).events).toStrictEqual([]);
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
-  test('after a week, begins with RESET and the oldest event that is kept', async () => {
+  test('after a week, starts with RESET and the oldest event still stored', async () => {
     const tenant = await app.signUp();
     const of = controlOf(tenant);
     for (const room of ['a', 'b', 'c', 'd']) await of.call(createRoom, { room });
@@ -398,7 +398,7 @@ describe('ListEvents', () => {
     expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', fields: [field] });
   });
 
-  test('NOT_FOUND: a room that never was', async () => {
+  test('NOT_FOUND: an unknown room', async () => {
     const failure = await failureOf(controlOf(await app.signUp()).call(listEvents, { room: 'absent' }));
     expect(failure).toMatchObject({ code: 'NOT_FOUND', reason: 'NOT_FOUND' });
   });

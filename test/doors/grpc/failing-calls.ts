@@ -1,4 +1,4 @@
-/** Calls as conditions ask for them, over a real connection, and their failures with everything in them. */
+/** Makes calls that meet given conditions, over a real connection, and reads their failures completely. */
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -23,22 +23,22 @@ import type { TestService } from '../../support/service.ts';
 import { type Fields, VALID, type Way, type WorldName, type Worlds } from './conditions.ts';
 import { makeWorld, type World, type WorldOptions } from './world.ts';
 
-/** What a call ended with. */
+/** The outcome of a call. */
 export interface Ending {
   readonly code: string;
   readonly message: string;
-  /** Of the headers, or the trailers where there are none. */
+  /** From the headers, or from the trailers if there are none. */
   readonly requestId: string | undefined;
   readonly info: MessageShape<typeof ErrorInfoSchema> | undefined;
   readonly fields: readonly string[];
   /** What the fields accept. */
   readonly descriptions: readonly string[];
   readonly violations: readonly string[];
-  /** What the violations are about. */
+  /** Subjects of the violations. */
   readonly subjects: readonly string[];
   /** In milliseconds. */
   readonly retryDelayMs: number | undefined;
-  /** Names of all details, in their order. */
+  /** Names of all details, in order. */
   readonly details: readonly string[];
 }
 
@@ -58,7 +58,7 @@ const BLOCKED_ADDRESS = '203.0.113.1';
 
 export interface Calls {
   readonly worlds: Worlds;
-  /** One call as `ways` ask for it together; `world` stands in for the usual one. */
+  /** One call that combines `ways`; `world` replaces the usual one. */
   call(method: DescMethod, ways: readonly Way[], world?: World): Promise<Ending>;
 }
 
@@ -79,7 +79,7 @@ export function useCalls(app: TestService): Calls {
   });
   afterAll(() => client.close());
 
-  /** Use the wrong keys of an address up, for longer than a minute: in the middle of a test it may be over. */
+  /** Use up an address's wrong keys, for longer than a minute, so that a minute may end during a test. */
   const block = async () => {
     const { db, failedKeys } = app.service.deps;
     await db.query('insert into rate_limits (key, points, expire) values ($1, 100, $2)', [
@@ -101,7 +101,7 @@ export function useCalls(app: TestService): Calls {
       const key = ways.find((way) => way.key)?.key ?? 'backend';
       const authorization = ways.find((way) => way.authorization !== undefined)?.authorization;
       calls += 1;
-      // Each from an address of its own, so that wrong keys do not add up.
+      // Each from an address of its own, so that wrong keys do not accumulate.
       const address = `10.${calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`;
       const metadata = metadataOf(authorization === undefined ? `Bearer ${world.keys[key]}` : authorization);
       const isBlocked = ways.some((way) => way.fromBlocked);
@@ -115,7 +115,7 @@ function worldOf(ways: readonly Way[], worlds: Worlds): World {
   return worlds[ways.find((way) => way.world)?.world ?? 'usual'];
 }
 
-/** A request that succeeds, changed in every way of `ways`. */
+/** A request that succeeds, with the changes of all `ways`. */
 export function fieldsOf(method: DescMethod, ways: readonly Way[], world: World, worlds: Worlds): Fields {
   let fields: Fields = { tenant: world.id, ...VALID[nameOf(method)]!(world) };
   for (const way of ways) fields = { ...fields, ...way.fields?.(fields, { worlds, method }) };
@@ -132,7 +132,7 @@ export function encode(method: DescMethod, fields: Fields): Buffer {
   return Buffer.from(toBinary(method.input, create(method.input, fields as never)));
 }
 
-/** Until the answer, the first message of a stream, or the failure. */
+/** Resolves at the answer, the first message of a stream, or the failure. */
 export function send(
   client: Client,
   method: DescMethod,

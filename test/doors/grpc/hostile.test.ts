@@ -1,4 +1,4 @@
-/** Callers that send what no client sends. Whatever it is, it is theirs to mend: never INTERNAL, never UNKNOWN. */
+/** Input that no regular client sends. It is always the caller's error: never INTERNAL, never UNKNOWN. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -39,7 +39,7 @@ const call = (method: DescMethod, fields: Fields, own = world, options = {}): Pr
     options,
   );
 
-/** The service still does its work. */
+/** Checks that the service still works. */
 const expectAlive = async () => {
   expect(await call(LIST_ROOMS, {})).toMatchObject({ code: 'OK' });
 };
@@ -116,7 +116,7 @@ describe('frames', () => {
 
   test('64 KiB are read', async () => {
     const padding = 65_536 - encode(LIST_ROOMS, { tenant: world.id }).length - 4;
-    // A field that nobody knows: number 1000, as many bytes.
+    // An unknown field: number 1000, this many bytes.
     const unknown = Buffer.concat([
       Buffer.from([0xc2, 0x3e, ...varint(padding - 1)]),
       Buffer.alloc(padding - 1),
@@ -132,7 +132,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)];
 }
 
-test.each(['Check', 'Watch', 'List'])('health %s: bytes that are no message', async (method) => {
+test.each(['Check', 'Watch', 'List'])('health %s: bytes that are not a message', async (method) => {
   const raw = session(app.service.grpcPort);
   onTestFinished(() => raw.destroy());
   const ending = await post(raw, `/grpc.health.v1.Health/${method}`, frame(Buffer.from([0x0f])));
@@ -162,7 +162,7 @@ describe('headers', () => {
     raw.close();
   });
 
-  test('of two keys, a wrong one is never made up for by a right one', async () => {
+  test('of two keys, both must be right', async () => {
     const bytes = frame(encode(LIST_ROOMS, { tenant: world.id }));
     const head = (...keys: string[]): [string, string][] => [
       [':method', 'POST'],
@@ -174,14 +174,14 @@ describe('headers', () => {
     ];
     const { backend } = world.keys;
     const wrong = newKey('svc').plaintext;
-    // Only an answer names a room.
+    // Only an answer that passed authentication names a room.
     const names = (answer: Buffer) => answer.includes('rm_');
     expect(names(await postHeaders(app.service.grpcPort, head(backend), bytes))).toBe(true);
     expect(names(await postHeaders(app.service.grpcPort, head(wrong, backend), bytes))).toBe(false);
     await expectAlive();
   });
 
-  test('100 KiB of them end that call only', async () => {
+  test('100 KiB of them fail only that call', async () => {
     const raw = session(app.service.grpcPort);
     const ending = await post(raw, pathOf(GET_ROOM), frame(Buffer.alloc(0)), {
       'x-long': 'a'.repeat(100_000),
@@ -192,7 +192,7 @@ describe('headers', () => {
   });
 });
 
-/** Paths of string fields of a message, and how to set one of them. */
+/** Paths of a message's string fields, with setters. */
 interface Place {
   readonly path: string;
   set(fields: Fields, value: string): Fields;
@@ -222,7 +222,7 @@ function placesOf(field: DescField): Place[] {
 
 const places = methods.flatMap((method) => stringsOf(method.input).map((place) => ({ method, ...place })));
 
-/** What is only ever told, and what no mask names, is not looked at. */
+/** Output-only fields, and fields that the mask does not name, are not validated. */
 const IGNORED =
   /^CreateWatchdog watchdog\.(id|room_uid)$|^UpdateWatchdog watchdog\.(room|room_uid)$|^UpdateRoomPolicy policy\.(region|host_capabilities|audience_capabilities)$/;
 
@@ -262,7 +262,7 @@ function makeWorldOnce(name: string): Promise<World> {
 }
 
 describe('random requests', () => {
-  /** Mulberry32: small, and the same everywhere. */
+  /** Mulberry32: small, and the same on every machine. */
   function randomOf(seed: number): () => number {
     let state = seed;
     return () => {
@@ -345,7 +345,7 @@ describe('random requests', () => {
   }
 });
 
-describe('callers who keep us waiting', () => {
+describe('callers that are slow', () => {
   const paths = [LIST_ROOMS, methodOf('RoomService.WatchEvents')].map(pathOf);
 
   test.each([...paths, '/grpc.health.v1.Health/Check', '/grpc.health.v1.Health/Watch'])(
@@ -358,7 +358,7 @@ describe('callers who keep us waiting', () => {
       onTestFinished(() => void vi.useRealTimers());
       const bodies = [frame(Buffer.alloc(0)), Buffer.from([0, 0, 0])];
       const endings = bodies.map((body) => post(raw, path, body, {}, { isWhole: false }));
-      // The answer to a ping comes after the calls have been seen.
+      // The answer to a ping comes after the calls were received.
       await new Promise<void>((resolve) => void raw.ping(() => resolve()));
       vi.advanceTimersByTime(14_900);
       const early = await Promise.race([
@@ -382,7 +382,7 @@ describe('callers who keep us waiting', () => {
     const socket = connect(app.service.grpcPort, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     const closed = once(socket, 'close');
-    // The service has seen the connection once it sends its settings.
+    // The service has accepted the connection once it sends its settings.
     await once(socket, 'data');
     for (const text of said) socket.write(text);
     socket.resume();
@@ -391,7 +391,7 @@ describe('callers who keep us waiting', () => {
   });
 });
 
-describe('callers who do not wait', () => {
+describe('callers that do not wait', () => {
   const kick = (key: string) => ({ room: 'live', username: 'ann', idempotencyKey: key });
   const kicks = async (own: World) => {
     const { rows } = await app.service.deps.db.query<{ count: number }>(
@@ -401,7 +401,7 @@ describe('callers who do not wait', () => {
     return rows[0]!.count;
   };
 
-  test('a deadline that passes: DEADLINE_EXCEEDED, and the same key does the work once', async () => {
+  test('a deadline that passes: DEADLINE_EXCEEDED, and the same key has one effect', async () => {
     const own = await makeWorld(app.service.deps.db);
     const holder = await app.service.deps.db.connect();
     await holder.query('begin');
@@ -422,7 +422,7 @@ describe('callers who do not wait', () => {
     await expectAlive();
   });
 
-  test('a call that is cancelled at any moment has its effect once or not at all', async () => {
+  test('a call that is cancelled at any moment takes effect once or not at all', async () => {
     const own = await makeWorld(app.service.deps.db);
     for (let round = 0; round < 20; round += 1) {
       const bytes = encode(KICK, { tenant: own.id, ...kick(`cancelled-${round}`) });
@@ -437,7 +437,7 @@ describe('callers who do not wait', () => {
     }
   });
 
-  test('whoever cancels hears CANCELLED', async () => {
+  test('a caller that cancels gets CANCELLED', async () => {
     const holder = await app.service.deps.db.connect();
     await holder.query('begin');
     await holder.query('select from rooms where tenant_id = $1 for update', [world.tenant]);
@@ -457,7 +457,7 @@ describe('callers who do not wait', () => {
 });
 
 describe('many at once', () => {
-  test('10,000 calls that are never sent to their end leave room for others', async () => {
+  test('10,000 incomplete calls do not block others', async () => {
     const before = process.memoryUsage().rss;
     const sessions = Array.from({ length: 50 }, () => session(app.service.grpcPort));
     await Promise.all(sessions.map((each) => once(each, 'remoteSettings')));
@@ -483,7 +483,7 @@ describe('many at once', () => {
     await expectAlive();
   });
 
-  test('a stream that nobody reads keeps nobody else waiting', async () => {
+  test('an unread stream delays no other caller', async () => {
     const own = await makeWorld(app.service.deps.db);
     const watch = methodOf('RoomService.WatchEvents');
     const body = frame(encode(watch, { tenant: own.id }));

@@ -1,4 +1,4 @@
-/** Participants of the tests of the control plane: minted in a line. */
+/** One-line helpers to mint participants in control-plane tests. */
 import { randomBytes } from 'node:crypto';
 import {
   type MintClientTokenRequestSchema,
@@ -11,20 +11,20 @@ import { numberEvents } from '../../../src/events/number-events.ts';
 import type { TestControl } from '../../support/grpc.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** The thumbprint of a device that nobody has seen before. */
+/** A new thumbprint. */
 export function newThumbprint(): string {
   return randomBytes(32).toString('base64url');
 }
 
 type Fields = Omit<MessageInitShape<typeof MintClientTokenRequestSchema>, '$typeName' | 'tenant'>;
 
-/** A token for `ann` in `lobby` on a new device, unless `fields` say otherwise. */
+/** A token for `ann` in `lobby` on a new device, unless `fields` override them. */
 export function mint(control: TestControl, fields: Fields = {}): Promise<MintClientTokenResponse> {
   const request = { room: 'lobby', username: 'ann', deviceThumbprint: newThumbprint(), ...fields };
   return control.call(TokenService.method.mintClientToken, request);
 }
 
-/** What was told of participants: `entered ann`, `left bob`, in order. */
+/** The participant events so far, in order: `entered ann`, `left bob`. */
 export async function toldOf(app: TestService, tenant: { id: string }): Promise<string[]> {
   const { db } = app.service.deps;
   await numberEvents(db, [parseTenantId(tenant.id)!]);
@@ -36,7 +36,7 @@ export async function toldOf(app: TestService, tenant: { id: string }): Promise<
   return rows.map((row) => row.what);
 }
 
-/** Let tokens lapse: as if they had been minted `seconds` longer ago than they live. */
+/** Expire tokens: as if they had been minted `seconds` longer ago than their lifetime. */
 export async function lapse(
   app: TestService,
   tenant: { id: string },

@@ -54,7 +54,7 @@ const user = (value: string) => ({ subject: { case: 'username', value } as const
 const device = (value: string) => ({ subject: { case: 'deviceThumbprint', value } as const });
 const cidr = (value: string) => ({ subject: { case: 'cidr', value } as const });
 
-/** Methods on one participant; a request of each that is valid once `bob` is in the room. */
+/** Methods on one participant, each with a request that is valid once `bob` is in the room. */
 const ON_PARTICIPANTS = [
   ['KickParticipant', kickParticipant, {}],
   ['ForceMute', forceMute, { tracks: [TrackKind.AUDIO] }],
@@ -76,7 +76,7 @@ describe.each(ON_PARTICIPANTS)('%s', (name, itsMethod, fields) => {
   });
   const fail = (changed: object) => failureOf(stage.control.call(method, { ...request, ...changed }));
 
-  test('is told and recorded, with who did it and why', async () => {
+  test('emits an event and a record, with actor and reason', async () => {
     const before = await lastSeq(app, stage.tenant);
     const answer = await stage.control.call(method, { ...request, reason: 'noise', actor: actor('ann') });
     expect(answer.participant).toMatchObject({ username: 'bob', room: 'lobby', roomUid: stage.roomUid });
@@ -106,13 +106,13 @@ describe.each(ON_PARTICIPANTS)('%s', (name, itsMethod, fields) => {
     await mint(stage, 'bob');
   });
 
-  test('works by the tenant itself, on whomever', async () => {
+  test('works for the tenant itself, on any participant', async () => {
     const answer = await stage.control.call(method, { ...request, username: 'ann' });
     expect(answer.event).toMatchObject({ actor: '', subject: { value: 'ann' } });
     await mint(stage, 'ann', HOST);
   });
 
-  test('is done once for each idempotency key', async () => {
+  test('takes effect once for each idempotency key', async () => {
     await mint(stage, 'cat');
     const once = { ...request, username: 'cat', idempotencyKey: `once ${name}` };
     const answers = [await stage.control.call(method, once), await stage.control.call(method, once)];
@@ -169,7 +169,7 @@ describe.each(ON_PARTICIPANTS)('%s', (name, itsMethod, fields) => {
     expect(await fail({ actor: elsewhere })).toMatchObject(NO_CAPABILITY);
   });
 
-  test('PERMISSION_DENIED: standing over equals, betters and oneself', async () => {
+  test('PERMISSION_DENIED: standing over equals, higher ranks and oneself', async () => {
     await mint(stage, 'mod', MODERATOR);
     await mint(stage, 'peer', MODERATOR);
     for (const username of ['peer', 'ann', 'mod']) {
@@ -182,7 +182,7 @@ describe.each(ON_PARTICIPANTS)('%s', (name, itsMethod, fields) => {
     await mint(closed, 'bob');
     await closed.control.call(closeRoom, { room: 'lobby' });
     expect(await failureOf(closed.control.call(method, request))).toMatchObject(ENDED);
-    // Whoever acted in the room has left it, which is told first.
+    // The participant who acted in the room has left it, which would be reported first.
     const byActor = { ...request, actor: actor('bob') };
     expect(await failureOf(closed.control.call(method, byActor))).toMatchObject(NO_CAPABILITY);
   });
@@ -229,7 +229,7 @@ describe('KickParticipant', () => {
     expect(await read(app, await mint(stage, 'bob'))).toMatchObject({ ep: 1 });
   });
 
-  test('also of one who has left', async () => {
+  test('also for a participant that has left', async () => {
     const stage = await newRoom();
     await mint(stage, 'bob');
     await stage.control.call(kickParticipant, { room: 'lobby', username: 'bob' });
@@ -249,7 +249,7 @@ describe.each([
   const gives = give as typeof releaseMute;
   const bob = { room: 'lobby', username: 'bob' };
 
-  test('takes tracks from the next token until they are given back', async () => {
+  test('removes tracks from tokens until they are returned', async () => {
     const stage = await newRoom();
     const all = await read(app, await mint(stage, 'bob'));
     const taken = await stage.control.call(takes, {
@@ -276,7 +276,7 @@ describe.each([
     expect(await read(app, more)).toEqual(all);
   });
 
-  test('lasts through a kick, and what is taken already is recorded again', async () => {
+  test('survives a kick, and a repeated call is recorded again', async () => {
     const stage = await newRoom();
     await mint(stage, 'bob');
     await stage.control.call(takes, { ...bob, tracks: [TrackKind.DATA] });
@@ -289,7 +289,7 @@ describe.each([
   });
 });
 
-test('a mute and a revoked right are apart', async () => {
+test('a mute and a revoked right are independent', async () => {
   const stage = await newRoom();
   const bob = { room: 'lobby', username: 'bob', tracks: [TrackKind.AUDIO] };
   await mint(stage, 'bob');
@@ -300,7 +300,7 @@ test('a mute and a revoked right are apart', async () => {
   expect((await mint(stage, 'bob')).withheldCapabilities).toEqual(['publish.audio']);
 });
 
-describe('each action asks for its own capability', () => {
+describe('each action requires its own capability', () => {
   const onBob = { username: 'bob', tracks: [TrackKind.AUDIO] };
   const wanted = [
     ['moderate.kick', kickParticipant, { username: 'bob' }],
@@ -324,7 +324,7 @@ describe('each action asks for its own capability', () => {
     await mint(stage, 'ann', { ...HOST, capabilities: all.filter((each) => each !== capability) });
     expect(await failureOf(act())).toMatchObject({ ...NO_CAPABILITY, metadata: { capability } });
     await mint(stage, 'ann', { ...HOST, capabilities: [capability] });
-    // The tenant itself has set the ban, which no participant lifts.
+    // The tenant itself has set the ban, which no participant may lift.
     if (itsMethod.name === 'UnbanSubject') expect(await failureOf(act())).toMatchObject(NO_STANDING);
     else expect((await act()).event).toMatchObject({ actor: 'ann' });
   });
@@ -334,7 +334,7 @@ describe('BanSubject', () => {
   const HOUR = { seconds: 3600n };
   const MINUTE = { seconds: 60n };
 
-  test('a user: kicked, refused at the next mint, and elsewhere welcome', async () => {
+  test('a user: kicked, refused at the next mint, but admitted elsewhere', async () => {
     const stage = await newRoom();
     await stage.control.call(RoomService.method.createRoom, { room: 'hall' });
     await mint(stage, 'bob');
@@ -395,7 +395,7 @@ describe('BanSubject', () => {
     await mint(stage, 'ann', { room: 'hall' });
   });
 
-  test('a device: whoever is on it leaves, under any name', async () => {
+  test('a device: its users leave, under any name', async () => {
     const stage = await newRoom();
     await mint(stage, 'bob', { device: deviceOf('shared') });
     await mint(stage, 'bea', { device: deviceOf('shared') });
@@ -411,7 +411,7 @@ describe('BanSubject', () => {
     expect(await read(app, await mint(stage, 'bob'))).toMatchObject({ ep: 1 });
   });
 
-  test('a range of addresses: nobody is kicked, newcomers are refused', async () => {
+  test('a range of addresses: no participant is kicked, newcomers are refused', async () => {
     const stage = await newRoom();
     await mint(stage, 'bob', { address: '192.0.2.7' });
     const before = await lastSeq(app, stage.tenant);
@@ -430,13 +430,13 @@ describe('BanSubject', () => {
     await mint(stage, 'eve', { address: '2001:db9::1' });
   });
 
-  test('who is not there is banned all the same', async () => {
+  test('an absent user can be banned', async () => {
     const stage = await newRoom();
     await stage.control.call(banSubject, { room: 'lobby', ...user('eve') });
     expect(await failureOf(mint(stage, 'eve'))).toMatchObject(BANNED);
   });
 
-  test('a ban again that would end later, or is of a higher rank, makes it stronger', async () => {
+  test('a repeated ban that ends later, or has a higher rank, extends the ban', async () => {
     const stage = await newRoom();
     await mint(stage, 'mod', MODERATOR);
     await mint(stage, 'ann', HOST);
@@ -463,7 +463,7 @@ describe('BanSubject', () => {
     expect(higher.ban).toMatchObject({ id, reason: 'shouting', actor: 'ann', rank: 80, expireTime });
     expect(higher.event).toMatchObject({ actor: 'ann', expireTime });
 
-    // The later end is of a lower rank, which cannot lift it all the same.
+    // The later end came from a lower rank, which still cannot lift the ban.
     const endless = await ban({ reason: 'for ever', actor: actor('mod') });
     expect(endless.ban).toMatchObject({ id, reason: 'for ever', actor: 'ann', rank: 80 });
     expect(endless.ban!.expireTime).toBeUndefined();
@@ -479,7 +479,7 @@ describe('BanSubject', () => {
     expect((await stage.control.call(listBans, {})).bans).toEqual([own.ban]);
   });
 
-  test('a ban again that is no stronger is returned as it is', async () => {
+  test('a repeated ban that is no stronger returns the existing one', async () => {
     const stage = await newRoom();
     const { ban } = await stage.control.call(banSubject, { room: 'lobby', ...user('bob'), reason: 'spam' });
     const before = await lastSeq(app, stage.tenant);
@@ -496,7 +496,7 @@ describe('BanSubject', () => {
     expect(wider.ban!.id).not.toBe(ban!.id);
   });
 
-  test('ends with its time, and gives way to a new one', async () => {
+  test('expires, and can then be replaced', async () => {
     const stage = await newRoom();
     const { ban } = await stage.control.call(banSubject, { room: 'lobby', ...user('bob'), ttl: HOUR });
     await passBans(app, stage.tenant);
@@ -521,7 +521,7 @@ describe('BanSubject', () => {
     await mint(stage, 'bob');
   });
 
-  test('an actor bans lower ranks, present or not, and records his rank', async () => {
+  test("an actor bans lower ranks, present or not, and the ban records the actor's rank", async () => {
     const stage = await newRoom();
     await mint(stage, 'mod', MODERATOR);
     await mint(stage, 'bob');
@@ -535,7 +535,7 @@ describe('BanSubject', () => {
     await stage.control.call(banSubject, { room: 'lobby', ...cidr('192.0.2.0/24'), actor: actor('mod') });
   });
 
-  test('PERMISSION_DENIED: standing over equals, betters and oneself, by name and by device', async () => {
+  test('PERMISSION_DENIED: standing over equals, higher ranks and oneself, by name and by device', async () => {
     const stage = await newRoom();
     await mint(stage, 'mod', MODERATOR);
     await mint(stage, 'peer', MODERATOR);
@@ -585,7 +585,7 @@ describe('BanSubject', () => {
     expect(await failureOf(control.call(banSubject, request))).toMatchObject({ ...INVALID, fields: [field] });
   });
 
-  test('a ban of 0 s, or of ten years, is fine', async () => {
+  test('a ban of 0 s, or of ten years, is allowed', async () => {
     const control = controlOf(await app.signUp());
     const zero = await control.call(banSubject, { ...user('bob'), ttl: {} });
     expect(zero.ban!.expireTime).toBeUndefined();
@@ -602,7 +602,7 @@ describe('BanSubject', () => {
     expect(await failureOf(stage.control.call(banSubject, ended))).toMatchObject(ENDED);
   });
 
-  test('FAILED_PRECONDITION: 1,000 ranges of addresses and not one more', async () => {
+  test('FAILED_PRECONDITION: more than 1,000 ranges of addresses', async () => {
     const stage = await newRoom();
     await app.service.deps.db.query(
       `insert into bans (tenant_id, id, kind, value, network, rank)
@@ -625,7 +625,7 @@ describe('BanSubject', () => {
   });
 });
 
-describe('what a ban keeps out of POST /join', () => {
+describe('bans apply to POST /join', () => {
   test('a user, a device and a range of addresses, until the ban is lifted', async () => {
     const stage = await newRoom();
     const { credential } = await createCredential(app, stage.tenant);
@@ -649,7 +649,7 @@ describe('what a ban keeps out of POST /join', () => {
     expect((await from('2001:db8::7')).status).toBe(200);
   });
 
-  test('until its time is over', async () => {
+  test('until it expires', async () => {
     const stage = await newRoom();
     const { credential } = await createCredential(app, stage.tenant);
     await stage.control.call(banSubject, { ...user('ann'), ttl: { seconds: 60n } });
@@ -677,7 +677,7 @@ describe('UnbanSubject', () => {
     await mint(stage, 'bob');
   });
 
-  test('an actor lifts what his own rank, or a lower one, has set', async () => {
+  test('an actor lifts bans of the same or a lower rank', async () => {
     const stage = await newRoom();
     await mint(stage, 'ann', HOST);
     await mint(stage, 'mod', MODERATOR);
@@ -752,7 +752,7 @@ describe('ListBans', () => {
     do {
       const page = await control.call(listBans, { pageSize: 2, pageToken });
       pages.push(page.bans);
-      // What is lifted meanwhile does not confuse the pages that follow.
+      // Bans that are lifted meanwhile do not affect later pages.
       if (pageToken === '') await control.call(unbanSubject, { room: '', ...device(deviceOf('eve')) });
       pageToken = page.nextPageToken;
     } while (pageToken);
@@ -782,7 +782,7 @@ describe('ListBans', () => {
 });
 
 describe('CloseRoom', () => {
-  test('ends the room, and everybody leaves', async () => {
+  test('ends the room, and all participants leave', async () => {
     const stage = await newRoom();
     await mint(stage, 'bob');
     await mint(stage, 'ann', HOST);
@@ -865,7 +865,7 @@ describe('ListModerationEvents', () => {
     expect(failure).toMatchObject({ ...INVALID, fields: [field] });
   });
 
-  test('what happened stays as it is', async () => {
+  test('records do not change later', async () => {
     const stage = await newRoom();
     await stage.control.call(banSubject, user('bob'));
     const { db } = app.service.deps;

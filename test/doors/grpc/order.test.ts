@@ -1,4 +1,4 @@
-/** Of two things that are wrong at once, the one of the earlier stage is told. */
+/** If two conditions hold at once, the one of the earlier stage is reported. */
 import type { DescMethod } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { nameOf, type Row, readTable, rowsOf, SERVICES } from '../../../scripts/make-error-docs.ts';
@@ -17,7 +17,7 @@ interface Pair {
 }
 
 describe.each(methods.map((method) => ({ name: nameOf(method), method })))('$name', ({ method }) => {
-  test('tells the earlier of two things that are wrong', async () => {
+  test('reports the earlier of two conditions', async () => {
     const pairs = pairsOf(method);
     expect(pairs.length).toBeGreaterThan(20);
     const told = await inTurns(pairs, async ({ rows, ways }) => {
@@ -31,12 +31,12 @@ describe.each(methods.map((method) => ({ name: nameOf(method), method })))('$nam
   });
 });
 
-test('a good part of all pairs can be tried', () => {
+test('many of all pairs can be tried', () => {
   const count = methods.flatMap(pairsOf).length;
   expect(count).toBeGreaterThan(4_000);
 });
 
-/** Every two conditions of different stages that can hold at once, the earlier one first. */
+/** All pairs of conditions of different stages that can hold at once, the earlier one first. */
 function pairsOf(method: DescMethod): Pair[] {
   const rows = rowsOf(table, method);
   return rows.flatMap((first) =>
@@ -63,7 +63,7 @@ function isWithin(path: string, other: string): boolean {
 const CREDENTIALS = { works: '1', revoked: '2', rotated: '3', expired: '4' };
 const NOWHERE = { id: 't', credentials: CREDENTIALS, keys: {} } as never;
 
-/** What a way changes, and what it needs unchanged: paths of the request, and parts of the call. */
+/** What a way changes, and what it needs unchanged: request paths, and parts of the call. */
 function touched(method: DescMethod, way: Way): string[] {
   const worlds = { usual: NOWHERE, foreign: { id: 'foreign', credentials: { works: 'foreign' } } } as never;
   const before = fieldsOf(method, [], NOWHERE, worlds);
@@ -77,7 +77,7 @@ function touched(method: DescMethod, way: Way): string[] {
   ];
 }
 
-/** Parts of a message below its fields count as one: a condition, a mask, an actor. */
+/** Everything below one field of a message counts as one: a condition, a mask, an actor. */
 function differences(before: object, after: object, depth = 0): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name) => {
@@ -96,7 +96,7 @@ function text(value: unknown): string | undefined {
   return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each));
 }
 
-/** Some at once, the answers in order. */
+/** Runs some at a time, and keeps the order of the answers. */
 async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += 16) {

@@ -37,14 +37,14 @@ const refusal = async (call: Promise<unknown>) => {
   return { is: `${code} ${reason}`, ...(fields.length > 0 && { field: fields.join() }) };
 };
 
-/** A participant, and how requests name it as the actor. */
+/** A participant, and how requests name the participant as the actor. */
 async function enter(control: TestControl, username: string, capabilities: string[]) {
   const { deviceThumbprint } = await mint(control, { username, capabilities });
   return { username, deviceThumbprint };
 }
 
 describe('GetParticipant', () => {
-  test('what tokens tell of a participant', async () => {
+  test('shows what tokens grant a participant', async () => {
     const { tenant, control, roomUid } = await newRoom();
     const before = Date.now();
     const first = await mint(control, {
@@ -86,7 +86,7 @@ describe('GetParticipant', () => {
     );
   });
 
-  test('what a moderator has taken is not among the capabilities', async () => {
+  test('leaves out capabilities that a moderator has revoked', async () => {
     const { tenant, control } = await newRoom();
     await mint(control, { capabilities: ['publish.audio', 'publish.video', 'publish.data', 'chat.send'] });
     await app.service.deps.db.query(
@@ -100,7 +100,7 @@ describe('GetParticipant', () => {
     });
   });
 
-  test('who has lapsed has left at that instant, swept or not', async () => {
+  test('a participant whose token expired has left at that time, swept or not', async () => {
     const { tenant, control } = await newRoom();
     await mint(control);
     await lapse(app, tenant);
@@ -126,7 +126,7 @@ describe('GetParticipant', () => {
     expect(await namesOf(control, { roomUid, includeLeft: true })).toStrictEqual(['ann']);
   });
 
-  test('NOT_FOUND: of a room of another tenant, as of none, and of a participant', async () => {
+  test('NOT_FOUND: a room of another tenant, an unknown room, an unknown participant', async () => {
     const { control, roomUid } = await newRoom();
     await mint(control);
     const stranger = (await newRoom()).control;
@@ -157,7 +157,7 @@ describe('ListParticipants', () => {
     expect(await namesOf(control, { includeLeft: true })).toStrictEqual(['ann', 'bob', 'cem']);
   });
 
-  test('page by page, of the room of the first page', async () => {
+  test('page by page, all from the room of the first page', async () => {
     const { tenant, control, roomUid } = await newRoom();
     const users = Array.from({ length: 7 }, (_, index) => `user${index}`);
     for (const username of users) await mint(control, { username });
@@ -229,12 +229,12 @@ describe('INVALID_ARGUMENT', () => {
     expect(await refusal(list(control, fields))).toStrictEqual(invalid(field));
   });
 
-  test('a page of another room than the request is about', async () => {
+  test('a page token of another room', async () => {
     const fields = { roomUid, pageToken: tokenOf(`rm_${'0'.repeat(32)}`, 'ann') };
     expect(await refusal(list(control, fields))).toStrictEqual(invalid('page_token'));
   });
 
-  test('is told before a room is looked for', async () => {
+  test('comes before the room is looked up', async () => {
     expect(await refusal(get(control, '', { room: 'absent' }))).toStrictEqual(invalid('username'));
   });
 });
@@ -266,7 +266,7 @@ describe('an actor', () => {
     }
   });
 
-  test('has nothing to see in another room, nor once it has lapsed', async () => {
+  test('sees nothing of another room, or after its token expired', async () => {
     const { tenant, control } = await newRoom();
     const actor = await enter(control, 'viewer', ['roster.view']);
     await control.call(RoomService.method.createRoom, { room: 'other' });
@@ -285,7 +285,7 @@ describe('an actor', () => {
     });
   });
 
-  test('does not see who is hidden, but for itself; the tenant sees everybody', async () => {
+  test('does not see hidden participants, except itself; the tenant sees all', async () => {
     const { control } = await newRoom();
     const viewer = await enter(control, 'viewer', ['roster.view']);
     const ghost = await enter(control, 'ghost', ['room.hidden', 'roster.view']);
@@ -317,7 +317,7 @@ describe('WatchParticipants', () => {
       .toLowerCase()
       .replace('participant_', '');
 
-  /** What a stream has told so far, and what it failed with, once it has. */
+  /** The messages of a stream so far, and its failure, if it has failed. */
   function watch(control: TestControl, fields: object = {}) {
     const abort = new AbortController();
     const stream = control.follow(watchParticipants, { room: 'lobby', ...fields }, { signal: abort.signal });
@@ -334,7 +334,7 @@ describe('WatchParticipants', () => {
     return { told, words, failed, stop: () => abort.abort() };
   }
 
-  test('who is there, who comes, changes and leaves, in rooms of that name and no others', async () => {
+  test('shows present participants, then entries, changes and leaves, in rooms of that name only', async () => {
     const { tenant, control } = await newRoom();
     await control.call(RoomService.method.createRoom, { room: 'other' });
     await mint(control, { username: 'ann' });
@@ -356,7 +356,7 @@ describe('WatchParticipants', () => {
     resumed.stop();
   });
 
-  test('what it is refused for, and in which order', async () => {
+  test('refusals and their order', async () => {
     const { control } = await newRoom();
     const blind = await enter(control, 'blind', ['chat.send']);
     const invalid = { code: 'INVALID_ARGUMENT', reason: 'INVALID_REQUEST' };
@@ -381,7 +381,7 @@ describe('WatchParticipants', () => {
     }
   });
 
-  test('an actor does not see who is hidden, and sees nothing more when its time is over', async () => {
+  test("an actor does not see hidden participants, and the stream ends with the actor's token", async () => {
     const { tenant, control } = await newRoom();
     await enter(control, 'ghost', ['room.hidden']);
     const actor = await enter(control, 'viewer', ['roster.view']);
@@ -408,7 +408,7 @@ describe('WatchParticipants', () => {
     expect(watching.words()).toHaveLength(4);
     whole.stop();
 
-    // To go on without the actor would leave out whoever was hidden from it.
+    // A stream resumed without the actor would miss participants that were hidden from the actor.
     const { resumeToken } = watching.told[3]!;
     const other = await watch(control, { resumeToken }).failed;
     expect(other).toMatchObject({ code: 'INVALID_ARGUMENT', fields: ['resume_token'] });

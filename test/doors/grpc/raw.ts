@@ -1,4 +1,4 @@
-/** HTTP/2 by hand, to say what no client library says. */
+/** Raw HTTP/2, for input that no client library sends. */
 import {
   type ClientHttp2Session,
   connect as connectHttp2,
@@ -12,12 +12,12 @@ import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { status } from '@grpc/grpc-js';
 
 export interface RawEnding {
-  /** Of HTTP; `undefined` where the stream was reset before. */
+  /** The HTTP status; `undefined` if the stream was reset before. */
   readonly httpStatus: number | undefined;
   /** Name of the gRPC code. */
   readonly code: string | undefined;
   readonly message: string | undefined;
-  /** Of the details, where there are any. */
+  /** From the details, if there are any. */
   readonly reason: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function session(port: number, settings = {}): ClientHttp2Session {
   return opened;
 }
 
-/** Send a body and wait for how it ends; the call itself goes on where it is not `isWhole`. */
+/** Send a body and wait for the end. The call itself stays open unless `isWhole`. */
 export function post(
   client: ClientHttp2Session,
   path: string,
@@ -87,7 +87,7 @@ const DATA_FRAME = 0;
 const END_STREAM = 1;
 const END_HEADERS = 4;
 
-/** A call whose headers are written one by one, whatever they are. Returns all that came back until the end. */
+/** A call with arbitrary headers. Returns everything that came back until the end. */
 export function postHeaders(
   port: number,
   headers: readonly (readonly [string, string])[],
@@ -114,7 +114,7 @@ export function postHeaders(
   });
 }
 
-/** Bytes of a string as HPACK has it; at most 16,510 of them. */
+/** A string in HPACK encoding; at most 16,510 bytes. */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value, 'latin1');
   const length =
@@ -133,7 +133,7 @@ function http2Frame(type: number, flags: number, stream: number, payload: Uint8A
   return Buffer.concat([head, payload]);
 }
 
-/** Whether stream 1 has been closed or reset by the other side. */
+/** Whether the server has closed or reset stream 1. */
 function hasEnded(bytes: Buffer): boolean {
   const RST_STREAM = 3;
   for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {

@@ -20,7 +20,7 @@ async function createRooms(control: TestControl, ...names: string[]): Promise<Ro
   return rooms;
 }
 
-/** A participant on whose behalf one may call. */
+/** A participant that can act. */
 async function mint(control: TestControl, room: string, username: string, capabilities: string[]) {
   await control.call(TokenService.method.mintClientToken, {
     room,
@@ -65,7 +65,7 @@ describe('ListRooms', () => {
     expect((await control.call(listRooms, { pageSize: 2 })).nextPageToken).toBe('');
   });
 
-  test('rooms that were created at the same time are told apart', async () => {
+  test('rooms that were created at the same time are all listed', async () => {
     const tenant = await app.signUp();
     const control = controlOf(tenant);
     await createRooms(control, 'a', 'b', 'c');
@@ -101,7 +101,7 @@ describe('ListRooms', () => {
     expect(await named({ state: Room_State.LIVE, namePrefix: 's', createTimeFrom: at(2) })).toStrictEqual([]);
   });
 
-  test("another tenant's rooms are not there, nor do its tokens lead anywhere", async () => {
+  test("another tenant's rooms are not listed, and its page tokens are refused", async () => {
     const [one, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
     await createRooms(one, 'a', 'b');
     expect((await other.call(listRooms, {})).rooms).toStrictEqual([]);
@@ -170,7 +170,7 @@ describe('UpdateRoomPolicy', () => {
     expect(room!.policy).toMatchObject(policy);
   });
 
-  test('two changes at once of two fields are both there afterwards', async () => {
+  test('two concurrent changes of different fields both take effect', async () => {
     const control = controlOf(await app.signUp());
     await createRooms(control, 'lobby');
     const change = (paths: string[]) =>
@@ -225,7 +225,7 @@ describe('UpdateRoomPolicy', () => {
 
   const LOCK = { policy: { locked: true }, updateMask: { paths: ['locked'] } };
 
-  test('NOT_FOUND, also for whoever may not, and for the room of another tenant', async () => {
+  test("NOT_FOUND, also for an actor without the capability, and for another tenant's room", async () => {
     const [control, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
     await createRooms(other, 'theirs');
     for (const request of [{ room: 'none' }, { room: 'none', actor: NOBODY }, { room: 'theirs' }]) {
@@ -252,7 +252,7 @@ describe('UpdateRoomPolicy', () => {
     }
   });
 
-  test('PERMISSION_DENIED for an actor who would have a role given what he lacks', async () => {
+  test('PERMISSION_DENIED for an actor who grants a role a capability that the actor lacks', async () => {
     const control = controlOf(await app.paidTenant());
     await createRooms(control, 'lobby');
     const actor = await mint(control, 'lobby', 'host', ['room.update_policy', 'chat.send', 'moderate.kick']);
@@ -271,13 +271,13 @@ describe('UpdateRoomPolicy', () => {
       });
 
     await lacks('moderate.ban', update('audience', ['chat.send', 'moderate.ban'], { actor }));
-    // An audience has it by default, a broadcast's audience does not.
+    // An audience has it by default, a broadcast audience does not.
     await lacks('publish.audio', update('audience', ['publish.audio'], { actor }));
     await lacks('room.hidden', update('host', ['room.hidden'], { actor }));
-    // What he has, what was given before, and what is taken.
+    // The actor's own capabilities, existing grants, and removals are allowed.
     await update('audience', ['chat.send', 'moderate.kick', 'subscribe.audio'], { actor });
     await update('host', ['room.end'], { actor });
-    // An empty list gives all that a role has by default.
+    // An empty list grants all defaults of a role.
     await lacks('moderate.ban', update('host', [], { actor }));
     await update('host', []);
     await update('audience', ['room.hidden', 'moderate.ban']);
@@ -294,7 +294,7 @@ describe('UpdateRoomPolicy', () => {
 });
 
 describe('EndRoom', () => {
-  test('who left long ago is left alone, however many there are', async () => {
+  test('participants who left long ago are not touched, however many there are', async () => {
     const tenant = await app.signUp();
     const control = controlOf(tenant);
     const { room } = await control.call(createRoom, { room: 'lobby' });
@@ -320,7 +320,7 @@ describe('EndRoom', () => {
     expect([await usersOfEpoch(0), await usersOfEpoch(1)]).toStrictEqual([999, 1]);
   });
 
-  test('everybody leaves, and events tell of it', async () => {
+  test('all participants leave, with events', async () => {
     const tenant = await app.paidTenant();
     const control = controlOf(tenant);
     await createRooms(control, 'lobby');
@@ -351,7 +351,7 @@ describe('EndRoom', () => {
     );
   });
 
-  test('of twenty at once, one ends it', async () => {
+  test('one of twenty concurrent calls ends it', async () => {
     const tenant = await app.signUp();
     const control = controlOf(tenant);
     await createRooms(control, 'lobby');
@@ -393,7 +393,7 @@ describe('EndRoom', () => {
     expect(room!.state).toBe(Room_State.ENDED);
   });
 
-  test('NOT_FOUND, also for the room of another tenant', async () => {
+  test("NOT_FOUND, also for another tenant's room", async () => {
     const [control, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
     await createRooms(other, 'theirs');
     for (const room of ['none', 'theirs']) {

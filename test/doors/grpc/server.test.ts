@@ -1,4 +1,4 @@
-/** The listener itself: health, reflection, TLS, addresses, its log, and its end. */
+/** The listener itself: health, reflection, TLS, addresses, its log, and its shutdown. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ const TLS = {
   keyFile: fileURLToPath(new URL('../../support/tls/key.pem', import.meta.url)),
 };
 
-/** A service that is stopped when the test ends, unless it was before. */
+/** A service that is stopped at the end of the test, if it still runs. */
 async function start(config: Partial<ServiceConfig> = {}, log = pino({ level: 'silent' })) {
   const service = await startService({ ...bareConfig(database.url), ...config }, log);
   let stopping: Promise<void> | undefined;
@@ -71,7 +71,7 @@ function call(client: Client, name: string, world: World, fields: Fields = VALID
   return send(client, method, encode(method, { tenant: world.id, ...fields }), metadata);
 }
 
-/** Clients of services whose definitions the tools bring along. */
+/** Clients for services whose definitions come with the tools. */
 type Dynamic = Client & Record<string, (...args: unknown[]) => unknown>;
 
 function healthOf(port: number): Dynamic {
@@ -100,7 +100,7 @@ describe('health', () => {
     expect(await check(health, 'another.Service')).toBe('NOT_FOUND');
   });
 
-  test('tells who watches it that the service stops, and keeps it from nothing', async () => {
+  test('tells watchers that the service stops, and does not delay the stop', async () => {
     const { service, stop } = await start();
     const health = healthOf(service.grpcPort);
     const watched = NAMES.map((name) => {
@@ -123,7 +123,7 @@ describe('readiness', () => {
       health.check!({ service: '' }, (_error: unknown, answer: { status: string }) => resolve(answer.status));
     });
 
-  test('a database that is away is NOT_SERVING within 5 s, and SERVING once it is back', async () => {
+  test('NOT_SERVING within 5 s of losing the database, and SERVING once it is back', async () => {
     const proxy = await openDatabaseProxy(database.url);
     onTestFinished(() => proxy.close());
     const { service } = await start({ databaseUrl: proxy.url });
@@ -139,7 +139,7 @@ describe('readiness', () => {
     expect(heard).toStrictEqual(['SERVING', 'NOT_SERVING', 'SERVING']);
   });
 
-  test('a database that hangs is away', async () => {
+  test('a database that hangs counts as unavailable', async () => {
     const proxy = await openDatabaseProxy(database.url);
     onTestFinished(() => proxy.close());
     const { service } = await start({ databaseUrl: proxy.url });
@@ -151,7 +151,7 @@ describe('readiness', () => {
   });
 });
 
-test('1,000 streams without a key are open at most, and health can be checked all the same', async () => {
+test('at most 1,000 keyless streams are open, and health can still be checked', async () => {
   const { service } = await start();
   const ended: unknown[] = [];
   let heard = 0;
@@ -160,7 +160,7 @@ test('1,000 streams without a key are open at most, and health can be checked al
     stream.on('data', () => (heard += 1)).on('error', (error) => ended.push(error));
     return stream;
   };
-  // A connection carries 200.
+  // One connection carries 200.
   const clients = Array.from({ length: 6 }, () => healthOf(service.grpcPort));
   const streams = clients.slice(1).flatMap((health) => Array.from({ length: 200 }, () => watch(health)));
   await expect.poll(() => heard, { timeout: 10_000 }).toBe(1_000);
@@ -236,7 +236,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
       );
       const names = [...file!.service, ...file!.messageType].map(({ name }) => `${file!.package}.${name}`);
       expect(names).toContain(symbol);
-      // Readers refuse a file where the entries of a map have another name.
+      // Readers reject a file whose map entries have another name.
       const nested = file!.messageType.flatMap(({ nestedType }) => nestedType);
       const entries = nested.filter(({ options }) => options?.mapEntry).map(({ name }) => name);
       expect(entries).toStrictEqual([symbol.startsWith('grpc') ? 'StatusesEntry' : 'MetadataEntry']);
@@ -260,7 +260,7 @@ test('every answer has a request id of its own', async () => {
 });
 
 describe('when the service stops', () => {
-  test('calls that are under way are answered, streams end, and nobody new comes', async () => {
+  test('calls that are under way are answered, streams end, and new calls are refused', async () => {
     const { service, world, stop } = await start();
     const client = open(service.grpcPort);
     const watch = methodOf('RoomService.WatchEvents');
@@ -276,7 +276,7 @@ describe('when the service stops', () => {
     stream.resume();
     const holder = await database.pool.connect();
     await holder.query('begin');
-    // A room without watchdogs, which would wait for its row, too.
+    // A room without watchdogs, which would wait for the room's row too.
     await holder.query(`select from rooms where tenant_id = $1 and name = 'other' for update`, [
       world.tenant,
     ]);
@@ -295,7 +295,7 @@ describe('when the service stops', () => {
     await stopped;
   });
 
-  /** Statements that wait for a lock of ours. */
+  /** Statements that wait for a lock of this test. */
   async function waiting(): Promise<number> {
     const { rows } = await database.pool.query<{ count: number }>(
       `select count(*)::integer as count from pg_stat_activity
@@ -306,7 +306,7 @@ describe('when the service stops', () => {
 });
 
 describe('TLS', () => {
-  test('is spoken with a certificate, and nothing else then', async () => {
+  test('is the only protocol if a certificate is set', async () => {
     const { service, world } = await start({ tls: TLS });
     const certificate = await readFile(TLS.certificateFile);
     const safe = open(service.grpcPort, credentials.createSsl(certificate));
@@ -317,7 +317,7 @@ describe('TLS', () => {
     expect((await call(plain, 'RoomService.ListRooms', world)).code).toBe('UNAVAILABLE');
   });
 
-  test('a file that is not there, or holds something else, is told in one line', async () => {
+  test('a missing or wrong file is reported in one line', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'boxoffice-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const other = join(folder, 'other.pem');
@@ -340,7 +340,7 @@ describe('TLS', () => {
   });
 });
 
-test('a port that is taken is told in one line', async () => {
+test('a port in use is reported in one line', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void holder.close());
   await once(holder, 'listening');
@@ -371,7 +371,7 @@ describe('the log', () => {
         }),
       );
     }
-    // Keys where they do not belong, and a database that refuses.
+    // Keys in the wrong places, and a database that refuses.
     await call(client, 'RoomService.GetRoom', world, { room: backend });
     await call(client, 'RoomService.CreateRoom', world, { room: 'another', idempotencyKey: backend });
     await call(client, 'ModerationService.KickParticipant', world, { room: 'live', username: backend });

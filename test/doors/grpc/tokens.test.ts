@@ -39,7 +39,7 @@ const refusal = async (control: TestControl, fields: Parameters<typeof mint>[1] 
 
 describe('MintClientToken', () => {
   describe('OK', () => {
-    test('a token says what was granted', async () => {
+    test('a token contains what was granted', async () => {
       const { tenant, control, room } = await newRoom();
       const deviceThumbprint = newThumbprint();
       const minted = await mint(control, {
@@ -75,7 +75,7 @@ describe('MintClientToken', () => {
       expect(minted.keyId).toBe(decodeProtectedHeader(minted.token).kid);
     });
 
-    test('it has the claims and the head of one that a device is given when it joins', async () => {
+    test('it has the same claims and header as a token from POST /join', async () => {
       const { tenant, control } = await newRoom();
       const { credential } = await createCredential(app, tenant);
       const joined: string = (await join(app, credential, { room: 'lobby', username: 'bob' })).json.token;
@@ -96,7 +96,7 @@ describe('MintClientToken', () => {
       expect(claims.exp! - claims.iat!).toBe(600);
     });
 
-    test("the room's policy decides what a role grants, and the request over both", async () => {
+    test("the room's policy decides what a role grants, and the request overrides both", async () => {
       const { control } = await newRoom({
         hostCapabilities: ['room.end', 'chat.send'],
         audienceCapabilities: ['subscribe.video'],
@@ -109,9 +109,9 @@ describe('MintClientToken', () => {
       expect(await cap({ role: 'host', capabilities: [...CAPABILITIES] })).toStrictEqual(CAPABILITIES);
     });
 
-    test.each([1n, 900n])('%s s live as long as that', async (seconds) => {
+    test.each([1n, 900n])('%s s is the lifetime', async (seconds) => {
       const { control } = await newRoom();
-      // Not verified: the shortest may have lapsed by now.
+      // Not verified: the shortest may have expired by now.
       const claims = decodeJwt((await mint(control, { lifetime: { seconds } })).token);
       expect(claims.exp! - claims.iat!).toBe(Number(seconds));
     });
@@ -134,7 +134,7 @@ describe('MintClientToken', () => {
       );
     });
 
-    test('a renewal is not told; another role, rank or capability is', async () => {
+    test('a renewal emits no event; another role, rank or capability does', async () => {
       const { tenant, control } = await newRoom();
       const deviceThumbprint = newThumbprint();
       for (const fields of [{}, {}, { role: 'host' }, { role: 'host' }, { role: 'host', rank: 30 }]) {
@@ -149,7 +149,7 @@ describe('MintClientToken', () => {
       ]);
     });
 
-    test('who is in a locked room, or a full one, renews; who has lapsed is a newcomer', async () => {
+    test('participants of a locked or full room renew; one whose token expired is a newcomer', async () => {
       const { tenant, control } = await newRoom({ maxParticipants: 1 });
       await mint(control);
       await app.service.deps.db.query(
@@ -163,7 +163,7 @@ describe('MintClientToken', () => {
       expect(await refusal(control)).toStrictEqual({ is: 'FAILED_PRECONDITION ROOM_LOCKED' });
     });
 
-    test('whose age is verified comes in where that is required', async () => {
+    test('a user with verified age is admitted where that is required', async () => {
       const { control } = await newRoom({ ageVerificationRequired: true });
       await mint(control, { ageVerified: true });
     });
@@ -202,13 +202,13 @@ describe('MintClientToken', () => {
       expect(await refusal(control, fields)).toStrictEqual({ is: 'INVALID_ARGUMENT INVALID_REQUEST', field });
     });
 
-    test('is told before anything else', async () => {
+    test('comes before all other failures', async () => {
       expect(await refusal(control, { room: 'absent', rank: 100 })).toMatchObject({ field: 'rank' });
     });
   });
 
   describe('NOT_FOUND', () => {
-    test('a room of another tenant is as absent as one that never was', async () => {
+    test("another tenant's room does not exist for the caller", async () => {
       await newRoom();
       const control = controlOf(await app.paidTenant());
       const [foreign, absent] = [
@@ -233,13 +233,13 @@ describe('MintClientToken', () => {
       changeCeiling(app.service.deps.db, tenant.keyId, change);
     const exceeded = (excess: string) => ({ is: 'PERMISSION_DENIED CEILING_EXCEEDED', excess });
 
-    test('beyond the rank that keys have by default', async () => {
+    test('beyond the default rank of keys', async () => {
       const { control } = await newRoom();
       expect(await refusal(control, { rank: 81 })).toStrictEqual(exceeded('rank 81'));
       expect(await refusal(control, { rank: 99 })).toStrictEqual(exceeded('rank 99'));
     });
 
-    test('beyond the ceiling of the key, which names everything that is too much', async () => {
+    test('beyond the ceiling of the key, naming everything that exceeds it', async () => {
       const { tenant, control } = await newRoom();
       await lower(tenant, {
         capabilities: ['chat.send', 'subscribe.audio'],
@@ -256,7 +256,7 @@ describe('MintClientToken', () => {
       );
       await lower(tenant, { rooms: ['class-*', 'lob*'] });
       await mint(control, within);
-      // What a role grants by default is not trimmed either.
+      // The defaults of a role are not trimmed either.
       expect((await refusal(control)).excess).toContain('roster.view');
       const claims = await claimsOf(control, { capabilities: ['chat.send'] });
       expect(claims.exp! - claims.iat!).toBe(60);
@@ -274,7 +274,7 @@ describe('MintClientToken', () => {
   describe('FAILED_PRECONDITION', () => {
     const precondition = (reason: string) => ({ is: `FAILED_PRECONDITION ${reason}` });
 
-    test('a room that has ended, until its name lives again', async () => {
+    test('a room that has ended, until a new one has its name', async () => {
       const { tenant, control, room } = await newRoom();
       await endRoom(app, tenant, 'lobby');
       const failure = await failureOf(mint(control));
@@ -284,12 +284,12 @@ describe('MintClientToken', () => {
       expect(next!.uid).not.toBe(room.uid);
     });
 
-    test('an age that nobody verified', async () => {
+    test('an unverified age', async () => {
       const { control } = await newRoom({ ageVerificationRequired: true });
       expect(await refusal(control)).toStrictEqual(precondition('AGE_VERIFICATION_REQUIRED'));
     });
 
-    test('of twenty newcomers at once, a room of five takes five', async () => {
+    test('a room of five admits five of twenty concurrent newcomers', async () => {
       const { control } = await newRoom({ maxParticipants: 5 });
       const users = Array.from({ length: 20 }, (_, index) => `user${index}`);
       const outcomes = await Promise.allSettled(users.map((username) => mint(control, { username })));
@@ -299,7 +299,7 @@ describe('MintClientToken', () => {
       await Promise.all(inside.map((username) => mint(control, { username })));
     });
 
-    test('a limit that was lowered is for newcomers: who is there may renew, also with other rights', async () => {
+    test('a lowered limit applies to newcomers: participants renew, even with other rights', async () => {
       const { control } = await newRoom();
       await mint(control, { username: 'ann' });
       await mint(control, { username: 'bob' });
@@ -312,7 +312,7 @@ describe('MintClientToken', () => {
       expect(await refusal(control, { username: 'cyn' })).toStrictEqual(precondition('ROOM_FULL'));
     });
 
-    test('no credit: spent, or never had', async () => {
+    test('no credit: spent, or never bought', async () => {
       const { tenant, control } = await newRoom();
       await spendAll(app, tenant);
       expect(await refusal(control)).toStrictEqual(precondition('NO_CREDIT'));
@@ -321,7 +321,7 @@ describe('MintClientToken', () => {
       expect(await refusal(pending)).toStrictEqual(precondition('NO_CREDIT'));
     });
 
-    test('credit is looked at last', async () => {
+    test('credit is checked last', async () => {
       const { tenant, control } = await newRoom();
       await createRoom(control, { maxParticipants: 1 }, 'full');
       await mint(control, { room: 'full', username: 'bob' });
@@ -347,7 +347,7 @@ describe('MintClientToken', () => {
   });
 });
 
-describe('MintClientToken where lookalikes are refused', () => {
+describe('MintClientToken with lookalikes refused', () => {
   const strict = useService({ confusableUsernames: 'refuse' });
   const strictControlOf = useControl(strict);
   let control: TestControl;
@@ -359,8 +359,8 @@ describe('MintClientToken where lookalikes are refused', () => {
     await mint(control, { username: 'paul' });
   });
 
-  test('a name that looks like that of somebody present', async () => {
-    // Cyrillic er for the first letter.
+  test('a name that looks like that of a participant who is present', async () => {
+    // Cyrillic er in place of the first letter.
     const failure = await failureOf(mint(control, { username: 'рaul' }));
     expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', reason: 'USERNAME_CONFUSABLE' });
     await mint(control, { username: 'paul' });
@@ -368,7 +368,7 @@ describe('MintClientToken where lookalikes are refused', () => {
     await mint(control, { username: 'рaul' });
   });
 
-  test('is told before the lack of credit', async () => {
+  test('comes before the lack of credit', async () => {
     await spendAll(strict, tenant);
     expect(await refusal(control, { username: 'рaul' })).toMatchObject({
       is: 'INVALID_ARGUMENT USERNAME_CONFUSABLE',

@@ -38,7 +38,7 @@ async function openRoom(): Promise<string> {
   return name;
 }
 
-/** A participant with these capabilities, and how a request names him. */
+/** A participant with these capabilities, and how a request names the participant. */
 async function actorIn(name: string, capabilities: string[]) {
   const username = `user-${capabilities.length}`;
   await control.call(TokenService.method.mintClientToken, {
@@ -70,7 +70,7 @@ const createOne = async (fields: Wanted = {}) =>
   (await control.call(method.createWatchdog, { watchdog: wanted(fields) })).watchdog!;
 const refusal = (call: Promise<unknown>) =>
   failureOf(call).then(({ code, reason, fields }) => ({ code, reason, fields }));
-/** Each is asked for at once, and must fail in the same way. */
+/** All are called at once, and must fail in the same way. */
 const expectAllRefused = async (calls: readonly Promise<unknown>[], expected: object) => {
   for (const found of await Promise.all(calls.map(refusal))) expect(found).toStrictEqual(expected);
 };
@@ -80,7 +80,7 @@ const lacksCapability = refused('PERMISSION_DENIED', 'CAPABILITY_REQUIRED');
 const notFound = refused('NOT_FOUND', 'NOT_FOUND');
 const over = refused('FAILED_PRECONDITION', 'WATCHDOG_OVER');
 
-/** Make a room older than any deadline, and wait until its watchdog has fired. */
+/** Backdate a room beyond any deadline, and wait until its watchdog has fired. */
 async function letFire(watchdog: Watchdog): Promise<void> {
   const { db } = app.service.deps;
   await db.query(`update rooms set created_at = created_at - interval '400 days' where uid = $1`, [
@@ -110,7 +110,7 @@ describe('CreateWatchdog', () => {
     expect(watchdog.fireTime).toBeUndefined();
   });
 
-  test('each condition takes the actions that go with it', async () => {
+  test('each condition accepts its own actions', async () => {
     const { END_ROOM, KICK, REVOKE_PUBLISH, NOTIFY } = Action;
     const all = [END_ROOM, KICK, REVOKE_PUBLISH, NOTIFY];
     const going: Record<Condition['case'], readonly Action[]> = {
@@ -162,13 +162,13 @@ describe('CreateWatchdog', () => {
     expect(await refusal(call)).toStrictEqual(invalid(field));
   });
 
-  test.each([1, 366 * 86_400])('%i s is a duration', async (seconds) => {
+  test.each([1, 366 * 86_400])('%i s is a valid duration', async (seconds) => {
     const watchdog = await createOne({ condition: lasting('unadmittedFor', seconds) });
     expect(watchdog.condition.value).toMatchObject({ seconds: BigInt(seconds) });
     expect(watchdog.deadline).toBeUndefined();
   });
 
-  test('one that waits has each condition; one that has fired leaves room for another', async () => {
+  test('one armed watchdog per condition; a fired one can be replaced', async () => {
     const first = await createOne();
     expect(await refusal(createOne())).toStrictEqual(refused('ALREADY_EXISTS', 'WATCHDOG_EXISTS'));
     await createOne({ condition: lasting('emptyFor', 60) });
@@ -176,7 +176,7 @@ describe('CreateWatchdog', () => {
     expect((await createOne()).id).not.toBe(first.id);
   });
 
-  test('of ten at once, one is armed', async () => {
+  test('one of ten concurrent calls arms a watchdog', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createOne()));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -187,7 +187,7 @@ describe('CreateWatchdog', () => {
     expect(await control.call(method.createWatchdog, request)).toStrictEqual(first);
   });
 
-  test('a room that is not there is not found, one that has ended is over', async () => {
+  test('an unknown room is NOT_FOUND, an ended one FAILED_PRECONDITION', async () => {
     expect(await refusal(createOne({ room: 'nowhere' }))).toStrictEqual(notFound);
     await endRoom(app, tenant, room);
     expect(await refusal(createOne())).toMatchObject({ code: 'FAILED_PRECONDITION', reason: 'ROOM_ENDED' });
@@ -231,12 +231,12 @@ describe('an actor', () => {
     for (const call of calls(able)) await call();
   });
 
-  test('has no list of all rooms', async () => {
+  test('cannot list all rooms', async () => {
     const actor = await actorIn(room, ['watchdog.manage']);
     expect(await refusal(control.call(method.listWatchdogs, { actor }))).toStrictEqual(lacksCapability);
   });
 
-  test('hears that something is absent before that he may not see it', async () => {
+  test('gets NOT_FOUND before the missing capability', async () => {
     const actor = await actorIn(room, ['chat.send']);
     const calls = [
       control.call(method.createWatchdog, { watchdog: wanted({ room: 'nowhere' }), actor }),
@@ -257,7 +257,7 @@ describe('GetWatchdog', () => {
     expect(watchdog!.deadline).toBeUndefined();
   });
 
-  test('that of another tenant is as absent as one that never was', async () => {
+  test("another tenant's watchdog does not exist for the caller", async () => {
     const { id } = await createOne();
     const stranger = controlOf(await app.signUp());
     const update = { watchdog: { id, action: Action.KICK }, updateMask: { paths: ['action'] } };
@@ -271,7 +271,7 @@ describe('GetWatchdog', () => {
     await expectAllRefused(calls, notFound);
   });
 
-  test.each(['', 'wd_1', `rm_${'0'.repeat(32)}`])('%j is no id', async (id) => {
+  test.each(['', 'wd_1', `rm_${'0'.repeat(32)}`])('%j is not an id', async (id) => {
     const calls = [control.call(method.getWatchdog, { id }), control.call(method.deleteWatchdog, { id })];
     await expectAllRefused(calls, invalid('id'));
     const update = control.call(method.updateWatchdog, {
@@ -283,7 +283,7 @@ describe('GetWatchdog', () => {
 });
 
 describe('ListWatchdogs', () => {
-  test('pages through those of a room, the newest first', async () => {
+  test('pages through those of a room, newest first', async () => {
     const kinds = ['maxDuration', 'unusedFor', 'emptyFor', 'hostAbsentFor', 'aloneFor'] as const;
     const ids: string[] = [];
     for (const kind of kinds) ids.unshift((await createOne({ condition: lasting(kind, 60) })).id);
@@ -306,7 +306,7 @@ describe('ListWatchdogs', () => {
     expect(watchdogs.map(({ id }) => id)).toStrictEqual([newer.id, older.id]);
   });
 
-  test('of rooms that share a name, those of the newest', async () => {
+  test('for rooms that share a name, those of the newest', async () => {
     await createOne();
     await endRoom(app, tenant, room);
     expect((await control.call(method.listWatchdogs, { room })).watchdogs).toHaveLength(1);
@@ -329,7 +329,7 @@ describe('UpdateWatchdog', () => {
   const update = (watchdog: object, ...paths: string[]) =>
     control.call(method.updateWatchdog, { watchdog, updateMask: { paths } });
 
-  test('changes what the mask names, and arms anew', async () => {
+  test('changes what the mask names, and arms again', async () => {
     const { id } = await createOne({ warnBefore: { seconds: 59n } });
     const state = async () => (await control.call(method.getWatchdog, { id })).watchdog!.state;
     await app.service.deps.db.query(
@@ -378,7 +378,7 @@ describe('UpdateWatchdog', () => {
     expect(await refusal(call)).toStrictEqual(invalid(field));
   });
 
-  test('the whole must be possible', async () => {
+  test('the resulting watchdog must be valid', async () => {
     const { id } = await createOne({ condition: lasting('emptyFor', 60), warnBefore: { seconds: 30n } });
     expect(await refusal(update({ id, action: Action.KICK }, 'action'))).toStrictEqual(
       invalid('watchdog.action'),
@@ -395,7 +395,7 @@ describe('UpdateWatchdog', () => {
     );
   });
 
-  test('one that has fired, or never will, is over', async () => {
+  test('a fired or disarmed one is FAILED_PRECONDITION', async () => {
     const fired = await createOne();
     const disarmed = await createOne({ condition: lasting('emptyFor', 60) });
     await letFire(fired);
@@ -407,13 +407,13 @@ describe('UpdateWatchdog', () => {
       expect(await refusal(update({ id, action: Action.END_ROOM }, 'action'))).toMatchObject(over);
   });
 
-  test('one that is absent is not found', async () => {
+  test('an unknown one is NOT_FOUND', async () => {
     expect(await refusal(update({ id: ABSENT, action: Action.KICK }, 'action'))).toStrictEqual(notFound);
   });
 });
 
 describe('DeleteWatchdog', () => {
-  test('leaves nothing of it', async () => {
+  test('removes it completely', async () => {
     const { id } = await createOne();
     await control.call(method.deleteWatchdog, { id });
     expect(await refusal(control.call(method.getWatchdog, { id }))).toStrictEqual(notFound);
@@ -427,7 +427,7 @@ describe('DeleteWatchdog', () => {
   });
 });
 
-test('every method is there for keys of back ends only', async () => {
+test('every method takes backend keys only', async () => {
   const relay = { key: tenant.relayKey };
   const calls = [
     control.call(method.createWatchdog, {}, relay),

@@ -1,4 +1,4 @@
-/** Tenants in every condition that matters to a failure, each with the same rooms and people in them. */
+/** Tenants in every state that matters to a failure, each with the same rooms and participants. */
 
 import { randomBytes } from 'node:crypto';
 import { newKey } from '../../../src/access/keys/api-key.ts';
@@ -13,7 +13,7 @@ import { makeKey, makeTenant } from '../../support/tenants.ts';
 
 export interface World {
   readonly tenant: TenantId;
-  /** As requests have it. */
+  /** In the form that requests use. */
   readonly id: string;
   readonly keys: Readonly<Record<KeyName, string>>;
   /** Ids of device credentials, which are unique across tenants. */
@@ -23,7 +23,7 @@ export interface World {
 export type KeyName = 'backend' | 'narrow' | 'relay' | 'revoked';
 export type CredentialName = 'works' | 'revoked' | 'rotated' | 'expired';
 
-/** What `narrow` may at most. */
+/** The ceiling of the key `narrow`. */
 const NARROW: KeyCeiling = {
   capabilities: ['chat.send', 'subscribe.audio'],
   roles: ['audience'],
@@ -34,7 +34,7 @@ const NARROW: KeyCeiling = {
 
 const hex = (digit: string) => digit.repeat(32);
 
-/** Rooms of each world, by name: their uids. */
+/** Rooms of each world: uids by name. */
 export const ROOMS = {
   live: `rm_${hex('0')}`,
   'live-over': `rm_${hex('1')}`,
@@ -43,11 +43,11 @@ export const ROOMS = {
   'live-age': `rm_${hex('4')}`,
   other: `rm_${hex('5')}`,
 } as const;
-/** Of the room that only the world `foreign` has; and of none. */
+/** A room that only the world `foreign` has, and one that does not exist. */
 export const FOREIGN_ROOM = { name: 'live-foreign', uid: `rm_${hex('f')}` } as const;
 export const ABSENT_ROOM = { name: 'live-absent', uid: `rm_${hex('e')}` } as const;
 
-/** Waiting on `empty_for`, fired, disarmed; of the world `foreign` alone; and of none. */
+/** Armed on `empty_for`, fired, disarmed; one that only the world `foreign` has; and one that does not exist. */
 export const WATCHDOGS = {
   armed: `wd_${hex('0')}`,
   fired: `wd_${hex('1')}`,
@@ -56,10 +56,10 @@ export const WATCHDOGS = {
   absent: `wd_${hex('e')}`,
 } as const;
 
-/** An idempotency key that each world has used for something else. */
+/** An idempotency key that each world has already used for another call. */
 export const USED_KEY = 'used';
 
-/** A device for each of the people. */
+/** A device for each participant. */
 export function thumbprintOf(name: string): string {
   return Buffer.from(name.padEnd(32, '.')).toString('base64url');
 }
@@ -81,7 +81,7 @@ export interface WorldOptions {
   readonly addressBans?: number;
 }
 
-/** Written by SQL, since a test needs dozens; what is in it is what the operations would have written. */
+/** Written by SQL, since a test needs dozens. The rows equal those that the operations would write. */
 export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<World> {
   const { status = 'active', credit = true, isForeign = false, addressBans = 0 } = options;
   const tenant = await makeTenant(db);
@@ -179,7 +179,7 @@ async function makeWatchdogs(db: Pool, tenant: TenantId, isForeign: boolean): Pr
   if (isForeign) await insert(WATCHDOGS.foreign, 'alone_for', 'armed');
 }
 
-/** `villain` in the room `live`, `outcast` everywhere; both by the tenant itself. */
+/** Bans of `villain` in the room `live` and of `outcast` everywhere, both by the tenant itself. */
 async function makeBans(db: Pool, tenant: TenantId, isForeign: boolean, addressBans: number): Promise<void> {
   const users = [
     { name: 'villain', room: ROOMS.live },

@@ -63,7 +63,7 @@ describe('a request that is not answered in time', () => {
 });
 
 describe('a request that is not complete in time', () => {
-  // By the clock on the wall, Node would see to it after as long.
+  // On the real clock, Node's own check would take just as long.
   it('is answered 400 after 15 seconds', { timeout: 10_000 }, async () => {
     const door = openDoor();
     const arrived = Promise.withResolvers<void>();

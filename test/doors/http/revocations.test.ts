@@ -26,7 +26,7 @@ describe('GET /v1/revocations/{tenant}', () => {
     tenant = await app.signUp();
   });
 
-  test('200: a signed snapshot, without a key, that nobody may store', async () => {
+  test('200: a signed snapshot, without a key, not cacheable', async () => {
     const answer = await get(tenant);
     expect(answer.status, answer.text).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/jwt');
@@ -35,7 +35,7 @@ describe('GET /v1/revocations/{tenant}', () => {
     expect(await readSnapshot(app, answer.text)).toMatchObject({ tid: tenant.id, seq: 0, epochs: [] });
   });
 
-  test('the address of joins has it too', async () => {
+  test('also on the address of joins', async () => {
     const url = `http://127.0.0.1:${app.service.joinPort}/v1/revocations/`;
     const answer = await ask(url + tenant.id, 'GET');
     expect(await readSnapshot(app, answer.text)).toMatchObject({ tid: tenant.id });
@@ -62,7 +62,7 @@ describe('GET /v1/revocations/{tenant}', () => {
     expectError(await get({ id }, '?after=0'), 404, 'not found');
   });
 
-  test('405: it can only be read', async () => {
+  test('405: only GET is allowed', async () => {
     const answer = await app.request('POST', `/v1/revocations/${tenant.id}`, { body: {} });
     expectError(answer, 405, 'method not allowed');
     expect(answer.headers.get('allow')).toBe('GET, HEAD');
@@ -70,7 +70,7 @@ describe('GET /v1/revocations/{tenant}', () => {
 });
 
 describe('a poll', () => {
-  test('is answered at once where there is something newer, and else as soon as there is', async () => {
+  test('is answered at once if there is something newer, or else as soon as there is', async () => {
     const stage = await newStage(app, controlOf);
     await mint(stage, 'bob');
     const kick = () =>
@@ -83,7 +83,7 @@ describe('a poll', () => {
     const polling = get(stage.tenant, `?after=${first.seq}`).finally(() => {
       isAnswered = true;
     });
-    // Something else happens meanwhile, which is nothing to relays.
+    // Another event in between does not matter to relays.
     await mint(stage, 'eve');
     expect(isAnswered).toBe(false);
     await kick();
@@ -92,7 +92,7 @@ describe('a poll', () => {
     expect(second.seq).toBeGreaterThan(first.seq);
   });
 
-  test('is answered after 25 seconds all the same, which other requests would not be', async () => {
+  test('is answered after 25 seconds without news, longer than other requests may take', async () => {
     const tenant = await app.signUp();
     const { deps } = app.service;
     await get(tenant);
@@ -113,7 +113,7 @@ describe('a poll', () => {
     waits.mockRestore();
   });
 
-  test('429: no more than 200 of one address', async () => {
+  test('429: more than 200 from one address', async () => {
     const tenant = await app.signUp();
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     const path = `/v1/revocations/${tenant.id}`;
@@ -129,7 +129,7 @@ describe('a poll', () => {
     expect(refused.headers.get('retry-after')).toBe('5');
     expect((await ask(`${url}${path}`, 'GET', from('2001:db8:0:1::1'))).status).toBe(200);
 
-    // Whoever waits is answered when the service stops.
+    // Open polls are answered when the service stops.
     await service.stop();
     expect(new Set((await Promise.all(polls)).map(({ status }) => status))).toEqual(new Set([200]));
   });

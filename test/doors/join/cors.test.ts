@@ -63,7 +63,7 @@ describe('with a list of origins', () => {
     expect(answers[1]!.headers.get('vary')).toBe('Origin');
   });
 
-  test('nothing else is opened by it', async () => {
+  test('no other route allows it', async () => {
     const answer = await ask(`${app.url}/v1/keys`, 'OPTIONS', { headers: { origin: ORIGIN } });
     expect([answer.status, corsHeaders(answer.headers)]).toStrictEqual([405, {}]);
   });
@@ -86,7 +86,7 @@ describe('with *', () => {
 describe('without origins', () => {
   const app = useService();
 
-  test('no page may, and devices may all the same', async () => {
+  test('pages may not join, devices may', async () => {
     const answer = await preflight(app, ORIGIN);
     expectText(answer, 405, 'method not allowed');
     const device = await newDevice(app);

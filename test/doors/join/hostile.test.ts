@@ -1,4 +1,4 @@
-/** What no device would send, and who sends it. */
+/** Input that no device sends, and hostile addresses. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -75,7 +75,7 @@ describe('a body', () => {
     );
   });
 
-  test('made of anything is a join, or one line that says why not', async () => {
+  test('made of anything is a join, or refused in one line', async () => {
     const { id, credential } = await createCredential(app, tenant, { rooms: ['a*'], default_room: 'a' });
     const key = deviceKey();
     const device = await thumbprint(key);
@@ -146,7 +146,7 @@ describe('a credential', () => {
     expectText(answer, 401, 'invalid api key');
   });
 
-  test('in the query or in a cookie is none', async () => {
+  test('in the query or in a cookie is ignored', async () => {
     const credential = await credentialWith();
     const headers = { cookie: `authorization=Bearer ${credential}` };
     const body = { username: 'ann', key: deviceKey() };
@@ -170,7 +170,7 @@ describe('an address that presents wrong credentials', () => {
   const direct = useService({ trustProxy: [] });
   const wrong = (at: number) => `dev_${at.toString(16).padStart(16, '0')}_${'A'.repeat(43)}`;
 
-  /** A hundred wrong ones, each from the address that `from` names; then what the next one hears. */
+  /** A hundred wrong credentials, each from the address that `from` names. Returns the next answer. */
   async function exhaust(url: string, from: (at: number) => string) {
     const present = (at: number) =>
       join({ url }, wrong(at), {}, { headers: { 'x-forwarded-for': from(at) } });
@@ -178,7 +178,7 @@ describe('an address that presents wrong credentials', () => {
     return { next: () => present(101), headers: { 'x-forwarded-for': from(102) } };
   }
 
-  test('is stopped for its whole network, and those that worked before go on', async () => {
+  test('is blocked with its whole network, except credentials that worked before', async () => {
     const known = await credentialWith();
     expectJoined(await join(app, known));
     const { next, headers } = await exhaust(app.url, (at) => `2001:db8:1:2::${at.toString(16)}`);
@@ -189,7 +189,7 @@ describe('an address that presents wrong credentials', () => {
     expectJoined(await join(app, fresh, {}, { headers: { 'x-forwarded-for': '2001:db8:1:3::1' } }));
   });
 
-  test('gains nothing by naming others, where no proxy is trusted', async () => {
+  test('gains nothing by forging addresses if no proxy is trusted', async () => {
     const { next } = await exhaust(direct.url, (at) => `192.0.2.${at}`);
     expectText(await next(), 429, 'too many failed api keys from this address');
   });

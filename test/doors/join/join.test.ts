@@ -32,12 +32,12 @@ beforeAll(async () => {
   tenant = await app.paidTenant();
 });
 
-/** A credential with thirty joins of its own. */
+/** A credential with its own thirty joins. */
 const credentialWith = async (fields: Record<string, unknown> = {}) =>
   (await createCredential(app, tenant, fields)).credential;
 
 describe('200', () => {
-  test('answers with a token, and says what it is for', async () => {
+  test('answers with a token and its details', async () => {
     const key = deviceKey();
     const credential = await credentialWith();
     const body = expectJoined(await join(app, credential, { username: 'Ann', room: 'r.1', key }));
@@ -51,7 +51,7 @@ describe('200', () => {
     });
   });
 
-  test('the token is a JWS of the published key, and says what is granted', async () => {
+  test('the token is a JWS of the published key, and contains the grant', async () => {
     const key = deviceKey();
     const { id, credential } = await createCredential(app, tenant, { publish: ['screen', 'audio'] });
     const body = expectJoined(await join(app, credential, { room: 'claims', key, tenant: tenant.id }));
@@ -102,12 +102,15 @@ describe('200', () => {
     expect(iat).toBeLessThanOrEqual(await now());
   });
 
-  test.each(['audio', 'video', 'screen', 'data'])('publishes %s where that is all it may', async (right) => {
-    const credential = await credentialWith({ publish: [right] });
-    const claims = await verify(app, expectJoined(await join(app, credential)).token);
-    const publishes = (claims.cap as string[]).filter((each) => each.startsWith('publish.'));
-    expect(publishes).toStrictEqual([`publish.${right}`]);
-  });
+  test.each(['audio', 'video', 'screen', 'data'])(
+    'grants only %s if the credential has only that',
+    async (right) => {
+      const credential = await credentialWith({ publish: [right] });
+      const claims = await verify(app, expectJoined(await join(app, credential)).token);
+      const publishes = (claims.cap as string[]).filter((each) => each.startsWith('publish.'));
+      expect(publishes).toStrictEqual([`publish.${right}`]);
+    },
+  );
 
   test('a token never moderates and owns nothing', async () => {
     const credential = await credentialWith({ publish: ['audio', 'video', 'screen', 'data'] });
@@ -127,14 +130,14 @@ describe('200', () => {
     expect(new Set(claims.map((each) => each.rid)).size).toBe(1);
   });
 
-  test('takes the members that WebCrypto exports, and they make no other device', async () => {
+  test('takes the members that WebCrypto exports, which do not change the thumbprint', async () => {
     const key = deviceKey();
     const exported = { ...key, ext: true, key_ops: ['verify'], alg: 'ES256', use: 'sig', kid: 'mine' };
     const body = expectJoined(await join(app, await credentialWith(), { key: exported }));
     expect(body.device).toBe(await thumbprint(key));
   });
 
-  test('takes the legacy thumbprint alone, or beside its key', async () => {
+  test('takes the legacy thumbprint alone, or next to its key', async () => {
     const key = deviceKey();
     const device = await thumbprint(key);
     const credential = await credentialWith();
@@ -186,7 +189,7 @@ describe('200', () => {
     expect((await verify(app, body.token)).sub).toBe(username);
   });
 
-  test('a device that joins again is the same participant, for longer', async () => {
+  test('a device that joins again is the same participant, with a new expiry', async () => {
     const credential = await credentialWith();
     const key = deviceKey();
     const fields = { username: 'again', room: 'again', key };
@@ -211,7 +214,7 @@ describe('200', () => {
     expectJoined(await join(app, device.credential));
   });
 
-  test('a retiring credential works on beside its successor', async () => {
+  test('a retiring credential still works next to its successor', async () => {
     const { id, credential } = await createCredential(app, tenant);
     const path = `/v1/device-credentials/${id}/rotate`;
     const rotated = (await app.request('POST', path, { key: tenant.key })).json;
@@ -248,7 +251,7 @@ describe('400', () => {
     await refused({ [field]: value }, `${field} is not a known field`);
   });
 
-  test('a field whose name holds a line break is told in one line', async () => {
+  test('a field whose name contains a line break is reported in one line', async () => {
     await refused({ 'a\r\nset-cookie: x\u2028': 1 }, 'a??set-cookie: x? is not a known field');
   });
 
@@ -323,7 +326,7 @@ describe('400', () => {
       }
     });
 
-    test('that is announced too long, or is no chunk', async () => {
+    test('with too large a Content-Length, or a malformed chunk', async () => {
       const head = { authorization: `Bearer ${await credentialWith()}`, 'content-type': 'application/json' };
       const long = rawRequest('POST /join HTTP/1.1', { ...head, 'content-length': '4097' }, '{}');
       expectText(await sendBytes(app.url, long), 400, 'invalid request: body exceeds 4 KiB');
@@ -352,7 +355,7 @@ describe('400', () => {
       await refused({ username }, WHAT);
     });
 
-    test('of any script: minted as it is answered, or refused with that line', async () => {
+    test('of any script: the token has the answered name, or one line refuses it', async () => {
       const { credential, id } = await createCredential(app, tenant);
       const key = deviceKey();
       await fc.assert(
@@ -419,7 +422,7 @@ describe('400', () => {
       ['x beyond the field', { ...key, x: `${'_'.repeat(42)}8` }, 'key must be a point of P-256'],
       [
         'bits that belong to no byte',
-        // The character after a canonical last one stands for the same byte, and for a bit too many.
+        // The character after the last canonical one decodes to the same byte with an extra bit.
         { ...key, x: `${key.x.slice(0, 42)}${String.fromCharCode(key.x.charCodeAt(42) + 1)}` },
         'key must be a point of P-256',
       ],
@@ -432,7 +435,7 @@ describe('400', () => {
       await refused({ key: given }, message);
     });
 
-    test('made up: a point of the curve, or 400', async () => {
+    test('random: a point of the curve, or 400', async () => {
       const { credential, id } = await createCredential(app, tenant);
       const coordinate = fc
         .uint8Array({ minLength: 30, maxLength: 33 })
@@ -518,7 +521,7 @@ describe('401', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  test('for two Authorization headers, be both of them right', async () => {
+  test('for two Authorization headers, even if both are right', async () => {
     const bearer = `authorization: Bearer ${await credentialWith()}`;
     const head = [bearer, bearer, 'content-type: application/json', 'content-length: 2'];
     expectText(
@@ -538,7 +541,7 @@ describe('401', () => {
     }
   });
 
-  test('for one whose time to retire has passed, or that has expired, by the clock of the database', async () => {
+  test('for one that has retired or expired, by the clock of the database', async () => {
     const { db } = app.service.deps;
     for (const column of ['retires_at', 'expires_at']) {
       const { id, credential } = await createCredential(app, tenant);
@@ -582,7 +585,7 @@ describe('403', () => {
     expectText(await join(app, await credentialWith({ publish: [] })), 403, NO_RIGHTS);
   });
 
-  test('for a backend key, whatever it may do elsewhere', async () => {
+  test('for a backend key, whatever its ceiling', async () => {
     expectText(await join(app, tenant.key), 403, NO_RIGHTS);
   });
 
@@ -627,14 +630,14 @@ describe('403', () => {
 describe('404', () => {
   const strict = useService({ joinCreatesRooms: false });
 
-  test('for a room that nobody has opened, where joins open none', async () => {
+  test('for a room that does not exist, if joins create none', async () => {
     const device = await newDevice(strict);
     expectText(await join(strict, device.credential, { room: 'none' }), 404, 'not found');
     const { rows } = await strict.service.deps.db.query('select 1 from rooms');
     expect(rows).toHaveLength(0);
   });
 
-  test('not for a room that is there', async () => {
+  test('not for a room that exists', async () => {
     const device = await newDevice(strict);
     await strict.service.deps.db.query(
       `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_1', 'open', 1, '{}')`,
@@ -644,7 +647,7 @@ describe('404', () => {
     expect((await verify(strict, token)).rid).toBe('rm_1');
   });
 
-  test('the room of another tenant is none', async () => {
+  test("not another tenant's room", async () => {
     const [one, other] = [await newDevice(strict), await newDevice(strict)];
     await strict.service.deps.db.query(
       `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_2', 'mine', 1, '{}')`,
@@ -663,7 +666,7 @@ describe('405', () => {
 });
 
 describe('409', () => {
-  test('for a room that has ended, however often it is asked', async () => {
+  test('for a room that has ended, on every attempt', async () => {
     const device = await newDevice(app);
     expectJoined(await join(app, device.credential, { room: 'over' }));
     await endRoom(app, device.tenant, 'over');
@@ -673,7 +676,7 @@ describe('409', () => {
     expectJoined(await join(app, device.credential, { room: 'another' }));
   });
 
-  test('not once the name is open again: tokens are for the new room', async () => {
+  test('not once a new room has the name: tokens are for the new room', async () => {
     const device = await newDevice(app);
     const old = await verify(app, expectJoined(await join(app, device.credential)).token);
     await endRoom(app, device.tenant, 'lobby');
@@ -700,11 +703,11 @@ describe('429', () => {
       expectText(answer, 429, TOO_MANY);
       expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     }
-    // Another credential of the same tenant has its own thirty.
+    // Another credential of the same tenant has its own thirty joins.
     expectJoined(await join(app, (await createCredential(app, device.tenant)).credential));
   });
 
-  test('malformed joins count, those that are refused at the door do not', async () => {
+  test('malformed joins count, unauthenticated ones do not', async () => {
     const { id, credential } = await createCredential(app, tenant);
     const wrong = `${credential.slice(0, -1)}${credential.endsWith('A') ? 'E' : 'A'}`;
     for (let times = 0; times < 5; times += 1) expect((await join(app, wrong)).status).toBe(401);
@@ -714,7 +717,7 @@ describe('429', () => {
       expect(answer.status).toBe(400);
     }
     expectText(await join(app, credential), 429, TOO_MANY);
-    // The next minute, as the counter sees it.
+    // The counter's next minute.
     await app.service.deps.db.query('update rate_limits set expire = 0 where key = $1', [`join:${id}`]);
     expectJoined(await join(app, credential));
   });
@@ -730,7 +733,7 @@ describe('429', () => {
 });
 
 describe('the signing key', () => {
-  test('is the one that is active now, in every process, and one that was removed signs nothing more', async () => {
+  test('is the one that is active now, in every process, and a removed one no longer signs', async () => {
     const { url } = await app.another();
     const { db } = app.service.deps;
     const box = new SecretBox(app.config.secretsKey);
@@ -748,7 +751,7 @@ describe('the signing key', () => {
     ]);
     await turnSigningKeys(db, box);
     expect(await kids()).toStrictEqual([next, next]);
-    // The key that retires still verifies what it signed.
+    // The retiring key still verifies its tokens.
     expect((await app.request('GET', '/.well-known/jwks.json')).json.keys).toHaveLength(2);
 
     const replaced = await replaceCompromisedKeys(db, box);
@@ -776,7 +779,7 @@ describe('the signing key', () => {
 });
 
 describe('two joins at once that open the same room', () => {
-  test('come into one room', async () => {
+  test('get the same room', async () => {
     const { url } = await app.another();
     for (let round = 0; round < 5; round += 1) {
       const device = await newDevice(app);
@@ -792,7 +795,7 @@ describe('two joins at once that open the same room', () => {
     }
   });
 
-  test('a room that ends meanwhile is never opened again by a join', async () => {
+  test('a room that ends meanwhile is not recreated by a join', async () => {
     const { db } = app.service.deps;
     for (let round = 0; round < 10; round += 1) {
       const device = await newDevice(app);
@@ -820,13 +823,13 @@ describe('names that look alike', () => {
   const CYRILLIC = 'раураӏ';
   const refusing = useService({ confusableUsernames: 'refuse' });
 
-  test('are let in unless the deployment refuses them', async () => {
+  test('are admitted unless the deployment refuses them', async () => {
     const credential = await credentialWith();
     expectJoined(await join(app, credential, { username: 'paypal', room: 'alike' }));
     expectJoined(await join(app, credential, { username: CYRILLIC, room: 'alike' }));
   });
 
-  test('are refused while the other one is present, and only in that room', async () => {
+  test('are refused while the other user is present, and only in that room', async () => {
     const device = await newDevice(refusing);
     const as = (username: string, room = 'alike') => join(refusing, device.credential, { username, room });
     expectJoined(await as('paypal'));
@@ -846,7 +849,7 @@ describe('names that look alike', () => {
     expect((await as('paypal')).status).toBe(400);
   });
 
-  test('of two at once, one is let in', async () => {
+  test('one of two concurrent joins is admitted', async () => {
     const { url } = await refusing.another();
     for (let round = 0; round < 8; round += 1) {
       const device = await newDevice(refusing);
@@ -886,7 +889,7 @@ describe('secrets', () => {
     }
   });
 
-  test('an error repeats nothing that was sent as a secret', async () => {
+  test('an error repeats no secret of the request', async () => {
     const credential = await credentialWith();
     const answers = [
       await join(app, credential, { tenant: credential }),

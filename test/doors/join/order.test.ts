@@ -1,4 +1,4 @@
-/** The order of the checks: of two things that are wrong with a join, the earlier one is told. */
+/** The order of the checks: of two mistakes in a join, the earlier one is reported. */
 import { describe, expect, test } from 'vitest';
 import { createCredential, deviceKey, endRoom, expectJoined, join, spendAll } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
@@ -6,7 +6,7 @@ import { setStatus } from '../rest/support.ts';
 
 const app = useService();
 
-/** A join that would succeed, and what may be made wrong about it. */
+/** A join that would succeed, and its possible faults. */
 interface Setup {
   readonly tenant: TestTenant;
   readonly id: string;
@@ -24,7 +24,7 @@ interface Fault {
 
 const query = (text: string, values: unknown[]) => app.service.deps.db.query(text, values);
 
-/** In the order in which they are told. */
+/** In the order in which they are reported. */
 const FAULTS: readonly Fault[] = [
   {
     name: 'another method',
@@ -104,7 +104,7 @@ const FAULTS: readonly Fault[] = [
 async function answerWith(...faults: readonly Fault[]) {
   const tenant = await app.paidTenant();
   const setup: Setup = { tenant, ...(await createCredential(app, tenant)), fields: {}, method: 'POST' };
-  // There is a room already, which may then have ended.
+  // The room already exists, and may have ended.
   expectJoined(await join(app, setup.credential));
   for (const fault of faults) await fault.apply(setup);
   return ask(`${app.url}/join`, setup.method, {
@@ -128,7 +128,7 @@ describe.each(FAULTS.map((fault, at) => [fault.name, fault, at] as const))('%s',
   );
 });
 
-test('a suspended tenant that never paid is told that it is not active', async () => {
+test('a suspended tenant that never paid gets the error for its status', async () => {
   const tenant = await app.signUp();
   const { credential } = await createCredential(app, tenant);
   await setStatus(app, tenant, 'archived');

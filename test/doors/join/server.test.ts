@@ -1,4 +1,4 @@
-/** The door by itself, on an address of its own; and a database that is away or hangs. */
+/** The door on an address of its own, and a database that is unavailable or hangs. */
 import { generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ describe('on an address of its own', () => {
   const app = useService({ joinAddress: { host: '127.0.0.1', port: 0 } });
   const own = () => ({ url: `http://127.0.0.1:${app.service.joinPort}` });
 
-  test('joins come there, and not to the REST interface', async () => {
+  test('joins are served there, and not on the REST interface', async () => {
     const device = await newDevice(app);
     expect(app.service.joinPort).not.toBe(app.service.port);
     expectJoined(await join(own(), device.credential));
@@ -25,7 +25,7 @@ describe('on an address of its own', () => {
     if (method !== 'HEAD') expectText(answer, 405, 'method not allowed');
   });
 
-  test('the published keys are there too', async () => {
+  test('serves the published keys too', async () => {
     const [here, there] = await Promise.all(
       [own().url, app.url].map((url) => ask(`${url}/.well-known/jwks.json`, 'GET')),
     );
@@ -45,7 +45,7 @@ describe('on an address of its own', () => {
     },
   );
 
-  test('what is no HTTP is told in plain text', async () => {
+  test('malformed HTTP gets an error in plain text', async () => {
     for (const bytes of ['hello\r\n\r\n', rawRequest('POST /join HTTP/1.1', { x: 'y'.repeat(20_000) })]) {
       const answer = await sendBytes(own().url, bytes);
       expect([answer.status, answer.headers.get('content-type')]).toStrictEqual([
@@ -78,7 +78,7 @@ describe('GET /.well-known/jwks.json', () => {
     });
   });
 
-  test('never holds d, though somebody put it into the table', async () => {
+  test('never contains d, even if it is in the table', async () => {
     const { db } = app.service.deps;
     const { d } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     await expect(
@@ -123,7 +123,7 @@ describe('a database that', () => {
   });
   const credentialOf = async () => (await createCredential(app, tenant)).credential;
 
-  test('is away: 503 until it is back', async () => {
+  test('is unavailable: 503 until it is back', async () => {
     const credential = await credentialOf();
     proxy.setOpen(false);
     expectText(await join(url(), credential), 503, 'temporarily unavailable');
@@ -133,7 +133,7 @@ describe('a database that', () => {
 
   test('is lost in the middle of a join: 503', async () => {
     const credential = await credentialOf();
-    // The name of a statement is on the wire each time, its text only once for a connection.
+    // The name of a statement is on the wire each time, its text only once per connection.
     for (const statement of [
       'find-working-credential',
       'rate_limits',
@@ -141,7 +141,7 @@ describe('a database that', () => {
       'upsert-admission',
       'renew-admission',
     ]) {
-      // A newcomer is admitted, whoever is there renews.
+      // A newcomer is admitted, a present participant renews.
       const username = statement === 'upsert-admission' ? 'bob' : 'ann';
       proxy.cutBefore(statement);
       expectText(await join(url(), credential, { username }), 503, 'temporarily unavailable');
@@ -150,7 +150,7 @@ describe('a database that', () => {
     }
   });
 
-  test('is lost while the body is still on its way: 503, not the fault of the device', async () => {
+  test('is lost while the body is still on its way: 503, not a client error', async () => {
     const credential = await credentialOf();
     const head = {
       authorization: `Bearer ${credential}`,
@@ -163,7 +163,7 @@ describe('a database that', () => {
     expectText(answer, 503, 'temporarily unavailable');
   });
 
-  test('does not let go of a lock: 504', async () => {
+  test('holds a lock for too long: 504', async () => {
     const [one, two] = [await credentialOf(), await credentialOf()];
     const holder = await app.service.deps.db.connect();
     await holder.query('begin');
@@ -175,7 +175,7 @@ describe('a database that', () => {
     expectJoined(await join(url(), one));
   });
 
-  test('says nothing any more: 504 within 15 seconds', async () => {
+  test('stops answering: 504 within 15 seconds', async () => {
     const credential = await credentialOf();
     expectJoined(await join(url(), credential));
     proxy.setSilent(true);

@@ -11,7 +11,7 @@ const app = useService();
 describe('the operator’s port', () => {
   const get = (path: string) => ask(`http://127.0.0.1:${app.service.opsPort}${path}`, 'GET');
 
-  it('says that the process lives and that it is ready', async () => {
+  it('reports liveness and readiness', async () => {
     expect(await get('/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await get('/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
     expect(await get('/metrics')).toMatchObject({ status: 200 });
@@ -35,7 +35,7 @@ describe('/readyz', () => {
   beforeAll(async () => {
     proxy = await openDatabaseProxy(app.service.deps.db.options.connectionString!);
     db = openPool(proxy.url);
-    // Metrics of its own: the service of this file sets the drift that it finds.
+    // Separate metrics: the service of this file sets the drift that it finds.
     deps = { ...app.service.deps, db, metrics: new Metrics() };
     ops = buildOps(watchProcess(deps, state));
   });
@@ -53,7 +53,7 @@ describe('/readyz', () => {
     return { status: answer.statusCode, body: answer.json() };
   }
 
-  it('is red while the database is away, and green when it is back', async () => {
+  it('is red while the database is unavailable, and green when it is back', async () => {
     proxy.setOpen(false);
     expect(await ready()).toEqual({
       status: 503,

@@ -57,7 +57,7 @@ describe('PUT /v1/billing/auto-top-up', () => {
       });
     });
 
-    test('turned off, amounts left out keep their values', async () => {
+    test('when turned off, omitted amounts keep their values', async () => {
       expectOk(await put(on));
       const values = { below: amount(5_000_000), amount: amount(10_000_000) };
       expect(expectOk(await put(off)).auto_top_up).toStrictEqual({ enabled: false, ...values });

@@ -82,7 +82,7 @@ describe('POST /v1/billing/checkout', () => {
   });
 
   describe('401', () => {
-    test('refuses a relay key before it reads what it sends', async () => {
+    test('refuses a relay key before it reads the body', async () => {
       const raw = '{';
       expectError(
         await app.request('POST', '/v1/billing/checkout', { key: tenant.relayKey, raw }),
@@ -119,7 +119,7 @@ describe('POST /v1/billing/checkout', () => {
   describe('503', () => {
     const poor = useService({ payments: false });
 
-    test('says that payments are not configured, after all that is the caller’s to mend', async () => {
+    test('payments are not configured; client errors come first', async () => {
       const fresh = await poor.signUp();
       const send = (body: unknown, key = fresh.key) =>
         ask(`${poor.url}/v1/billing/checkout`, 'POST', { key, body });

@@ -66,7 +66,7 @@ describe('POST /v1/billing/portal', () => {
   });
 
   describe('502', () => {
-    test('passes on what the provider says', async () => {
+    test("passes on the provider's message", async () => {
       app.sandbox.control.fault({ effect: 'fail_500', path: '/v1/billing_portal/sessions', count: 2 });
       const answer = await post(paid.key);
       app.sandbox.control.clearFaults();

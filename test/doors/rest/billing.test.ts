@@ -99,7 +99,7 @@ describe('GET /v1/billing', () => {
   });
 
   describe('401', () => {
-    test('refuses a relay key, also of this very tenant', async () => {
+    test('refuses a relay key, even of the same tenant', async () => {
       expectError(await show(paid.relayKey), 401, 'invalid api key');
     });
   });

@@ -56,7 +56,7 @@ const describeStatuses = (ask: (key: string) => ReturnType<typeof call>, status:
 };
 
 describe('GET /v1/device-credentials', () => {
-  test('200: shows those of the tenant, oldest first, and never a secret', async () => {
+  test('200: lists those of the tenant, oldest first, without secrets', async () => {
     const fresh = await app.signUp();
     const made: Created[] = [];
     for (const name of ['one', 'two']) {
@@ -77,7 +77,7 @@ describe('GET /v1/device-credentials', () => {
 
 describe('POST /v1/device-credentials', () => {
   describe('201', () => {
-    test('creates a credential that works at once, and is listed as it was answered', async () => {
+    test('creates a credential that works at once, and is listed like the answer', async () => {
       const body = await create();
       expect(body).toStrictEqual({
         device_credential: {
@@ -92,7 +92,7 @@ describe('POST /v1/device-credentials', () => {
       expect(await find(body.device_credential.id)).toStrictEqual(body.device_credential);
     });
 
-    test('keeps everything that it is told', async () => {
+    test('stores all fields', async () => {
       const grant = {
         name: '😀'.repeat(100),
         publish: ['data', 'screen', 'video', 'audio'],
@@ -108,7 +108,7 @@ describe('POST /v1/device-credentials', () => {
       expect(device_credential).toMatchObject({ expires_at: '2999-01-01T00:00:00.000Z' });
     });
 
-    test('one that may publish nothing is made, and joins nothing', async () => {
+    test('one without publish rights is created, but joins no room', async () => {
       const { device_credential, credential } = await create({ publish: [] });
       expect(device_credential).toMatchObject({ publish: [] });
       expect(await works(credential)).toBe(false);
@@ -240,7 +240,7 @@ describe('DELETE /v1/device-credentials/{id}', () => {
 });
 
 describe('POST /v1/device-credentials/{id}/rotate', () => {
-  test('201: issues one of the same grant; the old one works on for the overlap', async () => {
+  test('201: issues one of the same grant; the old one stays valid for the overlap', async () => {
     const grant = { ...GRANT, rooms: ['*'], default_room: 'x', expires_at: '2999-01-01T00:00:00.000Z' };
     const old = await create(grant);
     const body = expectOk(await call('POST', `/${old.device_credential.id}/rotate`), 201);
@@ -279,7 +279,7 @@ describe('POST /v1/device-credentials/{id}/rotate', () => {
     expect((await find(device_credential.id)).retires_at).toBeUndefined();
   });
 
-  test('409: one has one successor, a revoked or expired one none', async () => {
+  test('409: a credential has one successor, a revoked or expired one none', async () => {
     const id = (await create()).device_credential.id;
     expectOk(await call('POST', `/${id}/rotate`), 201);
     expectError(await call('POST', `/${id}/rotate`), 409, 'already rotated');
@@ -293,7 +293,7 @@ describe('POST /v1/device-credentials/{id}/rotate', () => {
     expectError(await call('POST', `/${expired}/rotate`), 409, 'already expired');
   });
 
-  test('409: of twenty rotations at once, one succeeds', async () => {
+  test('409: one of twenty concurrent rotations succeeds', async () => {
     const { url } = await app.another();
     const { device_credential } = await create();
     const answers = await Promise.all(

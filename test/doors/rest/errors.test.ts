@@ -4,7 +4,7 @@ import { FAILURES, Failure, type FailureKind, invalidRequest } from '../../../sr
 import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
 import { rawRequest, sendBytes } from './support.ts';
 
-/** What a route answers that throws this. */
+/** The answer of a route that throws this. */
 async function answerTo(error: unknown) {
   const app = Fastify();
   app.setErrorHandler((thrown, request, reply) => sendError(thrown, request, reply));
@@ -61,13 +61,13 @@ describe('a failure', () => {
     expect(FAILURES[kind]).toBe(words);
   });
 
-  test('says when to come back', async () => {
+  test('has a Retry-After', async () => {
     const answer = await answerTo(new Failure('too_many_signups', { retryAfter: 17 }));
     expect(answer.headers['retry-after']).toBe('17');
     expect((await answerTo(new Failure('payments_not_configured'))).headers['retry-after']).toBe('3600');
   });
 
-  test('keeps its cause to itself', async () => {
+  test('does not reveal its cause', async () => {
     const failure = new Failure('provider_error', {
       message: 'Card declined.',
       cause: new Error('sk_live_canary'),
@@ -114,8 +114,8 @@ describe('renderClientError', () => {
   });
 });
 
-describe('what went wrong before the request was complete', () => {
-  /** What is answered to the head of a request whose body never comes. */
+describe('an error before the request was complete', () => {
+  /** The answer to the head of a request whose body never comes. */
   async function answerToHead(error: Error & { code: string }): Promise<string> {
     const app = Fastify();
     app.setErrorHandler((thrown, request, reply) => sendError(thrown, request, reply));
@@ -132,7 +132,7 @@ describe('what went wrong before the request was complete', () => {
     ['ECONNRESET', 'aborted', '400 invalid request: the body ended early'],
     ['ERR_STREAM_PREMATURE_CLOSE', 'premature close', '400 invalid request: the body ended early'],
     ['FST_ERR_HANDLER_TIMEOUT', 'timeout', '400 invalid request: the request was not complete in time'],
-    // The database was lost meanwhile: the sender has done nothing wrong, and may try again.
+    // The database was lost meanwhile: that is not the client's error, and a retry may succeed.
     ['ECONNRESET', 'read ECONNRESET', '500 internal error'],
     ['EPIPE', 'write EPIPE', '500 internal error'],
   ])('%s, %s', async (code, message, expected) => {
@@ -140,8 +140,8 @@ describe('what went wrong before the request was complete', () => {
   });
 });
 
-describe('what went wrong after the request was complete', () => {
-  /** Over a real socket, where a request is known to be complete or not. */
+describe('an error after the request was complete', () => {
+  /** Over a real socket, which knows whether a request is complete. */
   async function statusOf(code: string): Promise<{ status: number; body: unknown }> {
     const app = Fastify();
     app.setErrorHandler((thrown, request, reply) => sendError(thrown, request, reply));

@@ -40,7 +40,7 @@ const WOULD_STOP = "this is the tenant's last working key of its kind: add confi
 const expectWouldStop = (answer: Awaited<ReturnType<typeof call>>) =>
   expectError(answer, 409, WOULD_STOP, { code: 'would_stop_service' });
 
-/** What a key of the tenant is told that asks for anything here while its tenant is not well. */
+/** The answers to a key of a tenant in each status. */
 const describeStatuses = (ask: (key: string) => ReturnType<typeof call>, status: number) => {
   test.each(['pending', 'active', 'suspended', 'archived'] as TenantStatus[])(
     'works while %s',
@@ -72,7 +72,7 @@ describe('GET /v1/keys', () => {
       });
     });
 
-    test('shows nothing of another tenant, and never a secret', async () => {
+    test('shows no key of another tenant, and no secret', async () => {
       const [one, other] = [await app.signUp(), await app.signUp()];
       const answer = await call('GET', '', { key: one.key });
       for (const hidden of [
@@ -115,7 +115,7 @@ describe('POST /v1/keys', () => {
       expect(await find(body.key.id)).toStrictEqual(body.key);
     });
 
-    test('makes a backend key unless told otherwise', async () => {
+    test('creates a backend key by default', async () => {
       expect(expectOk(await call('POST', '', { body: { name: 'x' } }), 201).key.kind).toBe('backend');
     });
 
@@ -209,7 +209,7 @@ describe('DELETE /v1/keys/{id}', () => {
       }
     });
 
-    test('a key revoked again stays revoked when it was', async () => {
+    test('a key revoked again keeps its time of revocation', async () => {
       const { key } = await create();
       expectOk(await call('DELETE', `/${key.id}`), 204);
       const { revoked_at } = await find(key.id);
@@ -241,7 +241,7 @@ describe('DELETE /v1/keys/{id}', () => {
   });
 
   describe('400', () => {
-    test('a key does not revoke itself, confirmed or not, last or not', async () => {
+    test('a key cannot revoke itself, confirmed or not, last or not', async () => {
       const fresh = await app.signUp();
       const second = await create('backend', fresh.key);
       for (const query of ['', '?confirm=stop-service']) {
@@ -289,11 +289,11 @@ describe('DELETE /v1/keys/{id}', () => {
       expectError(await call('DELETE', `/${id}?confirm=stop-service`), 404, 'not found');
     });
 
-    test.each(['%', '%ff', '%zz', 'a'.repeat(501), ''])('there is no path with %s', async (id) => {
+    test.each(['%', '%ff', '%zz', 'a'.repeat(501), ''])('no route matches %s', async (id) => {
       expectError(await call('DELETE', `/${id}`), 404, 'not found');
     });
 
-    test('the key of another tenant is none, and stays as it is', async () => {
+    test("another tenant's key is not found, and stays unchanged", async () => {
       const other = await app.signUp();
       for (const id of [other.keyId, other.relayKeyId]) {
         expectError(await call('DELETE', `/${id}?confirm=stop-service`), 404, 'not found');
@@ -309,7 +309,7 @@ describe('DELETE /v1/keys/{id}', () => {
   });
 
   describe('409', () => {
-    test('the last relay key needs a confirmation, spelled exactly so', async () => {
+    test('the last relay key needs a confirmation, spelled exactly', async () => {
       const fresh = await app.signUp();
       for (const query of [
         '',
@@ -340,7 +340,7 @@ describe('DELETE /v1/keys/{id}', () => {
       expectWouldStop(await call('DELETE', `/${fresh.relayKeyId}`, { key: fresh.key }));
     });
 
-    test('two that delete each other at once: exactly one is refused', async () => {
+    test('two keys that revoke each other concurrently: exactly one is refused', async () => {
       const { url } = await app.another();
       for (let round = 0; round < 25; round += 1) {
         const fresh = await app.signUp();
@@ -351,13 +351,13 @@ describe('DELETE /v1/keys/{id}', () => {
         ]);
         const [gone, refused] = answers.sort((a, b) => a.status - b.status);
         expect(gone!.status).toBe(204);
-        // The loser was refused for the last key, or, having come later, because its own key is gone.
+        // The loser is refused for the last key or, if it comes later, because its own key is revoked.
         expect([401, 409]).toContain(refused!.status);
         expect([await works(fresh.key), await works(second.api_key)].filter(Boolean)).toHaveLength(1);
       }
     });
 
-    test('the last two backend keys, deleted at once by a third that retires: exactly one is refused', async () => {
+    test('the last two backend keys, revoked concurrently by a retiring third: exactly one is refused', async () => {
       const { url } = await app.another();
       for (let round = 0; round < 15; round += 1) {
         const { keyId, key } = await app.signUp();
@@ -372,7 +372,7 @@ describe('DELETE /v1/keys/{id}', () => {
       }
     });
 
-    test('two relay keys deleted at once: exactly one is refused', async () => {
+    test('two relay keys revoked concurrently: exactly one is refused', async () => {
       const { url } = await app.another();
       const fresh = await app.signUp();
       for (let round = 0; round < 25; round += 1) {
@@ -449,7 +449,7 @@ describe('POST /v1/keys/{id}/rotate', () => {
       if (overlap_seconds > 1) expect(await works(api_key)).toBe(true);
     });
 
-    test('an overlap of 0 retires at once, also the key that asks', async () => {
+    test('an overlap of 0 retires at once, even the calling key', async () => {
       const fresh = await app.signUp();
       const body = expectOk(await rotate(fresh.keyId, { key: fresh.key, body: { overlap_seconds: 0 } }), 201);
       expectError(await call('GET', '', { key: fresh.key }), 401, 'invalid api key');
@@ -458,7 +458,7 @@ describe('POST /v1/keys/{id}/rotate', () => {
       expect(old.revoked_at).toBe(body.old_key_retires);
     });
 
-    test('once its time has come the key is refused everywhere and listed as revoked at that time', async () => {
+    test('once it retires the key is refused everywhere and listed as revoked at that time', async () => {
       const { url } = await app.another();
       const { key, api_key } = await create();
       const { old_key_retires } = expectOk(await rotate(key.id, { body: { overlap_seconds: 1 } }), 201);
@@ -511,7 +511,7 @@ describe('POST /v1/keys/{id}/rotate', () => {
       },
     );
 
-    test('the key of another tenant is none, and stays as it is', async () => {
+    test("another tenant's key is not found, and stays unchanged", async () => {
       const other = await app.signUp();
       expectError(await rotate(other.keyId), 404, 'not found');
       expect((await find(other.keyId, other.key)).retires_at).toBeUndefined();
@@ -533,7 +533,7 @@ describe('POST /v1/keys/{id}/rotate', () => {
       expectError(await rotate(retired.key.id), 409, 'already revoked');
     });
 
-    test('rotated at once by two: one successor', async () => {
+    test('two concurrent rotations: one successor', async () => {
       const { url } = await app.another();
       for (let round = 0; round < 20; round += 1) {
         const { key } = await create();

@@ -1,4 +1,4 @@
-/** The description of the interface, held against real answers, and used to make up bad requests. */
+/** Compares the OpenAPI description with real answers, and generates bad requests from it. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ ajv.addFormat('email', true);
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
 const validators = new Map<object, ValidateFunction>();
 
-/** The documented operations of the specification, with who may call them. */
+/** The documented operations of the specification, with their kind of key. */
 const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/rates': undefined,
   'post /v1/signup': undefined,
@@ -62,7 +62,7 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/usage': 'relay_key',
 };
 
-/** A schema in which every object is closed: what is not documented may not be answered. */
+/** A schema with every object closed: undocumented fields may not be answered. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -133,7 +133,7 @@ describe('GET /openapi.json', () => {
 });
 
 describe('/docs', () => {
-  test('is a page, and what it loads is there', async () => {
+  test('is a page, and its assets exist', async () => {
     const page = await app.request('GET', '/docs');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
@@ -149,7 +149,7 @@ describe('/docs', () => {
     }
   });
 
-  test.each(['/docs/nothing', '/docs/static/nothing.js'])('%s is not there', async (path) => {
+  test.each(['/docs/nothing', '/docs/static/nothing.js'])('%s is 404', async (path) => {
     const { status, json } = await app.request('GET', path);
     expect({ status, json }).toEqual({ status: 404, json: { error: 'not found' } });
   });
@@ -174,7 +174,7 @@ describe('real answers are as documented', () => {
     return answer;
   };
 
-  test('every route, when all is well and when it is not', async () => {
+  test('every route, in success and failure', async () => {
     const { key, relayKey, relayKeyId } = tenant;
     const statuses: number[] = [];
     const note = async (answer: Promise<Answer>) => statuses.push((await answer).status);
@@ -239,7 +239,7 @@ describe('real answers are as documented', () => {
   });
 });
 
-describe('made-up requests', () => {
+describe('generated requests', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.constantFrom('', 'host', 'hd', 'backend', 'a@b.co', '\0', '\ud800', '__proto__'),
@@ -332,7 +332,7 @@ describe('made-up requests', () => {
     fc.stringMatching(/^[0-9a-f]{16}$/),
   );
 
-  test.each(Object.keys(BODIES))('%s: what it answers is documented, and never 5xx', async (name) => {
+  test.each(Object.keys(BODIES))('%s: its answers are documented, and never 5xx', async (name) => {
     const [method = '', pattern = ''] = name.split(' ');
     const operation = openApi.paths[pattern]![method]!;
     const key = pattern === '/v1/usage' ? tenant.relayKey : pattern === '/v1/signup' ? undefined : tenant.key;
@@ -358,7 +358,7 @@ describe('made-up requests', () => {
             },
           });
           expect(answer.status, answer.text).toBeLessThan(500);
-          // An id like "." or ".." is not a key's but a step in the path.
+          // An id like "." or ".." is a path segment, not an id.
           if (answer.status !== 405 && answer.status !== 404) expectDocumented(operation, answer);
           if (answer.status >= 400) {
             expect(Object.keys(answer.json).filter((field) => field !== 'code')).toStrictEqual(['error']);

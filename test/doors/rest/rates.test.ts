@@ -6,7 +6,7 @@ const app = useService();
 
 describe('GET /v1/rates', () => {
   describe('200', () => {
-    test('shows the rate card to everybody, exactly', async () => {
+    test('shows the rate card without a key, exactly', async () => {
       const tiers = (...micros: number[]) =>
         Object.fromEntries(
           ['audio', 'hd', 'full_hd', '2k', '2k_plus'].map((tier, at) => [tier, amount(micros[at]!)]),

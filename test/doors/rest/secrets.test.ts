@@ -1,11 +1,11 @@
-/** No key and no secret is kept, or comes back, in plain. */
+/** No key or secret is stored or returned in plaintext. */
 import { describe, expect, test } from 'vitest';
 import { useService } from '../../support/service.ts';
 import { expectOk } from './support.ts';
 
 const app = useService();
 
-/** Everything that the database holds, as text. */
+/** The whole content of the database, as text. */
 async function dump(): Promise<string> {
   const { db } = app.service.deps;
   const tables = await db.query<{ name: string }>(
@@ -18,7 +18,7 @@ async function dump(): Promise<string> {
 }
 
 describe('the database', () => {
-  test('holds no key that could be used', async () => {
+  test('contains no usable key', async () => {
     const tenant = await app.paidTenant();
     const rotated = expectOk(
       await app.request('POST', `/v1/keys/${tenant.keyId}/rotate`, { key: tenant.key }),
@@ -41,7 +41,7 @@ describe('the database', () => {
 });
 
 describe('an answer', () => {
-  test('to a bad request repeats no key, in whatever place it was sent', async () => {
+  test('to a bad request repeats no key, wherever it was sent', async () => {
     const { key, relayKey } = await app.signUp();
     const answers = [
       await app.request('GET', '/v1/billing', { key: relayKey }),

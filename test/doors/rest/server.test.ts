@@ -1,4 +1,4 @@
-/** What all routes have in common: the order of checks, methods, headers, and who may use what. */
+/** What all routes have in common: the order of checks, methods, headers, and authentication. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { buildRest } from '../../../src/doors/rest/server.ts';
@@ -58,7 +58,7 @@ const send = (route: Route, options: RequestOptions = {}) =>
     ...options,
   });
 
-describe('who may use what', () => {
+describe('authentication', () => {
   describe.each(named(KEYED))('%s', (_name, route) => {
     const revoked = async () => {
       const body = { name: 'gone', kind: route.auth };
@@ -116,7 +116,7 @@ describe('who may use what', () => {
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     });
 
-    test('401 for two Authorization headers, be both of them right', async () => {
+    test('401 for two Authorization headers, even if both are right', async () => {
       const bearer = `authorization: Bearer ${keyFor(route)}`;
       for (const second of [bearer, 'authorization: Bearer x', 'Authorization:']) {
         for (const headers of [
@@ -138,7 +138,7 @@ describe('who may use what', () => {
       expect(answer.status).not.toBe(401);
     });
 
-    test('401 before a byte of the body is judged', async () => {
+    test('401 before the body is parsed', async () => {
       const bodies: RequestOptions[] = [
         { raw: '{' },
         { raw: '{}', headers: { 'content-type': 'text/plain' } },
@@ -165,7 +165,7 @@ describe('who may use what', () => {
     });
 
     if (route.body !== undefined) {
-      test('400 for a bad body before anything is said about the tenant', async () => {
+      test('400 for a bad body before the status of the tenant', async () => {
         const fresh = await app.signUp();
         await setStatus(app, fresh, 'deleted');
         const answer = await app.request(route.method, route.path, {
@@ -217,7 +217,7 @@ describe('404', () => {
     `/${'a'.repeat(4000)}`,
   ];
 
-  test.each(paths)('there is no %s', async (path) => {
+  test.each(paths)('%s does not exist', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       expectError(await app.request(method, path), 404, 'not found');
     }
@@ -326,7 +326,7 @@ describe('every answer', () => {
     expect(ids).not.toContain('mine');
   });
 
-  test('may not be stored, also the description of the interface and its pages', async () => {
+  test('may not be stored, including the OpenAPI description and its pages', async () => {
     for (const path of ['/openapi.json', '/docs', '/docs/', '/checkout/co_x', '/v1/rates']) {
       expectCommonHeaders(await app.request('GET', path));
     }
@@ -362,7 +362,7 @@ describe('GET /checkout/{id}', () => {
 describe('500', () => {
   const broken = useService();
 
-  test('says no more than that, whatever is broken, and the service goes on', async () => {
+  test('reveals no more, whatever is broken, and the service continues', async () => {
     const { key, relayKey } = await broken.signUp();
     const { db } = broken.service.deps;
     const signup = { body: { name: 'x', email: 'a@example.com' } };
@@ -379,13 +379,13 @@ describe('500', () => {
 });
 
 describe('closing', () => {
-  test('what was begun is answered, and its connection is not kept for more', async () => {
+  test('requests in progress are answered, and their connections are closed', async () => {
     const { db } = app.service.deps;
     const rest = await buildRest(app.service.deps, { trustProxy: [] });
     const url = await rest.listen({ host: '127.0.0.1', port: 0 });
     const holder = await db.connect();
     await holder.query('begin');
-    // Nobody else waits for this row; what runs in the background reads the whole table now and then.
+    // No other request waits for this row; background work reads the whole table now and then.
     await holder.query('select from accounts where tenant_id = $1 for update', [parseTenantId(tenant.id)]);
     const answer = ask(`${url}/v1/usage`, 'POST', { key: tenant.relayKey, body: { records: [] } });
     const waiting =

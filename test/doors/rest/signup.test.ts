@@ -5,7 +5,7 @@ import { expectError, expectOk, KEY, NOT_STRINGS } from './support.ts';
 const app = useService();
 
 let addresses = 0;
-/** An address from which nobody has signed up yet. */
+/** An address without signups so far. */
 const newAddress = () => {
   addresses += 1;
   return `203.0.${Math.floor(addresses / 250)}.${1 + (addresses % 250)}`;
@@ -179,7 +179,7 @@ describe('POST /v1/signup', () => {
       expectError(await post(valid, from), 429, tooMany);
     });
 
-    test('two processes count together, also when asked at once', async () => {
+    test('two processes count together, even concurrently', async () => {
       const { url } = await app.another();
       const from = newAddress();
       const answers = await Promise.all(
@@ -197,7 +197,7 @@ describe('POST /v1/signup', () => {
       expectOk(await post(valid, '2001:db8:1:3::1'), 201);
     });
 
-    test('an IPv4 address is the same client in IPv6 clothes', async () => {
+    test('an IPv4-mapped IPv6 address is the same client as the IPv4 address', async () => {
       await spend('192.0.2.77');
       expectError(await post(valid, '::ffff:192.0.2.77'), 429, tooMany);
       expectError(await post(valid, '::FFFF:192.0.2.77'), 429, tooMany);
@@ -205,7 +205,7 @@ describe('POST /v1/signup', () => {
       expectOk(await post(valid, '::ffff:192.0.2.78'), 201);
     });
 
-    test('only what the trusted proxy itself added is believed', async () => {
+    test('only the entry of the trusted proxy is used', async () => {
       const from = newAddress();
       await spend(from);
       expectError(await post(valid, `198.18.0.1, ${from}`), 429, tooMany);
@@ -213,7 +213,7 @@ describe('POST /v1/signup', () => {
       expectOk(await post(valid, `${from}, ${newAddress()}`), 201);
     });
 
-    test('the port that some proxies add makes no other client', async () => {
+    test('the port that some proxies add is ignored', async () => {
       const from = newAddress();
       await spend(from);
       expectError(await post(valid, `${from}:50123`), 429, tooMany);
@@ -224,7 +224,7 @@ describe('POST /v1/signup', () => {
     describe('without a trusted proxy', () => {
       const direct = useService({ trustProxy: [] });
 
-      test('X-Forwarded-For is not believed', async () => {
+      test('X-Forwarded-For is ignored', async () => {
         for (let count = 0; count < 5; count += 1) expectOk(await post(valid, newAddress(), direct.url), 201);
         expectError(await post(valid, newAddress(), direct.url), 429, tooMany);
       });

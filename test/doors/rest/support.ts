@@ -1,4 +1,4 @@
-/** What all answers of the REST door have in common, and the means to send what no client would. */
+/** Common checks of the REST door's answers, and means to send what no client would. */
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { parseTenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
@@ -7,7 +7,7 @@ import type { Answer, TestService } from '../../support/service.ts';
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const KEY = /^svc_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
 
-/** Of an error of the REST interface: its exact shape, and the headers that such an answer has. */
+/** Checks a REST error: its exact shape, and its headers. */
 export function expectError(
   answer: Answer,
   status: number,
@@ -22,7 +22,7 @@ export function expectError(
   else expect(retryAfter).toBeNull();
 }
 
-/** Of a success: its status, its content type, and the common headers. Returns the body. */
+/** Checks a success: its status, its content type, and the common headers. Returns the body. */
 export function expectOk(answer: Answer, status = 200) {
   expect(answer.status, answer.text).toBe(status);
   expectCommonHeaders(answer);
@@ -43,7 +43,7 @@ export function amount(micros: number): { micros: number; display: string } {
   return { micros, display: `${micros < 0 ? '-' : ''}$${whole}.${fraction}` };
 }
 
-/** Put a tenant into a status, however it would have come there. */
+/** Put a tenant into a status, regardless of the allowed transitions. */
 export async function setStatus(
   app: TestService,
   tenant: { id: string },
@@ -60,7 +60,7 @@ export const NOT_STRINGS: readonly [unknown][] = [[null], [true], [0], [1.5], [[
 export const NOT_INTEGERS: readonly [unknown][] = [[null], [true], ['5'], [''], [1.5], [[]], [{}], [[5]]];
 export const NOT_BOOLEANS: readonly [unknown][] = [[null], ['true'], [''], [0], [1], [[]], [{}]];
 
-/** A request line and headers, by hand. */
+/** A raw request line with headers. */
 export function rawRequest(
   line: string,
   headers: Readonly<Record<string, string>> | readonly string[] = {},
@@ -73,9 +73,9 @@ export function rawRequest(
 }
 
 /**
- * Send bytes as they are and read until the service closes, or until a whole answer is there.
+ * Send bytes as they are and read until the service closes, or until there is a whole answer.
  *
- * Fails when neither happens within `withinMs`.
+ * Fails if neither happens within `withinMs`.
  */
 export function sendBytes(
   url: string,

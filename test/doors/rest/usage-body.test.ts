@@ -10,12 +10,12 @@ const TENANT = 't_0123456789abcdef';
 
 type Fields = Record<string, unknown>;
 
-/** A member as it is written: its name, and the JSON text of its value. */
+/** A member in its written form: its name, and the JSON text of its value. */
 type Member = readonly [name: string, value: string];
 
 const quoted = (text: string) => JSON.stringify(text);
 
-/** Mostly right, so that whole bodies are: what is odd and what is wrong comes now and then. */
+/** Mostly valid, so that whole bodies are. Odd and invalid values are rare. */
 const mostly = (right: fc.Arbitrary<string>, odd: readonly string[], wrong: readonly string[]) =>
   fc.oneof(
     { weight: 60, arbitrary: right },
@@ -66,7 +66,7 @@ const word = (words: readonly string[]) =>
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 40, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 
-/** The members of a record, nearly always right. */
+/** The members of a record, nearly always valid. */
 const members: fc.Arbitrary<Member[]> = fc
   .tuple(
     fc.record({
@@ -105,7 +105,7 @@ const body: fc.Arbitrary<string> = fc
     return tokens('{', '"records"', ':', '[', rendered.join(','), ']', '}', '');
   });
 
-/** What is done to the bytes of a body at one place of it, between 0 and 1. */
+/** Changes to the bytes of a body at one place, between 0 and 1. */
 const edit = fc.record({
   place: fc.double({ min: 0, max: 1, noNaN: true }),
   removed: fc.nat(2),
@@ -128,7 +128,7 @@ const edited = fc
     return bytes;
   });
 
-/** The records of a body by the letter of specification 2.6; `undefined` for one that is to be refused. */
+/** The records of a body by specification 2.6, read literally; `undefined` for a body to refuse. */
 function readByTheLetter(bytes: Buffer): Fields[] | undefined {
   let value: unknown;
   try {
@@ -171,7 +171,7 @@ function render(records: UsageRecords): Fields[] {
 }
 
 describe('readPlainUsage', () => {
-  test('reads nothing that the letter refuses, and the rest as the letter has it', () => {
+  test('reads nothing that the specification refuses, and the rest as specified', () => {
     let read = 0;
     let refused = 0;
     fc.assert(
@@ -194,7 +194,7 @@ describe('readPlainUsage', () => {
     expect(refused).toBeGreaterThan(500);
   });
 
-  test('reads what relays send: whole numbers, texts without escapes, in any order and spacing', () => {
+  test('reads typical bodies of relays: whole numbers, texts without escapes, in any order and spacing', () => {
     const plainText = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .filter((given) => quoted(given) === `"${given}"`);
@@ -225,7 +225,7 @@ describe('readPlainUsage', () => {
   const SHORTEST = '{"id":"x","role":"host","tier":"hd","seconds":0,"egress_bytes":0,"ingress_bytes":0}';
   const bodyOf = (...records: string[]) => Buffer.from(`{"records":[${records.join(',')}]}`);
 
-  test('has room for the shortest records there are, up to 5000', () => {
+  test('has room for 5000 of the shortest possible records', () => {
     for (const count of [0, 1, 2, 4_999, 5_000]) {
       const records = readPlainUsage(bodyOf(...Array<string>(count).fill(SHORTEST)), TENANT);
       expect(records?.length).toBe(count);
@@ -262,7 +262,7 @@ describe('readPlainUsage', () => {
     expect(readPlainUsage(bytes, TENANT)).toBeUndefined();
   });
 
-  test('leaves a body to the schema that ends anywhere before its end', () => {
+  test('leaves a truncated body to the schema', () => {
     const whole = bodyOf(SHORTEST.replace('"x"', '"é🎥"'));
     for (let end = 0; end < whole.length; end += 1) {
       expect(readPlainUsage(whole.subarray(0, end), TENANT)).toBeUndefined();
@@ -289,11 +289,11 @@ describe('POST /v1/usage', () => {
     [quick, slow] = [await app.paidTenant(), await app.paidTenant()];
   });
 
-  /** The same bytes with another tenant in them. */
+  /** The same bytes with another tenant. */
   const sentBy = (tenant: TestTenant, bytes: Buffer) =>
     Buffer.from(bytes.toString('latin1').replaceAll(TENANT, tenant.id), 'latin1');
 
-  /** The same JSON, which the quick reader will not read: one letter of a name is written as an escape. */
+  /** The same JSON, but not plain: one letter of a name is written as an escape. */
   const escaped = (bytes: Buffer) =>
     Buffer.from(bytes.toString('latin1').replace('"records"', '"re\\u0063ords"'), 'latin1');
 
@@ -306,12 +306,12 @@ describe('POST /v1/usage', () => {
       send(slow, escaped(sentBy(slow, bytes))),
     ]);
     expect(one.status).toBe(other.status);
-    // Where the quotes are out of step, the ids of the two tenants are read as other things than text.
+    // With unbalanced quotes, the ids of the two tenants are not read as text.
     if (isJson(bytes)) expect(one.text).toBe(other.text);
     return one.status;
   }
 
-  test('answers a body the same, whichever way it is read', async () => {
+  test('gives the same answer with both parsers', async () => {
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(edited, async (bytes) => {

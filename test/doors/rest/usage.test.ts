@@ -39,7 +39,7 @@ describe('POST /v1/usage', () => {
       expect(body.total).toStrictEqual(amount(body.total.micros));
     });
 
-    test('takes an empty batch, so that an idle relay learns whether it may admit', async () => {
+    test('takes an empty batch, so that an idle relay gets `admitted`', async () => {
       expect(expectOk(await report())).toStrictEqual({
         charged: 0,
         duplicates: 0,
@@ -64,11 +64,14 @@ describe('POST /v1/usage', () => {
       expect(expectOk(await reportOne(fields))).toMatchObject(CHARGED_ONE);
     });
 
-    test.each(['host', 'audience', 'broadcast_audience'])('knows the role %s in every tier', async (role) => {
-      const tiers = ['audio', 'hd', 'full_hd', '2k', '2k_plus'];
-      const body = expectOk(await report(...tiers.map((tier) => usageRecord({ role, tier }))));
-      expect(body).toMatchObject({ charged: 5 });
-    });
+    test.each(['host', 'audience', 'broadcast_audience'])(
+      'accepts the role %s in every tier',
+      async (role) => {
+        const tiers = ['audio', 'hd', 'full_hd', '2k', '2k_plus'];
+        const body = expectOk(await report(...tiers.map((tier) => usageRecord({ role, tier }))));
+        expect(body).toMatchObject({ charged: 5 });
+      },
+    );
 
     test.each(['1e3', '10E2', '1000.0', '1000.000', '1000', '100000e-2'])(
       'reads %s as an integer',
@@ -90,7 +93,7 @@ describe('POST /v1/usage', () => {
       expect(body).toMatchObject({ charged: 5000, duplicates: 0, unbilled: 0 });
     });
 
-    test('charges an id once, whether it comes again in the batch or in a later one', async () => {
+    test('charges an id once, whether repeated in the batch or in a later one', async () => {
       const record = usageRecord();
       expect(expectOk(await report(record, record, { ...record, seconds: 1 }))).toMatchObject({
         charged: 1,
@@ -110,7 +113,7 @@ describe('POST /v1/usage', () => {
       });
     });
 
-    test('ids are opaque: composed and decomposed, upper and lower case, spaces around are other ids', async () => {
+    test('ids are opaque: composed and decomposed, upper and lower case, surrounding spaces make other ids', async () => {
       const ids = ['\u00e9', 'e\u0301', 'E\u0301', ' \u00e9', '\u00e9 ', '\u200b\u00e9'];
       expect(expectOk(await report(...ids.map((id) => usageRecord({ id }))))).toMatchObject({
         charged: ids.length,
@@ -143,7 +146,7 @@ describe('POST /v1/usage', () => {
       expect(expectOk(await post(body, fresh.relayKey))).toMatchObject({ charged: 0, duplicates: 1 });
     });
 
-    test('appears in the ledger: with room and participant where given, capped where the ceiling was lower', async () => {
+    test('appears in the ledger: with room and participant if given, capped if the ceiling was lower', async () => {
       const fresh = await app.paidTenant();
       await post(
         {
@@ -180,7 +183,7 @@ describe('POST /v1/usage', () => {
       });
     });
 
-    test('spent credit is no reason to refuse: admitted is false', async () => {
+    test('with spent credit, usage is accepted: admitted is false', async () => {
       const fresh = await app.paidTenant({ cents: 1000 });
       const day = { role: 'host', tier: '2k_plus', seconds: 86_400, egress_bytes: 10 ** 15 };
       const first = expectOk(await post({ records: [usageRecord(day)] }, fresh.relayKey));
@@ -363,7 +366,7 @@ describe('POST /v1/usage', () => {
       expectError(await send(padded(2 ** 20 + 1)), 400, 'invalid request: body exceeds 1 MiB');
     });
 
-    test('is told before the tenant is found to be inactive', async () => {
+    test('comes before the status of the tenant', async () => {
       const fresh = await app.signUp();
       await setStatus(app, fresh, 'deleted');
       expectError(await post({}, fresh.relayKey), 400, 'invalid request: records is required');
@@ -371,11 +374,11 @@ describe('POST /v1/usage', () => {
   });
 
   describe('401', () => {
-    test('refuses a backend key, also of this very tenant', async () => {
+    test('refuses a backend key, even of the same tenant', async () => {
       expectError(await post({ records: [] }, tenant.key), 401, 'invalid api key');
     });
 
-    test('refuses whoever has no key before it reads what he sends', async () => {
+    test('refuses a caller without a key before it reads the body', async () => {
       expectError(await app.request('POST', '/v1/usage', { raw: '{' }), 401, 'invalid api key');
       expectError(
         await app.request('POST', '/v1/usage', { raw: 'x'.repeat(2 ** 20 + 1) }),
@@ -385,7 +388,7 @@ describe('POST /v1/usage', () => {
     });
   });
 
-  test('equal batches at once charge each id once', async () => {
+  test('equal concurrent batches charge each id once', async () => {
     const fresh = await app.paidTenant();
     const { url } = await app.another();
     const records = Array.from({ length: 50 }, () => usageRecord());

@@ -9,7 +9,7 @@ let tenant: TestTenant;
 
 beforeAll(async () => {
   tenant = await app.signUp();
-  // The service reads its list of secrets at every notification, as the test service shares it.
+  // The service reads its list of secrets at every provider event, as the test service shares it.
   (app.service.deps.provider!.webhookSecrets as string[]).push(...secrets);
 });
 
@@ -54,7 +54,7 @@ describe('POST /v1/stripe/webhook', () => {
       expectOk(await post(payload, sign(payload), { authorization: 'Bearer nonsense' }));
     });
 
-    test('a payment on this account that is not ours changes nothing', async () => {
+    test('a payment of another system on this account changes nothing', async () => {
       const customer = await app.stripe.customers.create({ email: 'somebody@example.com' });
       const session = await app.stripe.checkout.sessions.create({
         mode: 'payment',
@@ -78,7 +78,7 @@ describe('POST /v1/stripe/webhook', () => {
       expect(await balance()).toBe(0);
     });
 
-    test('events of kinds that do not matter here change nothing', async () => {
+    test('irrelevant event types change nothing', async () => {
       for (const type of [
         'customer.created',
         'invoice.paid',
@@ -91,7 +91,7 @@ describe('POST /v1/stripe/webhook', () => {
       }
     });
 
-    test('any content type: the very bytes count', async () => {
+    test('any content type: only the bytes count', async () => {
       const payload = event();
       for (const type of ['application/json', 'application/json; charset=utf-8', 'text/plain']) {
         expectOk(await post(payload, sign(payload), { 'content-type': type }));
@@ -127,7 +127,7 @@ describe('POST /v1/stripe/webhook', () => {
       expectError(await signed(event(), { secret: 'whsec_of_nobody' }), 400, forged);
     });
 
-    test('a signature over other bytes, were it one space', async () => {
+    test('a signature over other bytes, even one space', async () => {
       const payload = event();
       expectError(await post(`${payload} `, sign(payload)), 400, forged);
       expectError(

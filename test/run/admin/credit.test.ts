@@ -16,7 +16,7 @@ async function entriesOf(tenant: TestTenant) {
 }
 
 describe('credit adjust', () => {
-  it('gives credit and takes it back, each an entry of the ledger with its reason', async () => {
+  it('adds and removes credit, each with a ledger entry and its reason', async () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     expect(await admin('credit', 'adjust', tenant.id, '12.50', '--reason', 'an outage in May')).toMatchObject(
       {
@@ -60,7 +60,7 @@ describe('credit adjust', () => {
     expect(taken).toMatchObject({ code: 0, out: 'posted -$0.000001; the balance is -$0.000001\n' });
   });
 
-  it('posts nothing again for the same id, even at the same time', async () => {
+  it('posts once for the same id, even concurrently', async () => {
     const tenant = await app.signUp();
     const args = ['credit', 'adjust', tenant.id, '5', '--reason', 'a gift', '--id', 'gift', '--json'];
     const outcomes = await Promise.all([admin(...args), admin(...args), admin(...args)]);
@@ -74,14 +74,14 @@ describe('credit adjust', () => {
     expect((await entriesOf(tenant)).balance).toBe(5_000_000);
   });
 
-  it('takes an id for each tenant by itself', async () => {
+  it('scopes ids to a tenant', async () => {
     for (const tenant of [await app.signUp(), await app.signUp()]) {
       await admin('credit', 'adjust', tenant.id, '5', '--reason', 'a gift', '--id', 'gift');
       expect((await entriesOf(tenant)).balance).toBe(5_000_000);
     }
   });
 
-  it.each(['1e3', '0', '--5'])('does not understand the amount %s', async (text) => {
+  it.each(['1e3', '0', '--5'])('rejects the amount %s', async (text) => {
     const tenant = await app.signUp();
     expect(await admin('credit', 'adjust', tenant.id, text, '--reason', 'to see')).toMatchObject({
       code: 2,
@@ -95,7 +95,7 @@ describe('credit adjust', () => {
 });
 
 describe('parseDollars', () => {
-  it('reads back what money is displayed as, exactly', () => {
+  it('parses displayed amounts exactly', () => {
     const micros = fc
       .bigInt({ min: -999_999_999_999_999n, max: 999_999_999_999_999n })
       .filter((each) => each !== 0n);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 describe('admin key-ceiling', () => {
-  it('shows what a key begins with', async () => {
+  it('shows the default ceiling', async () => {
     expect(await admin(tenant.relayKeyId, '--json')).toMatchObject({
       code: 0,
       json: { id: tenant.relayKeyId, ...ALL },
@@ -32,7 +32,7 @@ describe('admin key-ceiling', () => {
     });
   });
 
-  it('changes what is given, and leaves the rest', async () => {
+  it('changes the given limits, and leaves the rest', async () => {
     const lowered = await change('--capabilities', 'publish.audio,subscribe.audio', '--rank', '0');
     expect(lowered).toMatchObject({ capabilities: ['publish.audio', 'subscribe.audio'], rank: 0 });
     const args = ['--roles', 'audience,host,audience', '--rooms', 'class-*,lobby', '--lifetime', '1'];
@@ -50,7 +50,7 @@ describe('admin key-ceiling', () => {
     expect((await admin(tenant.relayKeyId, '--json')).json).toMatchObject(ALL);
   });
 
-  it('takes a star for all there are, and what is given beside --reset', async () => {
+  it('accepts a star for all, and limits together with --reset', async () => {
     await change('--roles', 'host', '--rooms', 'lobby', '--capabilities', 'chat.send', '--rank', '99');
     expect(await change('--roles', '*', '--rooms', '*')).toMatchObject({
       ...ALL,
@@ -85,11 +85,11 @@ describe('admin key-ceiling', () => {
     });
   });
 
-  it('does not understand what cannot be the id of a key', async () => {
+  it('rejects malformed ids', async () => {
     expect(await admin('8F3C')).toMatchObject({ code: 2, err: expect.stringContaining('16 hex digits') });
   });
 
-  it('works at once: the next look-up of the key finds it', async () => {
+  it('takes effect at the next look-up of the key', async () => {
     await change('--rooms', 'lobby');
     expect((await app.service.deps.keyLookups.find(tenant.keyId))?.ceiling).toStrictEqual({
       ...DEFAULT_CEILING,

@@ -13,7 +13,7 @@ const db = () => app.service.deps.db;
 const admin = (...args: string[]) => runAdmin({ DATABASE_URL: db().options.connectionString! }, ...args);
 
 describe('top-ups unfreeze', () => {
-  it('takes away whatever stops them', async () => {
+  it('clears every reason that stops them', async () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     const autoTopUp = { enabled: true, below_cents: 2000, amount_cents: 5000 };
     await app.request('PUT', '/v1/billing/auto-top-up', { key: tenant.key, body: autoTopUp });
@@ -44,7 +44,7 @@ describe('top-ups unfreeze', () => {
     });
   });
 
-  it('turns nothing on that was off', async () => {
+  it('leaves disabled top-ups off', async () => {
     const tenant = await app.paidTenant();
     expect(await admin('top-ups', 'unfreeze', tenant.id)).toMatchObject({ code: 0 });
     const { rows } = await db().query('select top_up_enabled from payment_settings where tenant_id = $1', [
@@ -55,7 +55,7 @@ describe('top-ups unfreeze', () => {
 });
 
 describe('usage conflicts', () => {
-  it('shows what was charged beside what came later', async () => {
+  it('shows what was charged next to the conflicting report', async () => {
     const tenant = await app.paidTenant();
     const record = usageRecord({ id: 'twice', seconds: 60, room: 'lobby' });
     for (const records of [
@@ -87,7 +87,7 @@ describe('usage conflicts', () => {
     ]);
   });
 
-  it('says when there are none', async () => {
+  it('says if there are none', async () => {
     const tenant = await app.signUp();
     expect(await admin('usage', 'conflicts', tenant.id)).toMatchObject({ code: 0, out: 'no conflicts\n' });
   });
@@ -126,7 +126,7 @@ describe('rates', () => {
     expect(all.json[1].card).toEqual(BUILT_IN_RATES);
   });
 
-  it('are not loaded from a file that is wrong', async () => {
+  it('are not loaded from an invalid file', async () => {
     const before = (await admin('rates', 'show', '--json')).json;
     const path = await write('wrong.json', { ...BUILT_IN_RATES, platform_fee_per_gib: 0.03 });
     const refused = await admin('rates', 'load', path);
@@ -139,7 +139,7 @@ describe('rates', () => {
 });
 
 describe('events parked', () => {
-  it('shows the notifications that nothing could be done about', async () => {
+  it('shows provider events that could not be processed', async () => {
     expect(await admin('events', 'parked')).toMatchObject({
       code: 0,
       out: 'no parked notifications\n',

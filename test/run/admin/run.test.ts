@@ -33,12 +33,12 @@ describe('a command line', () => {
     },
   );
 
-  it('is told of a wrong setting', async () => {
+  it('reports a wrong setting', async () => {
     const refused = await runAdmin({ DATABASE_URL: 'mysql://somebody:a-password@db/' }, 'verify');
     expect(refused).toMatchObject({ code: 2, out: '', err: 'DATABASE_URL must be a postgres:// address\n' });
   });
 
-  it('needs the provider for its payments', async () => {
+  it('needs the provider for payments', async () => {
     const refused = await runAdmin({ DATABASE_URL: inject('adminUrl') }, 'verify', '--payments');
     expect(refused).toMatchObject({ code: 2, out: '', err: 'error: --payments needs STRIPE_SECRET_KEY\n' });
   });
@@ -83,7 +83,7 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 
-  it('is used beside a service, and by itself', async () => {
+  it('can be used with a running service, and alone', async () => {
     const env = { DATA_DIR: dataDir };
     expect((await runAdmin(env, 'rates', 'show', '--json')).json).toMatchObject({ version: 1 });
     await embedded.stop();
@@ -94,7 +94,7 @@ describe('the embedded database', () => {
     });
   });
 
-  it('is not made by a command that only meant to look', async () => {
+  it('is not created by a read-only command', async () => {
     const nowhere = join(dataDir, 'mistyped');
     const failed = await runAdmin({ DATA_DIR: nowhere }, 'tenants', 'list');
     expect(failed).toMatchObject({

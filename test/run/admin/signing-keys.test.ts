@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 describe('admin signing-keys', () => {
-  it('lists the keys, and nothing private', async () => {
+  it('lists the keys, without private parts', async () => {
     const { code, json } = await admin('list', '--json');
     expect(code).toBe(0);
     expect(json).toStrictEqual([
@@ -77,7 +77,7 @@ describe('admin signing-keys', () => {
     });
   });
 
-  it('needs SECRETS_KEY to make a key, and not to look', async () => {
+  it('needs SECRETS_KEY to make a key, but not to list', async () => {
     const env = { DATABASE_URL: database.url };
     expect(await runAdmin(env, 'signing-keys', 'list')).toMatchObject({ code: 0 });
     expect(await runAdmin(env, 'signing-keys', 'rotate')).toMatchObject({

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly json: any;
 }
 
-/** Beside what the machine needs, `env` is all that the command sees of an environment. */
+/** `env` and the machine's own variables are the command's whole environment. */
 export async function runAdmin(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...MACHINE, ...env },

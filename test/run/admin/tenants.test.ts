@@ -14,7 +14,7 @@ async function statusOf(tenant: TestTenant): Promise<string> {
 }
 
 describe('tenants list', () => {
-  it('shows the newest tenants first, and only as many as are asked for', async () => {
+  it('shows the newest tenants first, up to the limit', async () => {
     const older = await app.paidTenant();
     const newer = await app.signUp({ name: 'Bob\u001b[31m Video', email: 'bob@example.com' });
 
@@ -22,7 +22,7 @@ describe('tenants list', () => {
     expect(two).toMatchObject({ code: 0, err: '' });
     const [head, first, second, ...rest] = two.out.split('\n');
     expect(head).toMatch(/^ID +STATUS +BALANCE +EXEMPT +CREATED +EMAIL +NAME$/);
-    // A name comes from a stranger, and must not paint an operator's terminal.
+    // Names are user input, and must not contain terminal escapes.
     expect(first).toMatch(
       new RegExp(`^${newer.id} +pending +\\$0\\.000000 +no +20\\S+Z +bob@example\\.com +Bob\\?\\[31m Video$`),
     );
@@ -56,7 +56,7 @@ describe('tenants list', () => {
 });
 
 describe('tenants show', () => {
-  it('shows all there is to know, but no secret', async () => {
+  it('shows all details, but no secret', async () => {
     const tenant = await app.paidTenant({ cents: 1234 });
     const id = parseTenantId(tenant.id);
     const records = [usageRecord({ id: 'twice', seconds: 1 }), usageRecord({ id: 'twice', seconds: 2 })];
@@ -112,7 +112,7 @@ describe('tenants show', () => {
 });
 
 describe('tenants suspend, resume, archive, delete', () => {
-  it('moves a tenant and keeps the reason', async () => {
+  it('changes the status and records the reason', async () => {
     const tenant = await app.paidTenant();
     for (const [command, status] of [
       ['suspend', 'suspended'],
@@ -137,7 +137,7 @@ describe('tenants suspend, resume, archive, delete', () => {
     ]);
   });
 
-  it('refuses what REST would refuse', async () => {
+  it('refuses invalid transitions like REST', async () => {
     const tenant = await app.signUp();
     expect(await admin('tenants', 'resume', tenant.id, '--reason', 'to see')).toMatchObject({
       code: 1,
@@ -174,7 +174,7 @@ describe('tenants exempt', () => {
   });
 });
 
-describe('a tenant that is not there', () => {
+describe('an unknown tenant', () => {
   const NOBODY = 't_00000000000000ff';
 
   it.each([
@@ -187,7 +187,7 @@ describe('a tenant that is not there', () => {
     expect(await admin(...args)).toMatchObject({ code: 1, out: '', err: 'not found\n' });
   });
 
-  it.each(['t_00000000000000FF', '*'])('is not named %s', async (id) => {
+  it.each(['t_00000000000000FF', '*'])('cannot be named %s', async (id) => {
     expect(await admin('tenants', 'show', id)).toMatchObject({ code: 2, out: '' });
   });
 });

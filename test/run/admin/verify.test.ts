@@ -18,7 +18,7 @@ function verify(...args: string[]): Promise<Outcome> {
   return runAdmin(env, 'verify', ...args);
 }
 
-/** What somebody did at the tables, and what is then said of that tenant, which is tenant $1. */
+/** Manual changes of the tables, and the differences then reported for the tenant, which is $1. */
 interface Damage {
   readonly sql: string;
   readonly differences: readonly { what: RegExp | string; expected?: string; found?: string }[];
@@ -195,7 +195,7 @@ async function chargeOddly(tenant: TestTenant): Promise<void> {
   }
 }
 
-/** As a superuser could: no constraint, and nothing append-only. */
+/** As a superuser could: without constraints and append-only triggers. */
 async function takeAwayAllGuards(): Promise<void> {
   await db().query(`do $$ declare guard record; begin
     for guard in select conrelid::regclass as relation, conname as name from pg_constraint
@@ -232,7 +232,7 @@ describe('verify', () => {
     });
   });
 
-  describe('after somebody has been at the tables', () => {
+  describe('after the tables were changed by hand', () => {
     beforeAll(async () => {
       await takeAwayAllGuards();
       for (const [name, { sql }] of Object.entries(DAMAGES)) {

@@ -16,7 +16,7 @@ const log = { info: () => undefined, warn: () => undefined };
 const dataDirs: string[] = [];
 const template = join(inject('scratch'), 'embedded-template');
 
-// To create a cluster takes more work than most tests here, and few are about it.
+// Creating a cluster takes longer than most tests here, and few are about it.
 beforeAll(async () => {
   await openCluster(template, false, log);
 });
@@ -25,7 +25,7 @@ afterEach(() => {
   for (const dataDir of dataDirs.splice(0)) {
     const pid = postmasterPid(dataDir);
     if (pid !== undefined) process.kill(pid, 'SIGQUIT');
-    // A server that is still ending may write into the folder while it is removed.
+    // A server that is still stopping may write into the folder while it is removed.
     fs.rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 });
@@ -39,7 +39,7 @@ function newDataDir(): string {
 /** With a cluster that has never run. */
 function newClusterDir(): string {
   const dataDir = newDataDir();
-  // As root the cluster belongs to another account, which a plain copy would not keep.
+  // As root the cluster belongs to another account, and a plain copy would change that.
   execFileSync('cp', ['-a', `${template}/.`, dataDir]);
   return dataDir;
 }
@@ -86,7 +86,7 @@ async function runAndKillService(dataDir: string): Promise<void> {
 }
 
 describe('startEmbedded', () => {
-  it('opens a database whose owner is no superuser, on loopback only', async () => {
+  it('opens a database whose owner is not a superuser, on loopback only', async () => {
     const dataDir = newDataDir();
     const embedded = await start(dataDir);
     const [, , , port, socketDir, addresses] = fs.readFileSync(pidFile(dataDir), 'utf8').split('\n');
@@ -103,7 +103,7 @@ describe('startEmbedded', () => {
     expect(new URL(embedded.url).host).toBe(`127.0.0.1:${port}`);
   });
 
-  it('writes through to the disk unless told otherwise', async () => {
+  it('is durable by default', async () => {
     const embedded = await startEmbedded({ dataDir: newDataDir(), log });
     const settings = await query(
       embedded.url,
@@ -128,7 +128,7 @@ describe('startEmbedded', () => {
     await second.stop();
   });
 
-  it('keeps its folder and its password to its user, and the password out of the log', async () => {
+  it('restricts its folder and its password to its user, and the password out of the log', async () => {
     const dataDir = join(newDataDir(), 'data');
     const messages: string[] = [];
     const noted = {
@@ -159,7 +159,7 @@ describe('startEmbedded', () => {
     );
   });
 
-  it('refuses a second service, names it, and does the first one no harm', async () => {
+  it('refuses a second service, names it, and leaves the first one running', async () => {
     const dataDir = newClusterDir();
     const first = await start(dataDir);
 
@@ -172,7 +172,7 @@ describe('startEmbedded', () => {
     await first.stop();
   });
 
-  it('lets exactly one of several win that start at once on an empty folder', async () => {
+  it('lets exactly one of several concurrent starts on an empty folder win', async () => {
     const dataDir = newDataDir();
     const outcomes = await Promise.allSettled([start(dataDir), start(dataDir), start(dataDir)]);
     const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled');
@@ -186,7 +186,7 @@ describe('startEmbedded', () => {
     expect(fs.readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log', 'postgres.password']);
   });
 
-  it('starts while the one before it is still stopping', async () => {
+  it('starts while the previous service is still stopping', async () => {
     const dataDir = newClusterDir();
     const first = await start(dataDir);
     const [, second] = await Promise.all([first.stop(), start(dataDir)]);
@@ -222,7 +222,7 @@ describe('after a crash', () => {
     await embedded.stop();
   });
 
-  it('is not misled by a lock file whose process number something else has now', async () => {
+  it('ignores a lock file whose pid now belongs to another process', async () => {
     const dataDir = newClusterDir();
     const first = await start(dataDir);
     const lockFile = fs.readFileSync(pidFile(dataDir), 'utf8');
@@ -289,7 +289,7 @@ describe('attachEmbedded', () => {
     await service.stop();
   });
 
-  it('starts the server for the time being when no service runs', async () => {
+  it('starts the server temporarily when no service runs', async () => {
     const dataDir = newClusterDir();
     const visit = await attach(dataDir);
     expect(await query(visit.url, 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -297,7 +297,7 @@ describe('attachEmbedded', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('hands the server to whoever came meanwhile: the last user stops it', async () => {
+  it('leaves the server to later users: the last one stops it', async () => {
     const dataDir = newClusterDir();
     const visit = await attach(dataDir);
     const service = await start(dataDir);

@@ -29,7 +29,7 @@ const JOINED = 'boxoffice_joins_total{outcome="joined"}';
 const CHARGES = 'boxoffice_charge_duration_seconds_count';
 const DRIFT = 'boxoffice_ledger_drift_micros';
 
-test('counters are added up, and each drift is the same one', async () => {
+test('counters are added up, and the drift is not', async () => {
   const processes = [makeProcess(), makeProcess()];
   for (const { metrics } of processes) {
     metrics.joins.inc({ outcome: 'joined' }, 2);
@@ -44,7 +44,7 @@ test('counters are added up, and each drift is the same one', async () => {
   });
 });
 
-test('what an ended process had counted stays, what it had goes', async () => {
+test('counters of an ended process stay, its gauges go', async () => {
   const summed = new SummedMetrics();
   const [first, second, third] = [makeProcess(), makeProcess(), makeProcess()];
   for (const { metrics } of [first, second]) {
@@ -59,7 +59,7 @@ test('what an ended process had counted stays, what it had goes', async () => {
   expect(await valuesOf(summed, [])).toMatchObject({ [JOINED]: 3, [CHARGES]: 2 });
 });
 
-test('a process that does not answer counts as it did last', async () => {
+test('a process that does not answer counts with its last values', async () => {
   const summed = new SummedMetrics();
   const [first, second] = [makeProcess(), makeProcess()];
   first.metrics.joins.inc({ outcome: 'joined' });

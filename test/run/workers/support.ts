@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest';
 import { MACHINE } from '../../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/run/main.ts', import.meta.url));
-/** A slow machine is no fault. */
+/** Generous, for slow machines. */
 export const PATIENTLY = { timeout: 60_000 };
 
 export interface Line {
@@ -27,7 +27,7 @@ export interface Started {
   readonly opsUrl: string;
   /** The log so far. */
   readonly lines: readonly Line[];
-  /** Of the workers that serve or have served, in the order in which they began to. */
+  /** Pids of workers that serve or have served, in order of their start. */
   pids(): number[];
 }
 
@@ -73,7 +73,7 @@ export async function startMain(env: Record<string, string>): Promise<Started> {
   };
 }
 
-/** What a start that fails says, and its exit code. */
+/** The output and the exit code of a start that fails. */
 export async function failToStart(env: Record<string, string>): Promise<{ code: unknown; said: string }> {
   const child = spawnMain({ LOG_LEVEL: 'silent', ...env });
   const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
@@ -86,7 +86,7 @@ export interface Reply {
   readonly json: any;
 }
 
-/** A connection that is kept, and so stays with one worker. */
+/** A keep-alive connection, which stays with one worker. */
 export class KeptConnection {
   readonly #url: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -1,4 +1,4 @@
-/** Several processes behind one port, as operators run them and as they fail. */
+/** Several processes behind one port, in operation and in failure. */
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -44,7 +44,7 @@ async function requestsOf(started: Started, route: string): Promise<number> {
   );
 }
 
-/** While somebody else holds its account, a charge of the tenant waits: `meanwhile` runs then. */
+/** Runs `meanwhile` while a charge of the tenant waits, because another transaction holds the account. */
 async function withChargesUnderWay(
   started: Started,
   count: number,
@@ -79,7 +79,7 @@ async function waitingForLocks(): Promise<number> {
 }
 
 describe('two workers', () => {
-  test('answer on one port, and are one service for operators', async () => {
+  test('answer on one port, and appear as one service to operators', async () => {
     const started = await start({ JOIN_PORT: '0' });
     for (const each of connections(started, 6)) expect((await each.ask('GET', '/v1/rates')).status).toBe(200);
     await expect.poll(() => workersThatAnswered(started, '/v1/rates'), PATIENTLY).toEqual(new Set([1, 2]));
@@ -94,7 +94,7 @@ describe('two workers', () => {
     expect(started.pids().map(isAlive)).toEqual([false, false]);
   });
 
-  test('count limits and forget keys together', async () => {
+  test('share rate limits and key revocations', async () => {
     const started = await start();
     const { key, relayKey, relayKeyId } = await newTenant();
     const kept = connections(started, 4);
@@ -126,7 +126,7 @@ describe('two workers', () => {
 });
 
 describe('a worker that dies', () => {
-  test('is replaced, while the other one answers, and what it counted stays', async () => {
+  test('is replaced, while the other one answers, and its counters stay', async () => {
     const started = await start();
     for (const each of connections(started, 4)) await each.ask('GET', '/v1/rates');
     await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(4);
@@ -152,9 +152,9 @@ describe('a worker that dies', () => {
     await expect.poll(() => started.pids().length, PATIENTLY).toBe(4);
   });
 
-  test('is missed by operators when it was the last', async () => {
+  test('makes the service unready if it was the last', async () => {
     const started = await start();
-    // The second time in a row they come back later, so that nobody serves for a second.
+    // After a second failure in a row the restart is delayed, so that no worker serves for a second.
     for (const count of [2, 4]) {
       await expect.poll(() => started.pids().length, PATIENTLY).toBe(count);
       for (const pid of started.pids().slice(-2)) process.kill(pid, 'SIGKILL');
@@ -169,7 +169,7 @@ describe('a worker that dies', () => {
 });
 
 describe('a signal', () => {
-  test('lets both finish what is under way, and take no more', async () => {
+  test('lets both finish requests in progress, and accept no more', async () => {
     const started = await start();
     const answers = await withChargesUnderWay(started, 6, async () => {
       started.child.kill('SIGTERM');
@@ -184,7 +184,7 @@ describe('a signal', () => {
     expect(workersThatAnswered(started, '/v1/usage')).toEqual(new Set([1, 2]));
   });
 
-  test('for the second time ends them at once', async () => {
+  test('sent twice ends them at once', async () => {
     const started = await start();
     const answers = withChargesUnderWay(started, 2, async () => {
       started.child.kill('SIGTERM');
@@ -196,7 +196,7 @@ describe('a signal', () => {
     await expect(answers).rejects.toThrow('socket hang up');
   });
 
-  test('that kills the first process leaves nobody behind, nor a request unanswered', async () => {
+  test('that kills the primary leaves no worker behind, and no request unanswered', async () => {
     const started = await start();
     const answers = await withChargesUnderWay(started, 4, async () => {
       started.child.kill('SIGKILL');
@@ -221,7 +221,7 @@ describe('a start that cannot succeed', () => {
     },
   );
 
-  test('says that there is no database, in one line', async () => {
+  test('without a database is reported in one line', async () => {
     const { code, said } = await failToStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
     expect(code).toBe(1);
     expect(said).toMatch(/^the database of DATABASE_URL cannot be opened: .*\n$/);

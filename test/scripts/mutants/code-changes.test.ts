@@ -40,7 +40,7 @@ describe('in code', () => {
     expect(changed(statement)).toStrictEqual([expected]);
   });
 
-  it('a call stays that finds bugs or tells of them', () => {
+  it('assertions and log calls stay', () => {
     expect(changed('assert(a); deps.log.warn(b);')).toStrictEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe('in code', () => {
     expect(changed(code)).toStrictEqual([]);
   });
 
-  it('SQL is changed where it is: any text with a blank in a file of SQL, whole statements elsewhere', () => {
+  it('SQL is mutated: any text with a blank in a file of SQL, whole statements elsewhere', () => {
     const code = "x = 'a and b'; y = `where [a && b] and c`;".replace('[', '${').replace(']', '}');
     expect(changed(code, 'src/some.sql.ts').toSorted()).toStrictEqual(
       [
@@ -70,7 +70,7 @@ describe('in code', () => {
   });
 });
 
-it('every change of a real file is one, and is still TypeScript', () => {
+it('every mutation of a real file changes it, and is still TypeScript', () => {
   for (const file of ['src/money/usage/charge-usage.ts', 'src/control/rooms/participants.sql.ts']) {
     const code = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
     const mutants = changed(code, file);

@@ -6,7 +6,7 @@ const made = Array.from({ length: 100 }, (_, at) =>
   makeMutant('src/a.ts', text, { start: 18, end: 19, replacement: `c${at}`, kind: 'name' }),
 );
 
-it('a mutant tells its place, and what was changed', () => {
+it('a mutant names its place and its change', () => {
   expect(made[7]).toMatchObject({ line: 2, what: 'name: b -> c7', code: 'const a = b;' });
 });
 
@@ -22,7 +22,7 @@ describe('the choice', () => {
     expect(chooseMutants(made, 10, 3)).not.toStrictEqual(chooseMutants(made, 10, 4));
   });
 
-  it('is all of them where there are no more', () => {
+  it('is all of them if there are no more', () => {
     expect(chooseMutants(made, 1000, 1)).toStrictEqual(made);
   });
 });

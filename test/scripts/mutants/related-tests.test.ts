@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findRelatedTests, findSpecifiers } from '../../../scripts/mutants/related-tests.ts';
 
-it('a module loads what it names, in whatever way, and no types', () => {
+it('a module loads what it imports or runs in any way, except types', () => {
   const code = `
     import a from './a.ts';
     import type { B } from './b.ts';
@@ -27,7 +27,7 @@ describe('related tests', () => {
     ['test/money/unrelated.test.ts', ['src/alone.ts']],
   ]);
 
-  it('are all that load the file, those first that are the likeliest to notice', () => {
+  it('are all that load the file, the likeliest to fail first', () => {
     expect(findRelatedTests('src/money/pay-card.ts', imports)).toStrictEqual([
       'test/money/pay-card.faults.test.ts',
       'test/doors/card.test.ts',
@@ -37,7 +37,7 @@ describe('related tests', () => {
     ]);
   });
 
-  it('may be none', () => {
+  it('may not exist', () => {
     expect(findRelatedTests('src/nobody.ts', imports)).toStrictEqual([]);
   });
 });

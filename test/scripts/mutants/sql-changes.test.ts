@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyChange } from '../../../scripts/mutants/mutant.ts';
 import { findSqlChanges } from '../../../scripts/mutants/sql-changes.ts';
 
-/** What the changes of one kind make of the text. */
+/** What the mutations of one kind make of the text. */
 function changed(kind: string, sql: string, interpolation?: string): string[] {
   const start = sql.indexOf(interpolation ?? '');
   const interpolations = interpolation === undefined ? [] : [{ start, end: start + interpolation.length }];
@@ -56,12 +56,12 @@ describe('in SQL', () => {
     ]);
   });
 
-  it('a case is one piece', () => {
+  it('a case expression is one operand', () => {
     const sql = 'where case when a then b else c end and d';
     expect(changed('condition removed', sql)).toContain('where true and d');
   });
 
-  it('what is quoted, commented out or interpolated stays, and so do arrows and the and of between', () => {
+  it('quotes, comments, interpolations, arrows and the `and` of `between` stay', () => {
     const sql = `select '1 and 2', "a or b", x->>'y', {and} -- not 3 < 4
                   from t where a between b and c`;
     expect(findSqlChanges(sql, [{ start: sql.indexOf('{'), end: sql.indexOf('}') + 1 }])).toStrictEqual([
@@ -69,7 +69,7 @@ describe('in SQL', () => {
     ]);
   });
 
-  it('keeps what is quoted or interpolated in what remains of a call', () => {
+  it('keeps quotes and interpolations in what remains of a call', () => {
     expect(changed('least removed', `least({now}, 'infinity')`, '{now}')).toStrictEqual([
       '{now}',
       `'infinity'`,

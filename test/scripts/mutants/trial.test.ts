@@ -1,4 +1,4 @@
-/** Mutants of a project in miniature, tested as those of ours are. */
+/** Mutants of a miniature project, tested like ours. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -54,24 +54,24 @@ describe('a mutant', () => {
     expect(readFileSync(join(root, 'src/size.ts'), 'utf8')).toBe(SOURCE);
   });
 
-  it('survives where every test passes, or none is there', async () => {
+  it('survives if every test passes, or there is none', async () => {
     const trial = newTrial();
     expect(await trial.judge(LIMIT, ['test/clear.test.ts'])).toMatchObject({ outcome: 'survived' });
     expect(await trial.judge(LIMIT, [])).toMatchObject({ outcome: 'survived', by: 'no test loads it' });
   });
 
-  it('is killed by a file of tests that does not load with it', async () => {
+  it('is killed by a test file that does not load with it', async () => {
     const mutant = mutantOf('export', 'throw new Error(); export');
     const { outcome, by } = await newTrial().judge(mutant, ['test/clear.test.ts']);
     expect([outcome, by]).toStrictEqual(['killed', expect.stringContaining('test/clear.test.ts')]);
   });
 
-  it('times out when nothing happens any more', async () => {
+  it('times out when no test finishes any more', async () => {
     const mutant = mutantOf('size > 10', '{ for (;;); }');
     expect(await newTrial(5).judge(mutant, ['test/clear.test.ts'])).toMatchObject({ outcome: 'timed out' });
   });
 
-  it('is not killed by a test that fails without it, which is left out from then on', async () => {
+  it('is not killed by a test that also fails without it, which is skipped from then on', async () => {
     const trial = newTrial();
     const [clear, wrong, limit] = ['test/clear.test.ts', 'test/wrong.test.ts', 'test/limit.test.ts'];
     const harmless = mutantOf('10', '10.5');

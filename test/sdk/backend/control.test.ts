@@ -1,4 +1,4 @@
-/** Calls of the control plane against one that fails as it is told. */
+/** Control-plane calls against a scripted server. */
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BoxofficeOptions } from '../../../sdk/typescript/src/backend/index.ts';
@@ -7,12 +7,12 @@ import { API_KEY, client, errorOf, onEnd, type Received, Refusal, startControl, 
 const MINT = { room: 'lobby', username: 'ann', deviceThumbprint: 'x' };
 
 beforeEach(() => {
-  // The random part of a wait; what the service asks for is waited for all the same.
+  // Removes the random part of waits. The service's own delays still apply.
   vi.spyOn(Math, 'random').mockReturnValue(0);
   onEnd(() => void vi.restoreAllMocks());
 });
 
-/** A client of a control plane that does `each` of these, one after another; the last one again and again. */
+/** A client of a control plane that does each of these in turn, and then repeats the last one. */
 async function clientOf(each: (() => object)[], options: Partial<BoxofficeOptions> = {}) {
   let calls = 0;
   const control = await startControl(() => each[Math.min(calls++, each.length - 1)]!());
@@ -28,7 +28,7 @@ const room = () => ({ room: { name: 'lobby' } });
 const keysOf = (received: Received[]) => received.map(({ request }) => request.idempotencyKey as string);
 
 describe('attempts', () => {
-  test('UNAVAILABLE is tried again, no sooner than asked, with the same idempotency key', async () => {
+  test('UNAVAILABLE is retried, no sooner than asked, with the same idempotency key', async () => {
     const unavailable = refuse('UNAVAILABLE', { reason: 'UNAVAILABLE', retryDelayMs: 120 });
     const { control, boxoffice } = await clientOf([unavailable, unavailable, room]);
     const begun = performance.now();
@@ -51,20 +51,20 @@ describe('attempts', () => {
     expect(mine).toBe('mine');
   });
 
-  test('a token is minted again after UNAVAILABLE, without a key', async () => {
+  test('a token is retried after UNAVAILABLE, without a key', async () => {
     const { control, boxoffice } = await clientOf([refuse('UNAVAILABLE'), () => ({ token: 't' })]);
     expect(await boxoffice.tokens.mint({ ...MINT, lifetimeSeconds: 300 })).toMatchObject({ token: 't' });
     expect(control.received).toHaveLength(2);
     expect(control.received[1]!.request.lifetime.seconds).toBe(300n);
   });
 
-  test('it stops after the retries that were given', async () => {
+  test('it stops after the configured retries', async () => {
     const { control, boxoffice } = await clientOf([refuse('UNAVAILABLE')], { retries: 2 });
     expect(await errorOf(boxoffice.rooms.get({ room: 'x' }))).toMatchObject({ kind: 'Unavailable' });
     expect(control.received).toHaveLength(3);
   });
 
-  test('it stops where the service asks for more time than is left', async () => {
+  test('it stops if the service asks for more time than is left', async () => {
     const unavailable = refuse('UNAVAILABLE', { reason: 'TOO_MANY_FAILED_KEYS', retryDelayMs: 60_000 });
     const { control, boxoffice } = await clientOf([unavailable]);
     const error = await errorOf(boxoffice.rooms.get({ room: 'x' }));
@@ -81,7 +81,7 @@ describe('attempts', () => {
     },
   );
 
-  test('a service that is not there is Unavailable', async () => {
+  test('an unreachable service is Unavailable', async () => {
     const boxoffice = client({ tenant: TENANT, retries: 1 });
     const error = await errorOf(boxoffice.rooms.get({ room: 'x' }));
     expect(error).toMatchObject({ kind: 'Unavailable', code: 'UNAVAILABLE', requestId: undefined });
@@ -91,20 +91,20 @@ describe('attempts', () => {
 describe('limits of time', () => {
   const never = () => new Promise<object>(() => {});
 
-  test('an attempt that is not answered is tried again', async () => {
+  test('an unanswered attempt is retried', async () => {
     const { control, boxoffice } = await clientOf([never, room], { attemptTimeoutMs: 300 });
     expect(await boxoffice.rooms.create({ room: 'lobby' })).toMatchObject({ name: 'lobby' });
     expect(new Set(keysOf(control.received)).size).toBe(1);
     expect(control.received.length).toBeGreaterThan(1);
   });
 
-  test('a call ends when its time is over', async () => {
+  test('a call ends at its time limit', async () => {
     const { boxoffice } = await clientOf([never]);
     const error = await errorOf(boxoffice.rooms.get({ room: 'x' }, { timeoutMs: 100 }));
     expect(error).toMatchObject({ kind: 'Timeout', code: 'DEADLINE_EXCEEDED' });
   });
 
-  test('a signal ends a call at once, with its reason, and the service learns of it', async () => {
+  test('a signal ends a call at once, with its reason, and the service sees the cancellation', async () => {
     let cancelled = false;
     const control = await startControl((_, call) => {
       call.on('cancelled', () => {
@@ -127,7 +127,7 @@ describe('limits of time', () => {
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  test('a signal that was aborted before sends nothing', async () => {
+  test('an aborted signal prevents the request', async () => {
     const { control, boxoffice } = await clientOf([room]);
     const call = boxoffice.rooms.create({ room: 'x' }, { signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
@@ -138,7 +138,7 @@ describe('limits of time', () => {
 describe('a stream', () => {
   const event = (seq: number) => ({ event: { seq: BigInt(seq), type: 1 }, resumeToken: `after ${seq}` });
 
-  test('is opened again where it broke, until it is left', async () => {
+  test('is resumed where it broke, until the caller ends it', async () => {
     const tokens: string[] = [];
     const control = await startControl(
       () => ({}),
@@ -161,7 +161,7 @@ describe('a stream', () => {
     expect(tokens).toStrictEqual(['after 0', 'after 2', 'after 4']);
   });
 
-  test('begins again before a snapshot that broke', async () => {
+  test('restarts before an interrupted snapshot', async () => {
     const tokens: string[] = [];
     const control = await startControl(
       () => ({}),
@@ -181,7 +181,7 @@ describe('a stream', () => {
     expect(tokens).toStrictEqual(['', '']);
   });
 
-  test('that falls silent is opened again', async () => {
+  test('that is silent too long is reopened', async () => {
     const tokens: string[] = [];
     const control = await startControl(
       () => ({}),
@@ -211,7 +211,7 @@ describe('a stream', () => {
     expect(control.received).toHaveLength(1);
   });
 
-  test('ends with the reason of the signal, and the service learns of it', async () => {
+  test('ends with the reason of the signal, and the service sees the cancellation', async () => {
     let cancelled = false;
     const control = await startControl(
       () => ({}),
@@ -249,7 +249,7 @@ describe('the tenant', () => {
     expect(control.received.map(({ request }) => request.tenant)).toEqual([TENANT, TENANT, TENANT]);
   });
 
-  test('is looked up again where that failed', async () => {
+  test('is looked up again after a failure', async () => {
     const answers = [
       Response.json({ error: 'tenant is not active' }, { status: 403 }),
       Response.json({ tenant: { id: TENANT } }),
@@ -265,7 +265,7 @@ describe('the API key', () => {
   const secret = API_KEY.split('_')[2]!;
   const shown = (value: unknown) => inspect(value, { depth: 20, showHidden: true });
 
-  test('stands neither in the client nor in what fails', async () => {
+  test('appears neither in the client nor in errors', async () => {
     const { boxoffice } = await clientOf([refuse('UNAVAILABLE')], { retries: 0 });
     const unreachable = client({ tenant: TENANT, retries: 0 });
     expect(shown(boxoffice)).not.toContain(secret);

@@ -4,7 +4,7 @@ import { errorOfAnswer } from '../../../sdk/typescript/src/backend/errors.ts';
 import { REASONS } from '../../../sdk/typescript/src/backend/index.ts';
 import { client, errorOf, Refusal, startControl, TENANT } from './support.ts';
 
-/** What a client makes of a refusal that it receives. */
+/** The client's error for a refusal. */
 async function received(...refusal: ConstructorParameters<typeof Refusal>) {
   const control = await startControl(() => {
     throw new Refusal(...refusal);
@@ -25,7 +25,7 @@ describe('a call of the control plane', () => {
     });
   });
 
-  test.each(Object.entries(KINDS))('%s without a reason that is known is %s', async (code, kind) => {
+  test.each(Object.entries(KINDS))('%s without a known reason is %s', async (code, kind) => {
     const name = code as keyof typeof KINDS;
     expect(await received(name, { reason: 'OF_A_LATER_VERSION' })).toMatchObject({ kind, code });
     expect(await received(name, { details: 'a proxy' })).toMatchObject({
@@ -35,7 +35,7 @@ describe('a call of the control plane', () => {
     });
   });
 
-  test('a reason with the code of another is told by the code', async () => {
+  test('a reason with another code is mapped by the code', async () => {
     expect(await received('NOT_FOUND', { reason: 'ROOM_ENDED' })).toMatchObject({ kind: 'NotFound' });
   });
 
@@ -75,7 +75,7 @@ describe('an answer of the REST interface', () => {
     expect(of(status, { error: 'why' })).toMatchObject({ kind, code: status, message: 'why' });
   });
 
-  test('everything that it says is there', () => {
+  test('the error has all details of the answer', () => {
     const headers = { 'x-request-id': 'req_2', 'retry-after': '7' };
     expect(of(409, { error: 'last key', code: 'would_stop_service' }, headers)).toMatchObject({
       reason: 'WOULD_STOP_SERVICE',

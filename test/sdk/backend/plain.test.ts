@@ -58,7 +58,7 @@ describe('messages become plain objects', () => {
     });
   });
 
-  test('durations are seconds, and what a oneof holds stands beside the rest', () => {
+  test('durations are seconds, and oneof members are plain fields', () => {
     const condition = { case: 'emptyFor', value: durationFromMs(90_500) } as const;
     const watchdog = toPlain(WatchdogSchema, create(WatchdogSchema, { id: 'wd', action: 3, condition }));
     expect(watchdog).toMatchObject({ id: 'wd', action: 'revoke_publish', emptyForSeconds: 90.5 });
@@ -67,7 +67,7 @@ describe('messages become plain objects', () => {
     expect(event).toMatchObject({ seq: 7n, type: 'room_ended' });
   });
 
-  test('a word that is not known yet is `unknown`', () => {
+  test('an unknown word is `unknown`', () => {
     const room = create(RoomSchema, { state: 77 as never });
     expect(toPlain(RoomSchema, room).state).toBe('unknown');
     expect(toPlain(RoomSchema, create(RoomSchema)).state).toBe('unknown');
@@ -146,13 +146,13 @@ describe('plain objects become messages', () => {
     expect(durationMs(lifetime!) / 1000).toBe(lifetimeSeconds);
   });
 
-  test('a word that the contract does not have is refused, with those that it has', () => {
+  test('an invalid word is refused, with the list of valid ones', () => {
     expect(() => fromPlain(ListRoomsRequestSchema, { state: 'unspecified' })).toThrow(
       new TypeError('state must be one of live, ended'),
     );
   });
 
-  test('a mask names what is given, as the contract does', () => {
+  test("a mask has the contract's paths of the given fields", () => {
     expect(
       maskOf(RoomPolicySchema, { locked: false, maxParticipants: 0, region: undefined }, 'policy'),
     ).toStrictEqual({
@@ -169,7 +169,7 @@ describe('plain objects become messages', () => {
   });
 });
 
-test('a message survives the way there and back', () => {
+test('a message survives a round trip', () => {
   const watchdog = {
     room: 'lobby',
     action: 'kick',
@@ -179,7 +179,7 @@ test('a message survives the way there and back', () => {
   expect(toPlain(WatchdogSchema, fromPlain(WatchdogSchema, watchdog))).toMatchObject(watchdog);
 });
 
-/** Every field of an enum, of all messages that calls can hold, as `<message>.<field>`. */
+/** Every enum field of all messages that calls can contain, as `<message>.<field>`. */
 function enumFields(): Map<string, DescEnum> {
   const found = new Map<string, DescEnum>();
   const seen = new Set<string>();
@@ -217,7 +217,7 @@ test('the types have a word list for every enum of the contract', () => {
   }
 });
 
-test('types are as the objects are', () => {
+test('types match the objects', () => {
   expectTypeOf<Room['state']>().toEqualTypeOf<'live' | 'ended' | 'unknown'>();
   expectTypeOf<Room['createTime']>().toEqualTypeOf<Date | undefined>();
   expectTypeOf<NonNullable<Room['policy']>['mode']>().toEqualTypeOf<'meeting' | 'broadcast' | 'unknown'>();

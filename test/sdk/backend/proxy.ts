@@ -1,13 +1,13 @@
-/** A proxy of TCP connections: what is behind it may change, and answers may be lost. */
+/** A TCP proxy whose target can change, and which can lose answers. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly url: string;
-  /** Where new connections go. */
+  /** The target of new connections. */
   target: number;
-  /** While it is set, requests arrive and answers do not. */
+  /** While set, requests arrive but answers are dropped. */
   holdsAnswers: boolean;
-  /** End all connections in the middle of whatever they carry. */
+  /** Break all connections, whatever they carry. */
   cut(): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The README's examples of back ends run as they stand, with a real service. */
+/** Runs the README's examples for back ends unchanged, with a real service. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as backendSdk from '../../../sdk/typescript/src/backend/index.ts';
@@ -11,7 +11,7 @@ const [calling, watching] = [...README.matchAll(/```js\n(.*?)```/gs)].map(([, co
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
 const app = useService();
 
-/** Run an example with what surrounds it, and give back the names that it defines. */
+/** Run an example with its surrounding code, and return the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[] = []) {
   const body = code?.replace(/import (\{.*?\}) from '@boxoffice\/sdk';/, 'const $1 = backendSdk;');
   const scope = { backendSdk, ...around };
@@ -20,7 +20,7 @@ async function run(code: string | undefined, around: Record<string, unknown>, de
   );
 }
 
-/** `Boxoffice`, sent to the service of this file in place of the one in the README. */
+/** `Boxoffice`, connected to the service of this file in place of the README's. */
 function sdkOf(key: string): typeof backendSdk {
   class Boxoffice extends backendSdk.Boxoffice {
     constructor(options: backendSdk.BoxofficeOptions) {
@@ -36,7 +36,7 @@ function sdkOf(key: string): typeof backendSdk {
   return { ...backendSdk, Boxoffice };
 }
 
-test('a back end opens a room, lets somebody in, and keeps order', async () => {
+test('a back end opens a room, admits a user, and moderates', async () => {
   const tenant = await app.paidTenant();
   const log: string[] = [];
   const around = {
@@ -55,7 +55,7 @@ test('a back end opens a room, lets somebody in, and keeps order', async () => {
   expect([balance.micros, admitted]).toStrictEqual([20_000_000n, true]);
 });
 
-test('a back end follows what happens, and keeps where it was', async () => {
+test('a back end follows events, and stores its position', async () => {
   const tenant = await app.paidTenant();
   const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
   const boxoffice = client({ url: app.url, controlUrl, apiKey: tenant.key });

@@ -1,4 +1,4 @@
-/** What is sent again, and what never is. */
+/** Which requests are repeated, and which never are. */
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Boxoffice } from '../../../sdk/typescript/src/backend/index.ts';
 import { client, errorOf, onEnd } from './support.ts';
@@ -14,7 +14,7 @@ interface Sent {
   readonly body: unknown;
 }
 
-/** A client whose requests get `answers` in turn, the last one again and again; what throws is a lost answer. */
+/** A client whose requests get `answers` in turn, then the last one repeatedly. An answer that throws is lost. */
 function clientOf(...answers: (() => Response | Promise<Response>)[]) {
   const sent: Sent[] = [];
   const fetch = async (url: string | URL | Request, init?: RequestInit) => {
@@ -60,7 +60,7 @@ describe.each(REPEATABLE)('%s', (_, call, answer) => {
     expect(sent[1]).toStrictEqual(sent[0]);
   });
 
-  test.each([400, 401, 402, 403, 404, 409, 429])('is not sent again after %i', async (code) => {
+  test.each([400, 401, 402, 403, 404, 409, 429])('is not repeated after %i', async (code) => {
     const { boxoffice, sent } = clientOf(status(code, { 'retry-after': '0' }));
     expect(await errorOf(call(boxoffice))).toMatchObject({ code });
     expect(sent).toHaveLength(1);
@@ -75,7 +75,7 @@ test.each(ONCE)('%s is sent once', async (_, call) => {
   }
 });
 
-test('a wait of an hour is not waited for', async () => {
+test('a Retry-After of an hour is not awaited', async () => {
   const { boxoffice, sent } = clientOf(status(503, { 'retry-after': '3600' }));
   expect(await errorOf(boxoffice.rates.get())).toMatchObject({
     kind: 'Unavailable',
@@ -84,7 +84,7 @@ test('a wait of an hour is not waited for', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('an answer that ends early, or is no JSON, is none', async () => {
+test('an incomplete or non-JSON answer counts as none', async () => {
   const broken = () =>
     new Response(
       new ReadableStream({
@@ -98,7 +98,7 @@ test('an answer that ends early, or is no JSON, is none', async () => {
   expect(await errorOf(other.boxoffice.keys.list())).toMatchObject({ kind: 'Internal', code: 200 });
 });
 
-test('names, times and amounts are those of JavaScript', async () => {
+test('names, times and amounts have JavaScript types', async () => {
   const key = { id: 'k', name: 'x', kind: 'relay', created_at: '2026-01-02T03:04:05.678Z' };
   const { boxoffice, sent } = clientOf(
     () => Response.json({ key, api_key: 'secret', old_key_retires: '2026-01-03T00:00:00.000Z' }),
@@ -137,7 +137,7 @@ test('names, times and amounts are those of JavaScript', async () => {
   ]);
 });
 
-test('a signal ends a request with its reason, and a limit of time with Timeout', async () => {
+test('a signal ends a request with its reason, and a time limit with Timeout', async () => {
   const fetch = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) => {
       init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));

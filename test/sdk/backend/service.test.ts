@@ -1,4 +1,4 @@
-/** The client of a back end with a real service. */
+/** The back-end client with a real service. */
 import pino from 'pino';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Boxoffice, type BoxofficeOptions, REASONS } from '../../../sdk/typescript/src/backend/index.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ thumbprint } = await createDevice());
 });
 
-/** A client with the key of `of`, straight to the service unless told otherwise. */
+/** A client with the key of `of`, connected directly to the service by default. */
 function clientOf(of: TestTenant, options: Partial<BoxofficeOptions> = {}): Boxoffice {
   const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
   return client({ url: app.url, controlUrl, apiKey: of.key, ...options });
@@ -74,7 +74,7 @@ describe('rooms', () => {
 });
 
 describe('a lost answer', () => {
-  test('of a mutation is asked for again: one effect, and the same answer', async () => {
+  test('of a mutation is retried: one effect, and the same answer', async () => {
     const proxy = await proxyTo(app.service.grpcPort);
     const { rooms } = clientOf(tenant, { controlUrl: proxy.url, tenant: tenant.id });
     const direct = clientOf(tenant);
@@ -88,7 +88,7 @@ describe('a lost answer', () => {
     expect(await namesOf(direct.rooms.list({ namePrefix: 'once' }))).toStrictEqual(['once']);
   });
 
-  test('of a key that was created is told, and the key is not created again', async () => {
+  test('of a key creation is reported, and the key is not created again', async () => {
     const proxy = await proxyTo(app.service.port);
     const { keys } = clientOf(tenant, { url: proxy.url });
     const direct = clientOf(tenant);
@@ -103,7 +103,7 @@ describe('a lost answer', () => {
   });
 });
 
-test('a watch lives through a restart of the service, and sees each event once and in order', async () => {
+test('a watch survives a restart of the service, and sees each event once and in order', async () => {
   const start = () => startService(app.config, pino({ level: 'silent' }));
   const of = await app.signUp();
   const writer = clientOf(of);
@@ -131,7 +131,7 @@ test('a watch lives through a restart of the service, and sees each event once a
   aborting.abort(new Error('enough'));
   await expect(reader).rejects.toThrow('enough');
   await after.stop();
-  // The first may have come with the snapshot that the watch began with.
+  // The first event may have come with the snapshot at the start of the watch.
   expect(seen[0]![2]).toBe('one');
   expect(seen.slice(1)).toStrictEqual([
     [2n, 'room_created', 'two'],
@@ -192,7 +192,7 @@ describe('failures', () => {
     });
   });
 
-  test('of what is too large, or says nothing', async () => {
+  test('for requests that are too large or empty', async () => {
     const { rooms, watchdogs } = clientOf(tenant, { tenant: tenant.id });
     const tooLarge = await errorOf(rooms.create({ room: 'large', metadata: 'x'.repeat(70_000) }));
     expect(tooLarge).toMatchObject({
@@ -280,7 +280,7 @@ describe('keys, billing, rates and usage', () => {
 });
 
 describe('participants, moderation, watchdogs and device credentials', () => {
-  test('whoever has a token is there, and can be muted, kicked and banned', async () => {
+  test('a user with a token is present, and can be muted, kicked and banned', async () => {
     const { rooms, tokens, participants, moderation } = clientOf(tenant);
     await rooms.create({ room: 'party' });
     await tokens.mint({ room: 'party', username: 'Ann', deviceThumbprint: thumbprint, role: 'host' });
@@ -362,7 +362,7 @@ describe('participants, moderation, watchdogs and device credentials', () => {
     expect(ids).toStrictEqual([created.deviceCredential.id, rotated.deviceCredential.id]);
   });
 
-  test('what happened can be read, and waited for', async () => {
+  test('events can be listed, and awaited', async () => {
     const { rooms } = clientOf(await app.signUp());
     await rooms.create({ room: 'first' });
     const { events, resumeToken } = await rooms.listEvents();

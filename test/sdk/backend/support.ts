@@ -1,4 +1,4 @@
-/** A control plane that does as it is told, and a client of it. */
+/** A scripted control plane, and a client of it. */
 import { ErrorInfoSchema, RetryInfoSchema, StatusSchema } from '@boxoffice/contract/google/rpc/error_details';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TokenService } from '@boxoffice/contract/token_service';
@@ -56,7 +56,7 @@ export function onEnd(close: () => Promise<void> | void): void {
   closing.push(close);
 }
 
-/** A failure that leaves as `code`, with the details of `reason`. */
+/** A failure with `code`, and the details of `reason`. */
 export class Refusal {
   readonly code: status;
   readonly details: string;
@@ -86,7 +86,7 @@ export class Refusal {
   }
 }
 
-/** Rooms and tokens, answered by `handle`; streams by `follow`. What they throw is sent. */
+/** Answers room and token methods with `handle`, streams with `follow`. What they throw is sent. */
 export async function startControl(
   handle: Handler,
   follow: (received: Received, stream: Stream) => void = () => {},
@@ -143,7 +143,7 @@ export function client(options: Partial<BoxofficeOptions>): Boxoffice {
   return boxoffice;
 }
 
-/** What `work` fails with. */
+/** The error of `work`. */
 export async function errorOf(work: Promise<unknown>): Promise<BoxofficeError> {
   const error = await work.then(
     () => undefined,

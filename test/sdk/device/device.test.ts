@@ -52,13 +52,13 @@ describe('the key', () => {
     expect(one.thumbprint).toBe(await calculateJwkThumbprint(one.publicJwk as JWK));
   });
 
-  test('is the one that the caller hands in', async () => {
+  test('is the one that the caller passes', async () => {
     const key = await generateDeviceKey();
     const [one, other] = [await createDevice({ key }), await createDevice({ key })];
     expect(one.thumbprint).toBe(other.thumbprint);
   });
 
-  test('is the one that the store kept before', async () => {
+  test('is the one in the store', async () => {
     let kept: CryptoKeyPair | undefined;
     const store: KeyStore = { keep: async (candidate) => (kept ??= candidate) };
     const [one, other] = await Promise.all([createDevice({ store }), createDevice({ store })]);
@@ -73,7 +73,7 @@ describe('the key', () => {
 });
 
 describe('join', () => {
-  test('sends the public key and nothing of the private one, and returns what was answered', async () => {
+  test('sends only the public key, and returns the answer', async () => {
     const device = await createDevice();
     const { url, calls } = await endpoint(() => granted(device.thumbprint));
     expect(await device.join(request(`${url}/`))).toEqual({
@@ -138,12 +138,12 @@ describe('join', () => {
   });
 });
 
-describe('join, when it may pass by itself', () => {
+describe('join, after temporary failures', () => {
   test.each<[string, Answer | 'hang up']>([
     ['429', { status: 429, headers: { 'retry-after': '7' }, body: 'too many joins' }],
     ['503', { status: 503, headers: { 'retry-after': '7' }, body: 'temporarily unavailable' }],
     ['504', { status: 504, headers: { 'retry-after': '7' }, body: 'deadline exceeded' }],
-  ])('%s waits as long as it is told, and a random moment', async (_, answer) => {
+  ])('%s waits as long as asked, plus a random delay', async (_, answer) => {
     const timers = new ManualTimers(NOW_MS);
     const device = await createDevice({ timers });
     const { url, calls } = await endpoint((_call, count) =>
@@ -193,7 +193,7 @@ describe('join, when it may pass by itself', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('takes no answer for 20 seconds as none', async () => {
+  test('gives up on an answer after 20 seconds', async () => {
     const timers = new ManualTimers(NOW_MS);
     const device = await createDevice({
       timers,
@@ -226,7 +226,7 @@ describe('join, when it may pass by itself', () => {
 });
 
 describe('proof', () => {
-  test('is a JWS of the device about token, relay, challenge and certificate', async () => {
+  test('is a JWS of the device over token, relay, challenge and certificate', async () => {
     const device = await createDevice({ timers: new ManualTimers(NOW_MS) });
     const asked = {
       token: 'header.claims.signature',
@@ -253,14 +253,14 @@ describe('proof', () => {
   });
 });
 
-test('what encryption is missing has a type and a code', () => {
+test('missing encryption has a type and a code', () => {
   expect(new EncryptionRequiredError()).toMatchObject({
     name: 'EncryptionRequiredError',
     code: 'encryptionRequired',
   });
 });
 
-test('the device part imports nothing but itself, and knows nothing of Node', () => {
+test('the device part imports only itself, and nothing of Node', () => {
   const folder = new URL('../../../sdk/typescript/src/device/', import.meta.url);
   const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
   expect(sources.length).toBeGreaterThan(5);
@@ -270,7 +270,7 @@ test('the device part imports nothing but itself, and knows nothing of Node', ()
   }
 });
 
-/** Let time pass, timer by timer, until the promise is settled. */
+/** Advance time, timer by timer, until the promise settles. */
 async function untilSettled(promise: Promise<unknown>, timers: ManualTimers): Promise<void> {
   let settled = false;
   const done = promise.finally(() => {

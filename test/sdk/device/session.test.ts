@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 
 type Grant = { token: string; expiresAt: Date };
 
-/** A session whose token lives for ten minutes, with everything that happens to it. */
+/** A session whose token lives for ten minutes, with its events. */
 function begin(renew: (count: number) => Promise<Grant> | Grant, options: { lifetimeMs?: number } = {}) {
   const timers = new ManualTimers(NOW_MS);
   let renewals = 0;
@@ -39,7 +39,7 @@ function begin(renew: (count: number) => Promise<Grant> | Grant, options: { life
 }
 
 describe('renewal', () => {
-  test('comes half-way, again and again, and tells the new token', async () => {
+  test('comes half-way, repeatedly, and emits the new token', async () => {
     const scene: ReturnType<typeof begin> = begin((count) => scene.grantAt(count));
     await scene.timers.advance(5 * MINUTE_MS - 1);
     expect(scene.renewals()).toBe(0);
@@ -52,7 +52,7 @@ describe('renewal', () => {
     expect(scene.session.ended).toBe(false);
   });
 
-  test('is tried again until it succeeds', async () => {
+  test('is retried until it succeeds', async () => {
     const scene: ReturnType<typeof begin> = begin((count) => {
       if (count < 4)
         throw new JoinError('UNAVAILABLE', 'temporarily unavailable', { status: 503, retryable: true });
@@ -63,7 +63,7 @@ describe('renewal', () => {
     expect(scene.events).toEqual([['token', scene.session.grant]]);
   });
 
-  test('is tried again when the way to the tenant fails in a way of its own', async () => {
+  test("is retried after the application's own errors", async () => {
     const scene: ReturnType<typeof begin> = begin((count) => {
       if (count === 1) throw new TypeError('fetch failed');
       return scene.grantAt(count);
@@ -72,7 +72,7 @@ describe('renewal', () => {
     expect(scene.session.grant.token).toBe('token 2');
   });
 
-  test('that is refused is told, and the session lasts as long as its token', async () => {
+  test('that is refused emits an event, and the session lasts as long as its token', async () => {
     const error = new JoinError('DENIED', 'permission denied', { status: 403 });
     const scene = begin(() => Promise.reject(error));
     await scene.timers.advance(10 * MINUTE_MS - 1);
@@ -83,7 +83,7 @@ describe('renewal', () => {
     expect(scene.session.ended).toBe(true);
   });
 
-  test('goes by half of 15 minutes at most, where the clock of the device is behind', async () => {
+  test("goes by half of 15 minutes at most, if the device's clock is behind", async () => {
     const scene: ReturnType<typeof begin> = begin((count) => scene.grantAt(count), {
       lifetimeMs: 24 * 60 * MINUTE_MS,
     });
@@ -92,7 +92,7 @@ describe('renewal', () => {
 });
 
 describe('the end', () => {
-  test('tokenExpired: renewals were in vain to the last', async () => {
+  test('tokenExpired: all renewals failed', async () => {
     const error = new JoinError('NETWORK', 'no answer', { retryable: true });
     const scene = begin(() => Promise.reject(error));
     await scene.timers.advance(60 * MINUTE_MS);
@@ -162,7 +162,7 @@ describe('the end', () => {
     expect(scene.timers.waits).toEqual([]);
   });
 
-  test('by leaving: no event, no renewal, and a renewal under way is told', async () => {
+  test('by leaving: no event, no renewal, and a renewal in progress is aborted', async () => {
     const signals: AbortSignal[] = [];
     const timers = new ManualTimers(NOW_MS);
     const session = new Session<Grant>({
@@ -184,7 +184,7 @@ describe('the end', () => {
   });
 });
 
-test('a listener is taken away by what adding it returned', () => {
+test('adding a listener returns a function that removes it', () => {
   const scene = begin(() => Promise.reject(new Error()));
   const heard: string[] = [];
   const off = scene.session.on('hostEnded', () => heard.push('one'));

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Timers } from '../../../sdk/typescript/src/device/index.ts';
 
-/** Time that passes only when it is told to. */
+/** A fake clock that only advances on demand. */
 export class ManualTimers implements Timers {
   #nowMs: number;
   #next = 0;
@@ -26,14 +26,14 @@ export class ManualTimers implements Timers {
     this.#pending.delete(timer as number);
   }
 
-  /** Milliseconds until each timer, the soonest first. */
+  /** Milliseconds until each timer, soonest first. */
   get waits(): number[] {
     return [...this.#pending.values()]
       .map(({ atMs }) => atMs - this.#nowMs)
       .sort((one, other) => one - other);
   }
 
-  /** Let time pass, with everything that is due on the way, and what it sets off. */
+  /** Advance time and run everything that becomes due on the way. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     for (;;) {
@@ -48,7 +48,7 @@ export class ManualTimers implements Timers {
   }
 }
 
-/** Let promises that wait for nothing outside take their course. */
+/** Let pending promises settle. */
 export async function settle(): Promise<void> {
   await new Promise(setImmediate);
 }
@@ -66,7 +66,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** A join endpoint that answers what it is told. */
+/** A scripted join endpoint. */
 export async function startJoinEndpoint(answer: (call: JoinCall, count: number) => Answer | 'hang up') {
   const calls: JoinCall[] = [];
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** From the answer to a kick until a relay, on another process, refuses the token that was kicked. */
+/** From the answer to a kick until a relay, on another process, refuses the kicked token. */
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed?.close());
 
-/** Resolves with the first snapshot after which it is so. */
+/** Resolves with the first snapshot that satisfies the condition. */
 async function until(isSo: () => boolean): Promise<void> {
   if (isSo()) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ const subjectOf = (username: string, epoch: number): Subject => ({
   deviceThumbprint: deviceOf(username),
 });
 
-/** What the relay says of a session: the code of the refusal, or what is muted. */
+/** The relay's verdict on a session: the code of the refusal, or what is muted. */
 function judge(subject: Subject, address?: string): string | string[] {
   try {
     return checkRevocations(feed.get(stage.tenant.id), subject, { nowMs: Date.now(), address });
@@ -77,7 +77,7 @@ function judge(subject: Subject, address?: string): string | string[] {
   }
 }
 
-test('the old token of who was kicked is refused within a second, and a new one is not', async () => {
+test('the old token of a kicked user is refused within a second, and a new one is not', async () => {
   await mint(stage, 'bob');
   const windows: number[] = [];
   for (let epoch = 0; epoch < ROUNDS; epoch += 1) {
@@ -102,7 +102,7 @@ test('a relay refuses the token itself', async () => {
   expect(await arrive()).toBe('TOKEN_REVOKED');
 });
 
-test('mutes reach sessions that run, and so does their end', async () => {
+test('mutes reach running sessions, and so do unmutes', async () => {
   await mint(stage, 'eve');
   const eve = () => judge(subjectOf('eve', 0));
   const target = { room: 'lobby', username: 'eve', tracks: [TrackKind.AUDIO] };
@@ -112,7 +112,7 @@ test('mutes reach sessions that run, and so does their end', async () => {
   await until(() => eve().length === 0);
 });
 
-test('bans reach relays, and so does their end', async () => {
+test('bans reach relays, and so do lifted bans', async () => {
   const mallory = (address?: string) => judge(subjectOf('mallory', 99), address);
   for (const [subject, room] of [
     [{ case: 'username', value: 'mallory' }, ''],

@@ -49,7 +49,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((feed) => feed.close()));
 });
 
-/** A service that gives these answers, one for each poll, and then none; and a relay that follows it. */
+/** A service that gives these answers, one for each poll, then none; and a relay that follows it. */
 function follow(answers: (string | Response | Error)[], options: Partial<RevocationFeedOptions> = {}) {
   const asked: string[] = [];
   const errors: RevocationsError[] = [];
@@ -85,7 +85,7 @@ function follow(answers: (string | Response | Error)[], options: Partial<Revocat
 const PATH = `/v1/revocations/${TENANT}`;
 
 describe('followRevocations', () => {
-  test('asks for the first snapshot, and then for what is newer, and tells of each', async () => {
+  test('asks for the first snapshot, then for newer ones, and reports each', async () => {
     const { feed, asked, changes, errors } = follow([await snapshot(), await snapshot({ seq: 9, ...KICK })]);
     expect(feed.get(TENANT)).toBeUndefined();
     await expect.poll(() => asked).toStrictEqual([PATH, `${PATH}?after=7`, `${PATH}?after=9`]);
@@ -100,7 +100,7 @@ describe('followRevocations', () => {
     ]);
   });
 
-  test('a relay with it refuses everybody until there is a snapshot, and then whom it names', async () => {
+  test('a relay with it refuses all participants until there is a snapshot, then the revoked ones', async () => {
     const { feed } = follow([await snapshot(KICK)]);
     const arrive = async (claims: Json, { get } = feed) => {
       const relay = createRelay({ revocations: get });
@@ -112,21 +112,21 @@ describe('followRevocations', () => {
     expect(await arrive({ ep: 4 })).toBe('PROOF_MALFORMED');
   });
 
-  test('the same once more makes it last longer, and is no change', async () => {
+  test('an equal snapshot extends the expiry, and is not a change', async () => {
     const { feed, asked, changes, clock } = follow([
       await snapshot(),
       await snapshot({ exp: NOW_SECONDS + 85 }),
     ]);
     await expect.poll(() => feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 85);
     expect(changes).toStrictEqual([[TENANT, 7]]);
-    // It came at once, so a service that does not make relays wait is not asked without a pause.
+    // It came at once, so polls of a service that does not wait are paused.
     await expect.poll(() => clock.timers).toStrictEqual([1000]);
     expect(asked).toHaveLength(2);
     clock.advance(1000);
     await expect.poll(() => asked).toHaveLength(3);
   });
 
-  test('one that ends sooner is passed over', async () => {
+  test('one that expires sooner is ignored', async () => {
     const { feed, clock } = follow([await snapshot(), await snapshot({ exp: NOW_SECONDS + 55 })]);
     await expect.poll(() => clock.timers).toStrictEqual([1000]);
     expect(feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 60);
@@ -134,7 +134,7 @@ describe('followRevocations', () => {
 
   test.each<[string, () => Promise<string>]>([
     ['text that is no JWS', async () => 'no'],
-    ['a signature by somebody else', () => snapshot(KICK, {}, thiefKey)],
+    ['a signature by another key', () => snapshot(KICK, {}, thiefKey)],
     ['an unknown key', () => snapshot(KICK, { kid: 'thief' }, thiefKey)],
     ['a key of its own in the header', () => snapshot(KICK, { jwk: thiefKey }, thiefKey)],
     ['a header with more in it', () => snapshot(KICK, { cty: 'JWT' })],
@@ -161,7 +161,7 @@ describe('followRevocations', () => {
     expect([feed.get(TENANT)!.seq, changes]).toStrictEqual([5, [[TENANT, 5]]]);
   });
 
-  test('refuses an older one while what it has is fresh', async () => {
+  test('refuses an older one while the current one is fresh', async () => {
     const { feed, errors } = follow([
       await snapshot(KICK),
       await snapshot({ seq: 6, exp: NOW_SECONDS + 61 }),
@@ -170,7 +170,7 @@ describe('followRevocations', () => {
     expect(feed.get(TENANT)).toMatchObject({ seq: 7, ...KICK });
   });
 
-  test('takes smaller numbers once what it has is over: the service has begun anew', async () => {
+  test('accepts smaller numbers once the current one has expired: the service restarted its numbering', async () => {
     const later = await snapshot({ seq: 2, iat: NOW_SECONDS + 61, exp: NOW_SECONDS + 121 });
     const { feed, clock, errors } = follow([await snapshot(), new Error('away'), later]);
     await expect.poll(() => errors).toHaveLength(1);
@@ -195,7 +195,7 @@ describe('followRevocations', () => {
     expect(asked).toHaveLength(4);
   });
 
-  test('waits no longer than 5 seconds, unless it is asked to, and then for half a minute', async () => {
+  test('waits no longer than 5 seconds, unless asked to, and then half a minute at most', async () => {
     const failures = Array.from({ length: 6 }, () => new Error('away'));
     const patience = (seconds: string) =>
       new Response('', { status: 429, headers: { 'retry-after': seconds } });
@@ -209,14 +209,14 @@ describe('followRevocations', () => {
     expect(waits).toStrictEqual([500, 1000, 2000, 4000, 5000, 5000, 12_000, 30_000]);
   });
 
-  test('gives a service that says nothing 40 seconds', async () => {
+  test('waits 40 seconds for a silent service', async () => {
     const { clock, errors } = follow([]);
     await expect.poll(() => clock.timers).toStrictEqual([40_000]);
     clock.advance(40_000);
     await expect.poll(() => errors).toMatchObject([{ code: 'NO_ANSWER' }]);
   });
 
-  test('follows each tenant by itself, and nobody once it is closed', async () => {
+  test('follows each tenant separately, and none once it is closed', async () => {
     const other = 't_0000000000000001';
     const { feed, asked, errors } = follow([], { tenants: [TENANT, other, TENANT] });
     await expect.poll(() => asked).toStrictEqual([PATH, `/v1/revocations/${other}`]);

@@ -1,5 +1,5 @@
 /**
- * docs/vectors/revocations.json is what it says it is. After a change, write it again:
+ * docs/vectors/revocations.json is up to date. After a change, write it again:
  * `WRITE_VECTORS=1 npm test -- test/sdk/relay/revocation-vectors.test.ts && npm run format`.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ const subject = {
   address: '198.51.100.1',
 };
 
-/** `code` null: nothing is revoked but what is `muted`. */
+/** `code` null: admitted, except for what is `muted`. */
 const CHECKS = [
   { name: 'a token of the new epoch', code: null, muted: ['audio', 'screen'], subject },
   { name: 'a token of the epoch before', code: 'TOKEN_REVOKED', subject: { ...subject, epoch: 3 } },
@@ -117,7 +117,7 @@ const CHECKS = [
   { name: 'a snapshot that has ended', now: NOW_SECONDS + 60, code: 'REVOCATIONS_STALE', subject },
 ];
 
-/** A signature is kept wherever it was made for the same text. */
+/** Existing signatures of the same text are kept. */
 async function build(committed: string | undefined) {
   const header = { alg: 'ES256', kid: KID, typ: 'revocations+jwt' };
   const isSame = committed?.startsWith(`${signingInput(header, claims)}.`);

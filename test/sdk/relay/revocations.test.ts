@@ -39,7 +39,7 @@ test.each<[string, Partial<Revocations>, string[] | string]>([
   ['a room in plain', { closed: ['room_1'] }, []],
   ['a kick', { epochs: [[hashed('epoch', 'room_1', 'ann'), 4]] }, 'TOKEN_REVOKED'],
   ['a kick before the token was minted', { epochs: [[hashed('epoch', 'room_1', 'ann'), 3]] }, []],
-  ['a kick of somebody else', { epochs: [[hashed('epoch', 'room_1', 'bob'), 4]] }, []],
+  ['a kick of another user', { epochs: [[hashed('epoch', 'room_1', 'bob'), 4]] }, []],
   ['a kick from another room', { epochs: [[hashed('epoch', 'room_2', 'ann'), 4]] }, []],
   ['a mute that is no kick', { epochs: [[hashed('mute', 'room_1', 'ann'), 4]] }, []],
   ['a ban of the user', { bans: [[room1, 'user', hashed('user', 'room_1', 'ann'), null]] }, 'BANNED'],
@@ -91,7 +91,7 @@ test.each<[string, Partial<Revocations>, string[] | string]>([
   expect(check(revocations)).toEqual(outcome);
 });
 
-test('no snapshot at all refuses everybody', () => {
+test('no snapshot at all refuses all participants', () => {
   const seen = { nowMs: NOW_SECONDS * 1000 };
   expect(() => checkRevocations(undefined, ann, seen)).toThrow(
     expect.objectContaining({ code: 'REVOCATIONS_STALE' }),
@@ -124,7 +124,7 @@ describe('banned addresses', () => {
     expect(check({ bans: [[room, 'cidr', '192.0.2.0/24', null]] }, '192.0.2.7')).toEqual(outcome);
   });
 
-  test('of another room need no address', () => {
+  test('of another room require no address', () => {
     expect(check({ bans: [[hashed('room', 'room_2'), 'cidr', '192.0.2.0/24', null]] })).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ import {
 
 const JWKS_URL = 'https://boxoffice.example/.well-known/jwks.json';
 
-/** The JWKS of the service, how often it was asked for, and a relay that asks for it. */
+/** The service's JWKS, the number of its fetches, and a relay that uses it. */
 function createScene() {
   const scene = {
     nowMs: NOW_SECONDS * 1000,
@@ -34,7 +34,7 @@ function createScene() {
       return await scene.answer();
     },
   });
-  /** The code of the refusal of a token that was minted just now. */
+  /** The refusal code of a freshly minted token. */
   async function arrive(header: object = {}, key?: JWK): Promise<string | undefined> {
     const seconds = Math.floor(scene.nowMs / 1000);
     const claims = { iat: seconds, nbf: seconds, exp: seconds + 600 };
@@ -50,14 +50,14 @@ const nextKid = await calculateJwkThumbprint(publicOf(nextKey));
 const nextJwk = { ...publicOf(nextKey), kid: nextKid, alg: 'ES256', use: 'sig' };
 
 describe('the cache of signing keys', () => {
-  test('is filled by one fetch, however many come at once', async () => {
+  test('is filled by one fetch, however many tokens come at once', async () => {
     const scene = createScene();
     const codes = await Promise.all(Array.from({ length: 20 }, () => scene.arrive()));
     expect(codes).toEqual(Array.from({ length: 20 }));
     expect(scene.fetches).toBe(1);
   });
 
-  test('serves for ten minutes, then forgets a key that was removed', async () => {
+  test('serves for ten minutes, then drops a key that was removed', async () => {
     const scene = createScene();
     expect(await scene.arrive()).toBeUndefined();
     scene.keys = [nextJwk];
@@ -102,7 +102,7 @@ describe('the cache of signing keys', () => {
     expect(scene.fetches).toBe(2);
   });
 
-  test('may be slow to fill, but a token that ends meanwhile is refused', async () => {
+  test('may be slow to fill, but a token that expires meanwhile is refused', async () => {
     const scene = createScene();
     scene.answer = async () => {
       scene.nowMs += 600_000;

@@ -23,7 +23,7 @@ export const TENANT = 't_e3131c22f12898a2';
 
 export type Json = Record<string, unknown>;
 
-/** A key pair that anybody can make again: the private scalar is the SHA-256 of its name. */
+/** A reproducible key pair: the private scalar is the SHA-256 of its name. */
 export function keyNamed(name: string): JWK & { x: string; y: string; d: string } {
   const secret = createHash('sha256').update(name).digest();
   const ecdh = createECDH('prime256v1');
@@ -120,17 +120,17 @@ export async function prove(
   return await sign(proofHeader(header), proofClaims(token, challenge, changes), key);
 }
 
-/** How users, devices and rooms stand in revocations: written out, and not as the SDK does it. */
+/** The hashes of users, devices and rooms in revocations, implemented independently of the SDK. */
 export function hashed(purpose: string, roomOrTenant: string, value?: string): string {
   const sha256 = createHash('sha256').update(`${purpose}\0${roomOrTenant}`);
   if (value !== undefined) sha256.update(`\0${value}`);
   return base64url.encode(sha256.digest().subarray(0, 16));
 }
 
-/** Time stands still. */
+/** The clock does not advance. */
 export const stoppedClock = { now: () => 0, wallNow: () => NOW_SECONDS * 1000 };
 
-/** A relay that has the keys, and whose every use of the network fails the test. */
+/** A relay that has the keys. Any use of the network fails the test. */
 export function createRelay(options: Partial<TokenVerifierOptions> = {}) {
   return createTokenVerifier({
     issuer: ISSUER,
@@ -146,7 +146,7 @@ export function attemptWith(token: string, proof: string, challenge: string): At
   return { token, proof, challenge, url: RELAY_URL, method: 'CONNECT', dtlsFingerprint: FINGERPRINT };
 }
 
-/** The code of the refusal that `promise` ends in; `undefined` when there is none. Anything else fails. */
+/** The code of the refusal of `promise`; `undefined` if there is none. Any other error fails. */
 export async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
   try {
     await promise;

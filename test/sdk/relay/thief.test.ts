@@ -1,4 +1,4 @@
-/** What somebody may try who has stolen, or made, a token. All of it is refused without any network. */
+/** Attacks with a stolen or forged token. All are refused without the network. */
 import { createHmac, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { base64url } from 'jose';
@@ -40,7 +40,7 @@ async function present(token: string, relay: Relay = createRelay()): Promise<str
   return await codeOf(relay.verify(attemptWith(token, await prove(token, challenge), challenge)));
 }
 
-/** Present a good token with a proof that was changed. */
+/** Present a valid token with a modified proof. */
 async function presentProof(
   claims: Json,
   header: Json = {},
@@ -52,7 +52,7 @@ async function presentProof(
   return await codeOf(relay.verify(attemptWith(token, proof, challenge)));
 }
 
-/** Present a good token and proof over a connection that was changed. */
+/** Present a valid token and proof over a modified connection. */
 async function presentOver(changes: Partial<Attempt>): Promise<string | undefined> {
   const relay = createRelay();
   const [token, challenge] = [await mint(), relay.challenge()];
@@ -60,7 +60,7 @@ async function presentOver(changes: Partial<Attempt>): Promise<string | undefine
   return await codeOf(relay.verify({ ...attempt, ...changes }));
 }
 
-test('the rightful device gets in, so what follows is refused for its own reason', async () => {
+test('the rightful device is admitted, so the other cases are refused for their own reasons', async () => {
   expect(await present(await mint())).toBeUndefined();
   expect(await presentProof({})).toBeUndefined();
   expect(await presentOver({})).toBeUndefined();
@@ -170,7 +170,7 @@ describe('a copied proof', () => {
   });
 });
 
-describe('a made-up proof', () => {
+describe('a forged proof', () => {
   test.each([
     ['a private key', thiefKey],
     ['a key off the curve', { ...publicOf(thiefKey), y: thiefKey.x }],
@@ -198,7 +198,7 @@ describe('a made-up proof', () => {
   });
 });
 
-describe('a made-up token', () => {
+describe('a forged token', () => {
   test.each(['none', 'None', 'NONE', ''])('with alg %j and no signature', async (alg) => {
     expect(await present(`${signingInput(tokenHeader({ alg }), tokenClaims())}.`)).toBe(
       'TOKEN_WRONG_ALGORITHM',
@@ -279,7 +279,7 @@ describe('a token of the service', () => {
   test.each<[string, string, Json]>([
     ['from another issuer', 'TOKEN_WRONG_ISSUER', { iss: 'https://other.example' }],
     ['from an issuer with a slash more', 'TOKEN_WRONG_ISSUER', { iss: 'https://boxoffice.example/' }],
-    ['from nobody', 'TOKEN_WRONG_ISSUER', { iss: undefined }],
+    ['without an issuer', 'TOKEN_WRONG_ISSUER', { iss: undefined }],
     ['for another audience', 'TOKEN_WRONG_AUDIENCE', { aud: 'relay:other.example' }],
     ['for several audiences', 'TOKEN_WRONG_AUDIENCE', { aud: ['relay:boxoffice.example'] }],
     ['that ends now', 'TOKEN_EXPIRED', { iat: ago(600), nbf: ago(600), exp: NOW_SECONDS }],
@@ -328,7 +328,7 @@ describe('a token of the service', () => {
 });
 
 describe('garbage', () => {
-  test('of more than 4 KiB is not looked at', async () => {
+  test('of more than 4 KiB is not parsed', async () => {
     const long = 'a'.repeat(4097);
     expect(await presentOver({ token: long })).toBe('TOKEN_TOO_LARGE');
     expect(await presentOver({ token: `${await mint({ pad: 'x'.repeat(4096) })}` })).toBe('TOKEN_TOO_LARGE');
@@ -352,12 +352,12 @@ describe('garbage', () => {
     expect(await presentOver({ proof: text })).toBe('PROOF_MALFORMED');
   });
 
-  test.each([[null], [7], [{}], [['e30.e30.AAAA']]])('that is no text: %j', async (value) => {
+  test.each([[null], [7], [{}], [['e30.e30.AAAA']]])('that is not a string: %j', async (value) => {
     expect(await presentOver({ token: value as never })).toBe('TOKEN_MALFORMED');
     expect(await presentOver({ proof: value as never })).toBe('PROOF_MALFORMED');
   });
 
-  test('a signed payload that is no object', async () => {
+  test('a signed payload that is not an object', async () => {
     for (const payload of [[], null, 7, 'text']) {
       expect(await present(await sign(tokenHeader(), payload))).toBe('TOKEN_MALFORMED');
     }
@@ -403,7 +403,7 @@ describe('garbage', () => {
         const token = await mint({ [claim]: one });
         const challenge = relay.challenge();
         const proof = await prove(token, challenge, { [proofClaim]: other });
-        // Some values are as good as the right ones (another jti); none may end in another kind of error.
+        // Some values are as valid as the original (another jti); none may cause another kind of error.
         await codeOf(relay.verify(attemptWith(token, proof, challenge)));
       }),
       { numRuns: 300 },
@@ -446,7 +446,7 @@ describe('a single character', () => {
   });
 });
 
-test('a refusal tells nothing of token and proof', async () => {
+test('a refusal reveals nothing of token and proof', async () => {
   const secret = randomBytes(16).toString('hex');
   const header = base64url.encode(`{"typ":"${secret}`);
   const token = await mint({ sub: secret, exp: 1 });
@@ -468,6 +468,6 @@ test('a refusal tells nothing of token and proof', async () => {
   }
 });
 
-test('nothing of all this used the network', () => {
+test('no test here used the network', () => {
   expect(fetchOfThePlatform).not.toHaveBeenCalled();
 });

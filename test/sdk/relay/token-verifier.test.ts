@@ -19,7 +19,7 @@ import {
 
 type Relay = ReturnType<typeof createRelay>;
 
-/** Present a good token with a good proof. */
+/** Present a valid token with a valid proof. */
 async function arrive(relay: Relay, token: string, changes: object = {}) {
   const challenge = relay.challenge();
   return await relay.verify({ ...attemptWith(token, await prove(token, challenge), challenge), ...changes });
@@ -40,7 +40,7 @@ const noRevocations: Revocations = {
 };
 
 describe('verify', () => {
-  test('says who may do what, and for how long', async () => {
+  test('returns user, grant and expiry', async () => {
     expect(await arrive(createRelay(), await mint())).toEqual({
       tenant: 't_e3131c22f12898a2',
       username: 'ann',
@@ -77,12 +77,12 @@ describe('verify', () => {
     expect(await codeOf(relay.verify(attempt))).toBeUndefined();
   });
 
-  test('takes the fingerprint in upper case, as DTLS libraries give it', async () => {
+  test('takes the fingerprint in upper case, as DTLS libraries return it', async () => {
     const changes = { dtlsFingerprint: FINGERPRINT.toUpperCase() };
     expect(await codeOf(arrive(createRelay(), await mint(), changes))).toBeUndefined();
   });
 
-  test('asks for credit last, and for the tenant of the token', async () => {
+  test('checks credit last, and for the tenant of the token', async () => {
     const asked: string[] = [];
     const admitted = (tenant: string) => asked.push(tenant) === 0;
     const relay = createRelay({ admitted });
@@ -95,7 +95,7 @@ describe('verify', () => {
     expect(asked).toEqual(['t_e3131c22f12898a2']);
   });
 
-  test('follows sets of tenants and rooms that change', async () => {
+  test('uses changes of the sets of tenants and rooms', async () => {
     const rooms = new Set<string>();
     const relay = createRelay({ tenants: new Set(['t_e3131c22f12898a2']), rooms });
     expect(await codeOf(arrive(relay, await mint()))).toBe('ROOM_NOT_SERVED');
@@ -118,7 +118,7 @@ describe('verify', () => {
 });
 
 describe('challenges', () => {
-  test('are 32 bytes, each another', () => {
+  test('are 32 bytes, each different', () => {
     const relay = createRelay();
     const challenges = Array.from({ length: 100 }, () => relay.challenge());
     expect(new Set(challenges).size).toBe(100);
@@ -141,7 +141,7 @@ describe('challenges', () => {
     expect(await codeOf(relay.verify(attempts[1]!))).toBe('CHALLENGE_UNUSABLE');
   });
 
-  test('are kept up to a hundred thousand; then the oldest is forgotten', async () => {
+  test('are kept up to a hundred thousand; then the oldest is dropped', async () => {
     const relay = createRelay();
     const [oldest, next] = [relay.challenge(), relay.challenge()];
     for (let issued = 2; issued <= 100_000; issued += 1) relay.challenge();
@@ -184,7 +184,7 @@ describe('renew', () => {
     expect(await codeOf(comeAgain(relay, elsewhere, await mint()))).toBe('RENEWAL_OTHER_PARTICIPANT');
   });
 
-  test('refuses the challenge of the first time', async () => {
+  test('refuses the challenge of the first admission', async () => {
     const relay = createRelay();
     const [token, challenge] = [await mint(), relay.challenge()];
     const attempt = attemptWith(token, await prove(token, challenge), challenge);
@@ -192,7 +192,7 @@ describe('renew', () => {
     expect(await codeOf(relay.renew(admission, attempt))).toBe('CHALLENGE_UNUSABLE');
   });
 
-  test('refuses who was kicked since', async () => {
+  test('refuses a user who was kicked since', async () => {
     let revocations = noRevocations;
     const relay = createRelay({ revocations: () => revocations });
     const admission = await arrive(relay, await mint());

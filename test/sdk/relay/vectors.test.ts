@@ -1,5 +1,5 @@
 /**
- * docs/vectors is what it says it is. After a change of vectors.ts, write it again:
+ * docs/vectors is up to date. After a change of vectors.ts, write it again:
  * `WRITE_VECTORS=1 npm test -- test/sdk/relay/vectors.test.ts && npm run format`.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ describe('the relay answers as the file says', () => {
   });
 });
 
-test('every code has a vector, but for the one that needs a network', () => {
+test('every code has a vector, except the one that needs a network', () => {
   const codes = new Set(file.vectors.map(({ code }) => code));
   expect(Object.keys(REFUSALS).filter((code) => !codes.has(code))).toEqual(['KEYS_UNAVAILABLE']);
 });

@@ -1,4 +1,4 @@
-/** The test vectors of docs/vectors: everything in them but the signatures follows from this file. */
+/** The test vectors of docs/vectors. Everything but the signatures is derived from this file. */
 import { createHash, createHmac } from 'node:crypto';
 import type { JWK } from 'jose';
 import {
@@ -31,12 +31,12 @@ export interface Vector {
   readonly code: string | null;
   readonly token: string;
   readonly proof: string;
-  /** What differs from the `connection` of the file. */
+  /** Differences from the file's `connection`. */
   readonly connection?: Partial<Connection>;
   readonly challenge_issued?: false;
   readonly revocations?: Json;
   readonly admitted?: false;
-  /** The running session that the token is to renew. */
+  /** The running session that the token renews. */
   readonly renews?: typeof session;
 }
 
@@ -62,12 +62,12 @@ export interface VectorFile {
 
 const CHALLENGE = createHash('sha256').update('boxoffice test vectors: challenge').digest('base64url');
 
-/** What one vector changes; whatever is left out is as it should be. */
+/** The changes of one vector. Everything else is valid. */
 interface Changes {
   claims?: Json;
   header?: Json;
   signedBy?: JWK;
-  /** Stands for the whole token. */
+  /** The whole token. */
   token?: string;
   proofClaims?: Json;
   proofHeader?: Json;
@@ -192,7 +192,7 @@ function signedByPublicKey(): string {
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
-/** Signatures are taken from `committed` wherever they were made for the same text. */
+/** Existing signatures of the same text in `committed` are kept. */
 export async function buildVectors(committed: readonly Vector[]): Promise<VectorFile> {
   const known = committed.flatMap(({ token, proof }) => [token, proof]);
   async function signOnce(header: Json, claims: Json, key: JWK): Promise<string> {

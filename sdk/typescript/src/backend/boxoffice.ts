@@ -1,4 +1,4 @@
-/** The client of a back end: one object for everything that an API key may do. */
+/** The client for back ends: one object for everything that an API key may do. */
 import { Billing } from './billing.ts';
 import type { Limits } from './calls.ts';
 import { Control } from './control.ts';
@@ -14,31 +14,31 @@ import { Tokens } from './tokens.ts';
 import { Usage } from './usage.ts';
 import { Watchdogs } from './watchdogs.ts';
 
-/** Where the service is, whose key it is, and how patient calls are. */
+/** Addresses of the service, the API key, and time limits of calls. */
 export interface BoxofficeOptions {
-  /** Of the REST interface: `https://boxoffice.example`. */
+  /** Base URL of the REST interface: `https://boxoffice.example`. */
   readonly url: string;
-  /** Of the control plane: `https://control.example:443`, or `http://` without TLS. */
+  /** Address of the control plane: `https://control.example:443`, or `http://` without TLS. */
   readonly controlUrl: string;
-  /** A backend key; a relay key for `usage` alone. */
+  /** A backend key, or a relay key for `usage` alone. */
   readonly apiKey: string;
-  /** Id of the key's tenant. Default: it is looked up once, which a suspended tenant is refused. */
+  /** Id of the key's tenant. Default: looked up once, which fails for a suspended tenant. */
   readonly tenant?: string | undefined;
-  /** For a call as a whole, with all its attempts. Default 30 s. */
+  /** Time limit of a call with all its attempts. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** For each attempt. Default 10 s. */
+  /** Time limit of each attempt. Default 10 s. */
   readonly attemptTimeoutMs?: number | undefined;
-  /** Attempts after the first, where a call may be repeated. Default 4. */
+  /** Attempts after the first, if a call may be repeated. Default 4. */
   readonly retries?: number | undefined;
-  /** In place of the platform's, for REST. */
+  /** Replaces the platform's `fetch`, for REST. */
   readonly fetch?: typeof fetch | undefined;
-  /** Of the control plane: certificates to trust in place of the system's, in PEM. */
+  /** CA certificates for the control plane in PEM, in place of the system's. */
   readonly tls?: { readonly ca: string | Buffer } | undefined;
 }
 
 /**
- * The client of one API key. Calls fail with `BoxofficeError`, with `TypeError` for what the contract has no
- * place for, and with the reason of a signal that ended them.
+ * The client of one API key. Calls fail with `BoxofficeError`, with `TypeError` for arguments that the
+ * contract does not have, or with the reason of an aborted signal.
  */
 export class Boxoffice {
   readonly rooms: Rooms;
@@ -54,7 +54,7 @@ export class Boxoffice {
   readonly #control: Control;
   #tenant: Promise<string> | undefined;
 
-  /** Nothing is opened before the first call. Throws `TypeError` for options that cannot be meant. */
+  /** Connects on the first call. Throws `TypeError` for invalid options. */
   constructor(options: BoxofficeOptions) {
     checkOptions(options);
     const {
@@ -88,12 +88,12 @@ export class Boxoffice {
     this.rates = new Rates(rest);
   }
 
-  /** Close the connection to the control plane. Calls that are under way still end. */
+  /** Close the connection to the control plane. Calls in progress still finish. */
   close(): void {
     this.#control.close();
   }
 
-  /** Asked once, unless it fails. */
+  /** Looked up once, and again after a failure. */
   #findTenant(): Promise<string> {
     if (!this.#tenant) {
       this.#tenant = this.billing.get().then(({ tenant }) => tenant.id);
@@ -102,8 +102,8 @@ export class Boxoffice {
       });
     }
     return this.#tenant.catch((error) => {
-      // REST refuses relay keys as it does unknown ones. The control plane knows them apart, and looks at
-      // the key before it misses the tenant.
+      // REST refuses relay keys like unknown ones. The control plane distinguishes them, and checks
+      // the key before the tenant.
       if (error instanceof BoxofficeError && error.kind === 'Unauthenticated') return '';
       throw error;
     });
@@ -115,7 +115,7 @@ function checkOptions({ url, controlUrl, apiKey, tenant = '', retries = 0 }: Box
     const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
     if (!isHttp) throw new TypeError(`${name} must begin with http:// or https://`);
   }
-  // Others would be refused below with a message that holds the key.
+  // Other keys would be refused further down with a message that contains the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be printable ASCII characters');
   if (typeof tenant !== 'string') throw new TypeError('tenant must be a string');
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number');

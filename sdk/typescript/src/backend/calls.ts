@@ -1,25 +1,25 @@
-/** How long a call may take, and how often it is tried. */
+/** Time limits and retries of calls. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BoxofficeError, timeoutError } from './errors.ts';
 
 export interface CallOptions {
-  /** Ends the call at once; it rejects with the signal's reason. What was sent may have taken effect. */
+  /** Ends the call at once; it rejects with the signal's reason. A request that was sent may have taken effect. */
   readonly signal?: AbortSignal | undefined;
-  /** For the call as a whole, with all its attempts. Default: that of the client. */
+  /** Time limit of the call with all its attempts. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
-  /** For each attempt. Default: that of the client. */
+  /** Time limit of each attempt. Default: that of the client. */
   readonly attemptTimeoutMs?: number | undefined;
 }
 
 export interface MutationOptions extends CallOptions {
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer and
-   * does nothing. Default: a random one for each call, which stays the same over its attempts.
+   * 1 to 128 printable ASCII characters. Within 24 hours, the same key returns the first answer without
+   * a second effect. Default: a random key for each call, the same for all its attempts.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What the client was told for all calls. */
+/** The client's defaults for all calls. */
 export interface Limits {
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -30,7 +30,7 @@ export interface Limits {
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 10_000;
 
-/** Exponential with full jitter, and never less than the service asks for. */
+/** Exponential with full jitter, and at least what the service asks for. */
 export function waitAfter(failures: number, error: unknown): number {
   const ceilingMs = Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** failures);
   const atLeastMs = error instanceof BoxofficeError ? (error.retryAfterMs ?? 0) : 0;
@@ -38,9 +38,9 @@ export function waitAfter(failures: number, error: unknown): number {
 }
 
 /**
- * Attempt until it succeeds, fails for good, or cannot be attempted again in time.
+ * Attempt until it succeeds, fails permanently, or there is no time for another attempt.
  *
- * An attempt must reject with the reason of its signal once that is aborted.
+ * An attempt must reject with the reason of its signal when that is aborted.
  */
 export async function attemptInTime<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
@@ -51,7 +51,7 @@ export async function attemptInTime<T>(
   const endsAt = performance.now() + timeoutMs;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
-    // A timer may fire a little early, and then next to nothing is left.
+    // A timer may fire slightly early, with almost no time left.
     const leftMs = Math.max(endsAt - performance.now(), 1);
     try {
       return await attemptOnce(attempt, signal, Math.min(attemptTimeoutMs, leftMs));

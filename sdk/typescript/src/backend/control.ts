@@ -1,4 +1,4 @@
-/** The control plane over gRPC: one connection, calls that are tried again, streams that resume. */
+/** The control plane over gRPC: one connection, retried calls, resumed streams. */
 import { randomUUID } from 'node:crypto';
 import type { Event } from '@boxoffice/contract/event';
 import {
@@ -22,7 +22,7 @@ import { BoxofficeError, errorOfCall, timeoutError } from './errors.ts';
 import { Listing } from './listing.ts';
 import { fromPlain, type Plain, toPlain } from './plain.ts';
 
-/** Bookmarks come at least every 15 seconds: a stream that is silent for so long is dead. */
+/** Bookmarks come at least every 15 seconds: a stream that is silent for this long is dead. */
 const SILENT_MS_MAX = 40_000;
 
 export interface ControlOptions {
@@ -31,21 +31,21 @@ export interface ControlOptions {
   readonly apiKey: string;
   readonly ca: string | Buffer | undefined;
   readonly limits: Limits;
-  /** Which tenant the key is of. */
+  /** The tenant of the key. */
   tenant(): Promise<string>;
 }
 
-/** What follows a stream may say. */
+/** Options of streams. */
 export interface WatchOptions {
-  /** Ends it: the iteration rejects with the signal's reason. */
+  /** Ends the stream: the iteration rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long nothing may come before the stream is opened anew; bookmarks come at least every 15 s. Default 40 s. */
+  /** The stream is reopened after this silence; bookmarks come at least every 15 s. Default 40 s. */
   readonly silentMsMax?: number | undefined;
 }
 
-/** What happened, and where to go on once it has been dealt with. */
+/** An event, and the token to resume after it. */
 export type WatchedEvent = Plain<Event> & {
-  /** Keep it to resume here, after this event; empty inside a snapshot, which cannot be resumed half-way. */
+  /** Store it to resume after this event. Empty inside a snapshot, which cannot be resumed half-way. */
   readonly resumeToken: string;
 };
 
@@ -65,7 +65,7 @@ export class Control {
       `${hostname}:${port || (isSecure ? 443 : 80)}`,
       isSecure ? credentials.createSsl(ca) : credentials.createInsecure(),
       {
-        // Calls are tried again here, where it is known which may be; the connection should follow soon.
+        // Calls are retried here, where it is known which ones may be. The connection should follow quickly.
         'grpc.enable_retries': 0,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 5_000,
@@ -79,7 +79,7 @@ export class Control {
     this.#client.close();
   }
 
-  /** A call that may be repeated as it is. */
+  /** A call that may be repeated. */
   async query<M extends DescMethodUnary>(
     method: M,
     request: object,
@@ -89,7 +89,7 @@ export class Control {
     return toPlain(method.output, fromBinary(method.output, bytes)) as Answer<M>;
   }
 
-  /** A call that may be repeated because it bears an idempotency key, the same one each time. */
+  /** A call that may be repeated because all attempts have the same idempotency key. */
   mutate<M extends DescMethodUnary>(
     method: M,
     request: object,
@@ -99,7 +99,7 @@ export class Control {
     return this.query(method, { ...request, idempotencyKey }, options);
   }
 
-  /** All that a listing method gives, page after page. `items` is the field that holds them. */
+  /** All items of a listing method, page by page. `items` is the field that contains them. */
   list<M extends DescMethodUnary, Field extends keyof Answer<M>>(
     method: M,
     items: Field,
@@ -114,8 +114,8 @@ export class Control {
   }
 
   /**
-   * Follow events for ever: a stream that breaks is opened again where the last event was handed out, so
-   * each comes once and in order.
+   * Follow events without end. A broken stream is reopened after the last event that was handed out, so
+   * each event comes once and in order.
    */
   async *watch(
     method: DescMethodServerStreaming,
@@ -151,7 +151,7 @@ export class Control {
 
   async #unary(method: DescMethodUnary, request: object, options: CallOptions): Promise<Buffer> {
     const { limits } = this.#options;
-    // The same bytes each time: what was meant does not change between attempts.
+    // Encoded once: all attempts send the same bytes.
     let message: Buffer | undefined;
     const attempt = async (signal: AbortSignal) => {
       message ??= await this.#render(method, request, signal);
@@ -161,7 +161,7 @@ export class Control {
   }
 
   async #render(method: DescMethod, request: object, signal?: AbortSignal): Promise<Buffer> {
-    // What is wrong with the request is told before anything is asked of the service.
+    // Mistakes in the request are reported before the service is called.
     const message = fromPlain(method.input, request) as MessageShape<typeof method.input> & {
       tenant: string;
     };
@@ -196,7 +196,7 @@ export class Control {
     const stream: ClientReadableStream<Buffer> = this.#client.makeServerStreamRequest(
       ...this.#prepare(method, message),
     );
-    // It is reported to whoever reads; after that, nobody wants to know.
+    // The error is reported to the reader. After that, ignore it.
     stream.on('error', () => {});
     const abort = () => stream.destroy(signal?.reason);
     signal?.addEventListener('abort', abort);
@@ -204,7 +204,7 @@ export class Control {
     let silence = startTimer();
     try {
       for await (const bytes of stream) {
-        // While the reader is busy, nobody listens, and silence means nothing.
+        // While the reader is busy, nothing is read from the stream, so silence means nothing.
         clearTimeout(silence);
         yield bytes;
         silence = startTimer();
@@ -218,7 +218,7 @@ export class Control {
     }
   }
 
-  /** The arguments of a call; bytes are left as they are. */
+  /** The arguments of a call. Bytes are passed through. */
   #prepare(method: DescMethod, message: Buffer) {
     const path = `/${method.parent.typeName}/${method.name}`;
     const asIs = (bytes: Buffer) => bytes;
@@ -237,7 +237,7 @@ function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'metadata' in error && 'details' in error;
 }
 
-/** The tenant is asked for once, for whoever wants it; each of them may stop waiting. */
+/** The tenant is looked up once for all callers. Each caller may stop waiting. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return await work;
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** What devices without a back end join with. Over the control plane, where a call can be repeated safely. */
+/** Credentials for devices without a back end. Over the control plane, where a call can be repeated safely. */
 import type { DeviceCredential as DeviceCredentialMessage } from '@boxoffice/contract/device_credential';
 import {
   type CreateDeviceCredentialRequest,
@@ -17,7 +17,7 @@ export type DeviceCredential = Plain<DeviceCredentialMessage>;
 
 const { method } = TokenService;
 
-/** Credentials of devices: `boxoffice.deviceCredentials`. */
+/** Device credentials: `boxoffice.deviceCredentials`. */
 export class DeviceCredentials {
   readonly #control: Control;
 
@@ -25,7 +25,7 @@ export class DeviceCredentials {
     this.#control = control;
   }
 
-  /** Create one. `credential` is what the device shows; it is in no later answer. */
+  /** Create one. `credential` is the secret that the device presents; no later answer contains it. */
   async create(
     request: Request<CreateDeviceCredentialRequest, 'name' | 'publish'>,
     options?: MutationOptions,
@@ -38,7 +38,7 @@ export class DeviceCredentials {
     return { deviceCredential: deviceCredential!, credential };
   }
 
-  /** All of them, the oldest first; revoked ones too. */
+  /** All of them, oldest first, including revoked ones. */
   list(
     request: Request<ListDeviceCredentialsRequest> = {},
     options?: CallOptions,
@@ -46,7 +46,7 @@ export class DeviceCredentials {
     return this.#control.list(method.listDeviceCredentials, 'deviceCredentials', request, options);
   }
 
-  /** Replace one, which works on for `overlapSeconds`: a day, unless told otherwise. */
+  /** Replace one. The old one works on for `overlapSeconds`, by default a day. */
   async rotate(
     request: Request<RotateDeviceCredentialRequest, 'id'>,
     options?: MutationOptions,
@@ -60,7 +60,7 @@ export class DeviceCredentials {
     };
   }
 
-  /** Revoke one at once. Tokens that were minted with it live until they lapse. */
+  /** Revoke one at once. Tokens that were minted with it stay valid until they expire. */
   async revoke(
     request: Request<RevokeDeviceCredentialRequest, 'id'>,
     options?: MutationOptions,

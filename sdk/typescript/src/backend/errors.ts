@@ -1,4 +1,4 @@
-/** What calls of this client fail with. */
+/** Errors of this client. */
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -11,16 +11,16 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 import { type ErrorKind as ControlErrorKind, KINDS, REASONS } from './error-reasons.ts';
 
 /**
- * What a failure is to a program. Source: specification 7.4.
+ * The kind of a failure. Source: specification 7.4.
  *
- * `Closed` is a room that has ended, `Precondition` any other state that refuses (see `reason`, such as
- * `NO_CREDIT`); `RateLimited` comes from REST alone; `Timeout` is the client's own limit, or a server's.
+ * `Closed` is a room that has ended, `Precondition` any other state that prevents the call (see `reason`,
+ * such as `NO_CREDIT`); `RateLimited` comes from REST only; `Timeout` is the client's or a server's time limit.
  */
 export type ErrorKind = ControlErrorKind | 'RateLimited' | 'Timeout';
 
-/** One field of the request that is wrong. */
+/** An invalid field of the request. */
 export interface FieldViolation {
-  /** Its path in the contract, such as `policy.max_participants`; empty where it is not known. */
+  /** Its path in the contract, such as `policy.max_participants`; empty if unknown. */
   readonly field: string;
   /** What it accepts. */
   readonly description: string;
@@ -42,17 +42,17 @@ interface Details {
 export class BoxofficeError extends Error {
   override readonly name = 'BoxofficeError';
   readonly kind: ErrorKind;
-  /** A name of gRPC such as `NOT_FOUND`, or the status of an HTTP answer. */
+  /** A gRPC code name such as `NOT_FOUND`, or the status of an HTTP answer. */
   readonly code: string | number;
-  /** A constant that tells failures of a kind apart, such as `NO_CREDIT`; empty where there is none. */
+  /** A stable identifier such as `NO_CREDIT`; empty if there is none. */
   readonly reason: string;
-  /** Tell it whoever runs the service; `undefined` where there was no answer. */
+  /** Quote it to the operator of the service; `undefined` if there was no answer. */
   readonly requestId: string | undefined;
-  /** What is wrong with the request, of `Invalid`. */
+  /** The invalid fields, for `Invalid`. */
   readonly fields: readonly FieldViolation[];
-  /** The least that the service asks to wait, where it does. */
+  /** The minimum wait that the service asks for, if it does. */
   readonly retryAfterMs: number | undefined;
-  /** More about it, such as the capability that is missing. */
+  /** Further details, such as the missing capability. */
   readonly metadata: Readonly<Record<string, string>>;
 
   constructor(details: Details) {
@@ -72,7 +72,7 @@ export function timeoutError(): BoxofficeError {
   return new BoxofficeError({ kind: 'Timeout', code: 'DEADLINE_EXCEEDED', message });
 }
 
-/** How a call of the control plane failed. */
+/** The error of a failed control-plane call. */
 export function errorOfCall(error: ServiceError): BoxofficeError {
   const code = status[error.code] ?? 'UNKNOWN';
   const [bytes] = error.metadata?.get('grpc-status-details-bin') ?? [];
@@ -81,14 +81,14 @@ export function errorOfCall(error: ServiceError): BoxofficeError {
   return new BoxofficeError({
     kind: kindOfCall(code, details.reason),
     code,
-    // Without details it is gRPC itself that failed, and its words may help.
+    // Without details, gRPC itself failed, and its message may help.
     message: error.details || `the control plane answered ${code}`,
     requestId: requestId?.toString(),
     ...details,
   });
 }
 
-/** What gRPC itself says, here, in the service or between them: a request that is too large, or unknown there. */
+/** Errors of gRPC itself, in the client, in the service or in between: a request that is too large, or unknown. */
 const KINDS_OF_GRPC: Readonly<Record<string, ErrorKind>> = {
   CANCELLED: 'Timeout',
   DEADLINE_EXCEEDED: 'Timeout',
@@ -98,7 +98,7 @@ const KINDS_OF_GRPC: Readonly<Record<string, ErrorKind>> = {
 
 function kindOfCall(code: string, reason: string | undefined): ErrorKind {
   const known = REASONS[reason as keyof typeof REASONS];
-  // A reason counts with its own code only: another one has a meaning of its own.
+  // A reason only counts together with its own code. With another code it is not a known reason.
   if (known?.code === code) return known.kind;
   return KINDS[code as keyof typeof KINDS] ?? KINDS_OF_GRPC[code] ?? 'Internal';
 }
@@ -120,7 +120,7 @@ function detailsOf(bytes: Buffer): Partial<Details> {
       if (retryDelay) found.retryAfterMs = durationMs(retryDelay);
     }
   } catch {
-    // Details that cannot be read leave the code and the message.
+    // Without readable details, code and message remain.
   }
   return found;
 }
@@ -142,7 +142,7 @@ const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
   504: 'Unavailable',
 };
 
-/** How an answer of the REST interface refuses; `body` is whatever came. */
+/** The error of a REST answer; `body` may be anything. */
 export function errorOfAnswer(answer: Response, body: string): BoxofficeError {
   const { status: code, headers } = answer;
   const { error, code: reason } = parseObject(body);

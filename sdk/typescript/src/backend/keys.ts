@@ -11,22 +11,22 @@ export class Keys {
     this.#rest = rest;
   }
 
-  /** All keys, revoked ones too. */
+  /** All keys, including revoked ones. */
   async list(options?: CallOptions): Promise<ApiKey[]> {
     return (await this.#rest.call('GET /v1/keys', {}, options)).keys;
   }
 
   /**
-   * Create a key; `apiKey` is in no later answer. It is sent once: after `Unavailable`, `Timeout` or
-   * `Internal` a key may exist that nobody has seen. Look for it with `list()`, and revoke it.
+   * Create a key; no later answer contains `apiKey`. The request is never repeated: after `Unavailable`,
+   * `Timeout` or `Internal` a key may exist whose secret is lost. Find it with `list()`, and revoke it.
    */
   async create(body: BodyOf<'POST /v1/keys'>, options?: CallOptions): Promise<AnswerOf<'POST /v1/keys'>> {
     return await this.#rest.call('POST /v1/keys', { body }, options);
   }
 
   /**
-   * Replace a key, which works on for `overlapSeconds`: a day, unless told otherwise. It is sent once, as
-   * `create` is.
+   * Replace a key. The old one works on for `overlapSeconds`, by default a day. The request is never
+   * repeated, like `create`.
    */
   async rotate(
     { id, ...body }: { readonly id: string } & BodyOf<'POST /v1/keys/{id}/rotate'>,

@@ -1,13 +1,13 @@
-/** Long lists, as they are read. */
+/** Paged lists. */
 
 /** A page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** What to ask the next page with; empty: this was the last. */
+  /** Token of the next page; empty for the last page. */
   readonly nextPageToken: string;
 }
 
-/** Everything there is: iterate over it for the items, or over `pages()`. Each iteration reads anew. */
+/** A complete list: iterate over it for the items, or over `pages()`. Each iteration reads it again. */
 export class Listing<T> implements AsyncIterable<T> {
   readonly #first: string;
   readonly #read: (pageToken: string) => Promise<Page<T>>;

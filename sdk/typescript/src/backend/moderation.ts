@@ -1,4 +1,4 @@
-/** Order in rooms. It never needs credit. */
+/** Moderation of rooms. It never needs credit. */
 import type {
   Ban as BanMessage,
   ModerationEvent as ModerationEventMessage,
@@ -23,18 +23,18 @@ import type { Participant } from './participants.ts';
 import type { Plain, Request } from './plain.ts';
 import type { Room } from './rooms.ts';
 
-/** A ban of one of `username`, `deviceThumbprint` and `cidr`; without `room`, of all rooms. */
+/** A ban of one of `username`, `deviceThumbprint` and `cidr`; without `room`, in all rooms. */
 export type Ban = Plain<BanMessage>;
-/** The record of what a moderator, the tenant or a watchdog did. */
+/** The record of an action by a moderator, the tenant or a watchdog. */
 export type ModerationEvent = Plain<ModerationEventMessage>;
 
-/** A participant as it is now, and the record of what was done. */
+/** The current state of a participant, and the record of the action. */
 export interface Moderated {
   readonly participant: Participant;
   readonly event?: ModerationEvent;
 }
 
-/** A ban, and the record of what was done: absent where the same ban stood already. */
+/** A ban, and the record of the action, which is absent if the same ban already existed. */
 export interface Banned {
   readonly ban: Ban;
   readonly event?: ModerationEvent;
@@ -44,7 +44,7 @@ const { method } = ModerationService;
 
 /**
  * Moderation: `boxoffice.moderation`. With an `actor`, that participant acts, and needs the capability and a
- * higher rank; without, the tenant does.
+ * higher rank. Without one, the tenant acts.
  */
 export class Moderation {
   readonly #control: Control;
@@ -53,7 +53,7 @@ export class Moderation {
     this.#control = control;
   }
 
-  /** Make a user leave: every token the user has for the room is void. New ones may be minted. */
+  /** Make a user leave: all the user's tokens for the room become void. New ones may be minted. */
   async kick(
     request: Request<KickParticipantRequest, 'room' | 'username'>,
     options?: MutationOptions,
@@ -61,7 +61,7 @@ export class Moderation {
     return (await this.#control.mutate(method.kickParticipant, request, options)) as Moderated;
   }
 
-  /** Keep a user, a device or a range of addresses out of a room or, without `room`, of all rooms. */
+  /** Keep a user, a device or a range of addresses out of a room or, without `room`, out of all rooms. */
   async ban(request: Request<BanSubjectRequest>, options?: MutationOptions): Promise<Banned> {
     return (await this.#control.mutate(method.banSubject, request, options)) as Banned;
   }
@@ -71,12 +71,12 @@ export class Moderation {
     return (await this.#control.mutate(method.unbanSubject, request, options)) as Banned;
   }
 
-  /** The bans that stand, the newest first. */
+  /** Current bans, newest first. */
   listBans(request: Request<ListBansRequest> = {}, options?: CallOptions): Listing<Ban> {
     return this.#control.list(method.listBans, 'bans', request, options);
   }
 
-  /** Stop forwarding tracks of a user, who cannot undo it. */
+  /** Stop forwarding tracks of a user. The user cannot undo it. */
   async forceMute(
     request: Request<ForceMuteRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
@@ -84,7 +84,7 @@ export class Moderation {
     return (await this.#control.mutate(method.forceMute, request, options)) as Moderated;
   }
 
-  /** Let a user unmute. It unmutes nobody. */
+  /** Let a user unmute. It does not unmute the tracks. */
   async releaseMute(
     request: Request<ReleaseMuteRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
@@ -100,7 +100,7 @@ export class Moderation {
     return (await this.#control.mutate(method.revokePublish, request, options)) as Moderated;
   }
 
-  /** Give it back; it is in the user's next token. */
+  /** Return the right to publish. It is in the user's next token. */
   async restorePublish(
     request: Request<RestorePublishRequest, 'room' | 'username' | 'tracks'>,
     options?: MutationOptions,
@@ -108,7 +108,7 @@ export class Moderation {
     return (await this.#control.mutate(method.restorePublish, request, options)) as Moderated;
   }
 
-  /** End a room as a moderator: as `Rooms.end`, and for the record. */
+  /** End a room as a moderator: like `Rooms.end`, but recorded. */
   async closeRoom(
     request: Request<CloseRoomRequest, 'room'>,
     options?: MutationOptions,
@@ -117,7 +117,7 @@ export class Moderation {
     return { room: room!, ...(event && { event }) };
   }
 
-  /** What moderators did, the newest first. */
+  /** Moderation events, newest first. */
   listEvents(
     request: Request<ListModerationEventsRequest> = {},
     options?: CallOptions,

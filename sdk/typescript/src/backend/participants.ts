@@ -1,4 +1,4 @@
-/** Who is in a room. */
+/** Participants of rooms. */
 import type { Participant as ParticipantMessage } from '@boxoffice/contract/participant';
 import {
   type GetParticipantRequest,
@@ -11,12 +11,12 @@ import type { Control, WatchedEvent, WatchOptions } from './control.ts';
 import type { Listing } from './listing.ts';
 import type { Plain, Request } from './plain.ts';
 
-/** A user of a room, with what the newest token grants. */
+/** A user of a room, with the grant of the newest token. */
 export type Participant = Plain<ParticipantMessage>;
 
 const { method } = ParticipantService;
 
-/** Participants: `boxoffice.participants`. Somebody is present until the last token has lapsed or is void. */
+/** Participants: `boxoffice.participants`. A user is present until the last token has expired or is void. */
 export class Participants {
   readonly #control: Control;
 
@@ -32,12 +32,12 @@ export class Participants {
     return (await this.#control.query(method.getParticipant, request, options)).participant!;
   }
 
-  /** The users of a room, by name; with `includeLeft`, those who have left, too. */
+  /** The users of a room, by name; with `includeLeft`, also those who have left. */
   list(request: Request<ListParticipantsRequest>, options?: CallOptions): Listing<Participant> {
     return this.#control.list(method.listParticipants, 'participants', request, options);
   }
 
-  /** Follow who comes, changes and leaves, as `Rooms.watch` does. */
+  /** Follow participants as they enter, change and leave, like `Rooms.watch`. */
   watch(
     request: Request<WatchParticipantsRequest, 'room'>,
     options?: WatchOptions,

@@ -1,9 +1,9 @@
 /**
- * Messages of the contract as plain objects, so that nobody needs to know protobuf.
+ * Messages of the contract as plain objects, so that users of the SDK need not know protobuf.
  *
- * A `Timestamp` is a `Date`; a `Duration` is a number of seconds, in a field with `Seconds` behind its name;
- * an enum is a lower-case word; what a `oneof` holds stands beside the other fields. The types are made
- * from the generated ones, so the contract is written down once.
+ * A `Timestamp` is a `Date`. A `Duration` is a number of seconds, in a field with the suffix `Seconds`.
+ * An enum is a lower-case word. The members of a `oneof` are fields like the others. The types are
+ * derived from the generated ones, so the contract is defined once.
  */
 import type { Event_Type } from '@boxoffice/contract/event';
 import type { ModerationEvent_Action } from '@boxoffice/contract/moderation';
@@ -36,7 +36,7 @@ type Enum = Readonly<Record<string, number>>;
 type Word<E extends Enum> = Lowercase<Exclude<keyof E, 'UNSPECIFIED'> & string>;
 type EndsWith<Name extends string> = `${string}.${Name}`;
 
-/** Enums are numbers to TypeScript and all look alike: the field tells which one it is. */
+/** TypeScript treats all enums as numbers, so the field decides which enum it is. */
 type EnumOf<Parent extends string, Field> = Field extends 'tracks' | 'muted' | 'publish' | 'publishRevoked'
   ? typeof TrackKind
   : Field extends 'mode'
@@ -61,7 +61,7 @@ type NameOf<M extends Message> = M extends Message<infer Name> ? Name : never;
 type IsOneof<T> = Extract<T, Oneof> extends never ? false : true;
 type Renamed<Field, T> = Some<T> extends Duration ? `${Field & string}Seconds` : Field;
 
-/** The fields that are no `oneof`, under their plain names. */
+/** The fields that are not in a `oneof`, under their plain names. */
 type PlainName<M, Field extends keyof M> = Field extends '$typeName' | '$unknown'
   ? never
   : IsOneof<M[Field]> extends true
@@ -86,7 +86,7 @@ type PlainValue<Parent extends string, Field, T> =
             ? Plain<T>
             : T;
 
-/** What an answer holds of `M`. A word that this version of the library does not know is `unknown`. */
+/** `M` in an answer. A word that this version of the library does not know is `unknown`. */
 export type Plain<M extends Message> = {
   [Field in keyof M as PlainName<M, Field>]: PlainValue<NameOf<M>, Field, Some<M[Field]>>;
 } & {
@@ -110,7 +110,7 @@ type InputValue<Parent extends string, Field, T> =
             ? Input<T>
             : T;
 
-/** What a request may say of `M`. Of a `oneof`, one field may be given. */
+/** `M` in a request. At most one field of a `oneof` may be given. */
 export type Input<M extends Message> = {
   readonly [Field in keyof M as PlainName<M, Field>]?:
     | InputValue<NameOf<M>, Field, Some<M[Field]>>
@@ -121,7 +121,7 @@ export type Input<M extends Message> = {
     | undefined;
 };
 
-/** A request, of which the client itself fills in the tenant and the idempotency key. */
+/** A request. The client fills in the tenant and the idempotency key. */
 export type Request<M extends Message, Required extends keyof Input<M> = never> = Omit<
   Input<M>,
   'tenant' | 'idempotencyKey' | 'updateMask' | Required
@@ -176,8 +176,8 @@ function wordOf(desc: DescEnum, number: number): string {
 }
 
 /**
- * Throws `TypeError` for what the contract has no place for, with the path of the field; `inside` leads to
- * `plain` itself.
+ * Throws `TypeError` with the path of the field for what the contract does not have; `inside` is the
+ * path of `plain` itself.
  */
 export function fromPlain<Desc extends DescMessage>(
   desc: Desc,
@@ -211,7 +211,7 @@ function namesOf(fields: readonly DescField[]): string {
 function wireValue(field: DescField, value: unknown, path: string): unknown {
   if (field.fieldKind !== 'list') return wireItem(field, value, path);
   if (!Array.isArray(value)) throw new TypeError(`${path} must be an array`);
-  // Not map(), which leaves holes alone.
+  // Not map(), which skips holes.
   return Array.from(value, (item, at) => wireItem(field, item, `${path}[${at}]`));
 }
 
@@ -231,7 +231,7 @@ function wireItem(field: DescField, value: unknown, path: string): unknown {
   }
 }
 
-/** The types that the contract uses, and what a value of them is. */
+/** The field types that the contract uses, and checks of their values. */
 const SCALARS: { readonly [Type in ScalarType]?: readonly [what: string, is: (value: unknown) => boolean] } =
   {
     [ScalarType.STRING]: [
@@ -282,8 +282,8 @@ function numberOf(desc: DescEnum, word: unknown, path: string): number {
 }
 
 /**
- * Paths of the fields that `changes` names, as an `update_mask` has them. Throws `TypeError`, with the name
- * of `changes`, where there are none.
+ * Paths of the fields in `changes`, for an `update_mask`. Throws `TypeError`, with the name
+ * of `changes`, if there are none.
  */
 export function maskOf(desc: DescMessage, changes: object, name: string): { paths: string[] } {
   const given = Object.entries(changes ?? {}).filter(([, value]) => value !== undefined);

@@ -1,4 +1,4 @@
-/** What usage costs. */
+/** Prices of usage. */
 import type { CallOptions } from './calls.ts';
 import type { Rest } from './rest.ts';
 import type { RateCard } from './rest-types.ts';

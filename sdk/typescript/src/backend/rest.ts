@@ -1,4 +1,4 @@
-/** The REST interface: requests that are tried again where that is safe. */
+/** The REST interface: requests are retried if that is safe. */
 import { attemptInTime, type CallOptions, type Limits } from './calls.ts';
 import { BoxofficeError, errorOfAnswer } from './errors.ts';
 import { INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
@@ -12,7 +12,7 @@ export interface RestOptions {
 
 type Name = keyof Operations;
 type Part<N extends Name, P extends string> = Operations[N] extends { [Key in P]: infer T } ? T : undefined;
-/** What goes along with a request: values of the path, of the query, and the body. */
+/** The parameters of a request: path, query, and body. */
 type Given<N extends Name> = Omit<Operations[N], 'answer'>;
 export type AnswerOf<N extends Name> = Part<N, 'answer'>;
 export type BodyOf<N extends Name> = Part<N, 'body'>;
@@ -25,8 +25,8 @@ export class Rest {
   }
 
   /**
-   * One request and its answer. A `POST` may have taken effect without an answer, and is never sent twice:
-   * but for usage, whose records have ids.
+   * One request and its answer. A `POST` may have taken effect without an answer, so it is never repeated,
+   * except for usage, whose records have ids.
    */
   async call<N extends Name>(name: N, given: Given<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
     const { limits } = this.#options;
@@ -52,11 +52,11 @@ export class Rest {
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body }),
-        // The key goes to the host that was named, and nowhere else.
+        // No redirects: the key must only be sent to the given host.
         redirect: 'manual',
         signal,
       });
-      // An answer counts once it is there to its end, and no sooner.
+      // An answer only counts if it is complete.
       text = await answer.text();
     } catch (cause) {
       signal.throwIfAborted();
@@ -73,7 +73,7 @@ export class Rest {
   }
 }
 
-/** Source: specification 7.1. What the service itself got wrong may pass, too. */
+/** Source: specification 7.1. Internal errors of the service may also be temporary. */
 function isTransient(error: BoxofficeError): boolean {
   return error.kind === 'Unavailable' || error.kind === 'Timeout' || error.code === 500;
 }

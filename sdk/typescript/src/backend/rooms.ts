@@ -1,4 +1,4 @@
-/** Rooms, and what happens in them. */
+/** Rooms and their events. */
 import type { Event } from '@boxoffice/contract/event';
 import { type Room as RoomMessage, RoomPolicySchema } from '@boxoffice/contract/room';
 import {
@@ -19,12 +19,12 @@ import { maskOf, type Plain, type Request } from './plain.ts';
 /** A room, live or ended, with its policy. */
 export type Room = Plain<RoomMessage>;
 
-/** The longest that the service lets somebody wait for events. */
+/** The longest wait for events that the service allows. */
 const WAIT_SECONDS_MAX = 30;
 
 const { method } = RoomService;
 
-/** Rooms: `boxoffice.rooms`. A name is used again by later rooms; a `uid` is not. */
+/** Rooms: `boxoffice.rooms`. Later rooms may reuse a name; a `uid` is never reused. */
 export class Rooms {
   readonly #control: Control;
 
@@ -37,17 +37,17 @@ export class Rooms {
     return (await this.#control.mutate(method.createRoom, request, options)).room!;
   }
 
-  /** Read a room, also one that has ended. */
+  /** Read a room, live or ended. */
   async get(request: Request<GetRoomRequest>, options?: CallOptions): Promise<Room> {
     return (await this.#control.query(method.getRoom, request, options)).room!;
   }
 
-  /** Rooms, the newest first. */
+  /** Rooms, newest first. */
   list(request: Request<ListRoomsRequest> = {}, options?: CallOptions): Listing<Room> {
     return this.#control.list(method.listRooms, 'rooms', request, options);
   }
 
-  /** Change those rules of a live room that `policy` names. */
+  /** Change the rules of a live room that `policy` names. */
   async updatePolicy(
     request: Request<UpdateRoomPolicyRequest, 'room' | 'policy'>,
     options?: MutationOptions,
@@ -56,14 +56,14 @@ export class Rooms {
     return (await this.#control.mutate(method.updateRoomPolicy, { ...request, updateMask }, options)).room!;
   }
 
-  /** End a room: its participants leave, its tokens are void. Fails with `Closed` when it has ended. */
+  /** End a room: its participants leave and its tokens become void. Fails with `Closed` if it has ended. */
   async end(request: Request<EndRoomRequest, 'room'>, options?: MutationOptions): Promise<Room> {
     return (await this.#control.mutate(method.endRoom, request, options)).room!;
   }
 
   /**
-   * Follow everything that happens, until the signal aborts. It begins with a snapshot, or after the event
-   * whose `resumeToken` is given, and lives through restarts of the service.
+   * Follow all events until the signal aborts. It starts with a snapshot, or after the event
+   * whose `resumeToken` is given, and survives restarts of the service.
    */
   watch(
     request: Request<WatchEventsRequest> = {},
@@ -72,7 +72,7 @@ export class Rooms {
     return this.#control.watch(method.watchEvents, request, options);
   }
 
-  /** Read what happened, and wait up to `waitSeconds` for it where nothing has. */
+  /** Read events, and wait up to `waitSeconds` if there are none. */
   async listEvents(
     request: Request<ListEventsRequest> = {},
     options: CallOptions = {},

@@ -8,7 +8,7 @@ import type { CallOptions } from './calls.ts';
 import type { Control } from './control.ts';
 import type { Plain, Request } from './plain.ts';
 
-/** A token for the device that was named, valid until `expireTime`. */
+/** A token for the given device, valid until `expireTime`. */
 export type MintedToken = Plain<MintClientTokenResponse>;
 
 /** Tokens: `boxoffice.tokens`. */
@@ -20,8 +20,8 @@ export class Tokens {
   }
 
   /**
-   * Mint a token for one user, on one device, in one live room. An attempt that is repeated mints another
-   * token, which does no harm.
+   * Mint a token for one user, on one device, in one live room. A repeated attempt mints another
+   * token, which is harmless.
    */
   async mint(
     request: Request<MintClientTokenRequest, 'room' | 'username' | 'deviceThumbprint'>,

@@ -1,4 +1,4 @@
-/** Timers on the condition of rooms. */
+/** Timers on conditions of rooms. */
 import type { Actor as ActorMessage } from '@boxoffice/contract/actor';
 import { type Watchdog as WatchdogMessage, WatchdogSchema } from '@boxoffice/contract/watchdog';
 import {
@@ -12,14 +12,14 @@ import type { Control } from './control.ts';
 import type { Listing } from './listing.ts';
 import { type Input, maskOf, type Plain, type Request } from './plain.ts';
 
-/** A watchdog; of its conditions it has one, in seconds. */
+/** A watchdog with one of its conditions, in seconds. */
 export type Watchdog = Plain<WatchdogMessage>;
 type Fields = Input<WatchdogMessage>;
 
-/** On whose behalf a call is made: a participant; absent: the tenant itself. */
+/** The participant on whose behalf a call is made; absent: the tenant itself. */
 type OnBehalf = { readonly actor?: Input<ActorMessage> | undefined };
 
-/** What a watchdog waits for, one of these fields, and when it warns. */
+/** The condition of a watchdog, one of these fields, and when it warns. */
 type Timing = Pick<
   Fields,
   | 'maxDurationSeconds'
@@ -34,7 +34,7 @@ type Timing = Pick<
 
 const { method } = WatchdogService;
 
-/** Watchdogs: `boxoffice.watchdogs`. Lengths of time are in seconds, down to milliseconds. */
+/** Watchdogs: `boxoffice.watchdogs`. Durations are in seconds, down to milliseconds. */
 export class Watchdogs {
   readonly #control: Control;
 
@@ -51,17 +51,17 @@ export class Watchdogs {
     return (await this.#control.mutate(method.createWatchdog, request, options)).watchdog!;
   }
 
-  /** Read a watchdog, also one that has fired. */
+  /** Read a watchdog, including one that has fired. */
   async get(request: Request<GetWatchdogRequest, 'id'>, options?: CallOptions): Promise<Watchdog> {
     return (await this.#control.query(method.getWatchdog, request, options)).watchdog!;
   }
 
-  /** Watchdogs, the newest first. */
+  /** Watchdogs, newest first. */
   list(request: Request<ListWatchdogsRequest> = {}, options?: CallOptions): Listing<Watchdog> {
     return this.#control.list(method.listWatchdogs, 'watchdogs', request, options);
   }
 
-  /** Change those fields of a watchdog that are given, and arm it anew. Its kind of condition stays. */
+  /** Change the given fields of a watchdog, and arm it again. The kind of its condition cannot change. */
   async update(
     { id, actor, ...changes }: Timing & { id: string; action?: Fields['action'] } & OnBehalf,
     options?: MutationOptions,

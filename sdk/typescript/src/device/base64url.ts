@@ -1,4 +1,4 @@
-/** Base64url without padding (RFC 4648, section 5), with what browsers and Node both have. */
+/** Base64url without padding (RFC 4648, section 5), with functions that both browsers and Node have. */
 export function encodeBase64url(bytes: Uint8Array<ArrayBuffer> | ArrayBuffer): string {
   const binary = String.fromCharCode(...new Uint8Array(bytes));
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');

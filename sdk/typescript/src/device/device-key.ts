@@ -1,14 +1,14 @@
 /**
  * The device's key: an ECDSA key on P-256, whose private half cannot leave WebCrypto.
  *
- * Tokens are bound to it, so whoever copies a token cannot use it. A browser keeps it in IndexedDB,
- * which stores the handle and not the secret.
+ * Tokens are bound to it, so a copied token is useless without it. A browser keeps it in IndexedDB,
+ * which stores the key handle, not the secret.
  */
 import { sha256 } from './base64url.ts';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** The public half, as `POST /join` takes it. */
+/** The public half, in the format of `POST /join`. */
 export interface PublicJwk {
   readonly kty: 'EC';
   readonly crv: 'P-256';
@@ -16,9 +16,9 @@ export interface PublicJwk {
   readonly y: string;
 }
 
-/** Where a device keeps its key. */
+/** Storage for a device's key. */
 export interface KeyStore {
-  /** Keep `candidate` unless there is a key already; return the key that is kept. */
+  /** Keep `candidate` unless there is a key already. Return the key that is kept. */
   keep(candidate: CryptoKeyPair): Promise<CryptoKeyPair>;
 }
 

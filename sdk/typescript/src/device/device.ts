@@ -1,4 +1,4 @@
-/** A device: a key of its own, tokens that are bound to it, and proofs that it holds the key. */
+/** A device: its own key, tokens that are bound to it, and proofs that it holds the key. */
 import { encodeBase64url, encodeUtf8, sha256 } from './base64url.ts';
 import { generateDeviceKey, type KeyStore, type PublicJwk, publicJwkOf, thumbprintOf } from './device-key.ts';
 import { JoinError } from './errors.ts';
@@ -7,14 +7,14 @@ import { type Grant, type JoinRequest, requestGrant } from './join.ts';
 import { withRetries } from './retry.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-/** How long `join` goes on trying when the service is away for a moment. */
+/** How long `join` retries when the service is temporarily unavailable. */
 export const JOIN_SECONDS_MAX = 60;
 
-/** Whose key it is, and where it is kept. */
+/** The key, and where it is stored. */
 export interface DeviceOptions {
-  /** A key of the caller's own; then nothing is stored. */
+  /** A key of the application; nothing is stored. */
   readonly key?: CryptoKeyPair;
-  /** Where the key is kept; by default IndexedDB, and where there is none, memory. */
+  /** Storage for the key. Default: IndexedDB, or memory if there is none. */
   readonly store?: KeyStore;
   readonly fetch?: typeof fetch;
   readonly timers?: Timers;
@@ -23,28 +23,28 @@ export interface DeviceOptions {
 /** What a relay asks a device to sign. */
 export interface ProofRequest {
   readonly token: string;
-  /** As the relay sent it. */
+  /** As received from the relay. */
   readonly challenge: string;
-  /** Where this device reaches the relay. */
+  /** The address at which this device reaches the relay. */
   readonly url: string;
   readonly method: string;
   /** SHA-256 of this device's DTLS certificate, as `RTCCertificate.getFingerprints()` gives it. */
   readonly dtlsFingerprint: string;
 }
 
-/** A key pair whose private half stays here, and what it is good for. */
+/** A key pair whose private half stays on the device, and its uses. */
 export interface Device {
   /** What a tenant's back end needs to mint a token for this device. */
   readonly thumbprint: string;
   readonly publicJwk: PublicJwk;
-  /** Ask the join endpoint for a token; tries again for a minute where that may help. Throws `JoinError`. */
+  /** Ask the join endpoint for a token. Retries temporary failures for a minute. Throws `JoinError`. */
   join(request: JoinRequest, options?: { signal?: AbortSignal }): Promise<Grant>;
   /** A proof for one token, relay, challenge and DTLS connection. */
   proof(request: ProofRequest): Promise<string>;
 }
 
 /**
- * The device of this browser profile: with the key that is kept, or a new one. Throws `TypeError` for a key
+ * The device of this browser profile, with the stored key or a new one. Throws `TypeError` for a key
  * that is not on P-256.
  */
 export async function createDevice(options: DeviceOptions = {}): Promise<Device> {
@@ -52,7 +52,7 @@ export async function createDevice(options: DeviceOptions = {}): Promise<Device>
   const publicJwk = await publicJwkOf(key);
   const thumbprint = await thumbprintOf(publicJwk);
   const timers = options.timers ?? systemTimers;
-  // Browsers refuse to run their fetch as a method of another object.
+  // Browsers refuse to call their fetch as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   return {
@@ -77,7 +77,7 @@ function findStore(options: DeviceOptions): KeyStore {
   return 'indexedDB' in globalThis ? indexedDbKeyStore : { keep: async (candidate) => candidate };
 }
 
-/** The form of RFC 9449 (DPoP), with the relay's challenge as nonce and the DTLS certificate added. */
+/** In the format of RFC 9449 (DPoP), with the relay's challenge as nonce and the DTLS certificate added. */
 async function signProof(
   request: ProofRequest,
   privateKey: CryptoKey,

@@ -1,8 +1,8 @@
-/** Events with known names and details, on the platform's EventTarget. */
+/** Typed events on the platform's EventTarget. */
 export class Emitter<Events extends object> {
   readonly #target = new EventTarget();
 
-  /** Call `listener` whenever it happens. Returns what takes the listener away again. */
+  /** Call `listener` on every such event. Returns a function that removes the listener. */
   on<Name extends keyof Events & string>(name: Name, listener: (detail: Events[Name]) => void): () => void {
     const handle = (event: Event) => listener((event as CustomEvent<Events[Name]>).detail);
     this.#target.addEventListener(name, handle);

@@ -1,6 +1,6 @@
-/** What can go wrong for a device, as types. */
+/** Errors of devices, as types. */
 
-/** Source: specification 7.2. Only what may pass by itself is tried again; a join may be repeated safely. */
+/** Source: specification 7.2. Only temporary failures are retried. A join may be repeated safely. */
 const BY_STATUS = {
   400: { code: 'INVALID', retryable: false },
   401: { code: 'UNAUTHENTICATED', retryable: false },
@@ -19,7 +19,7 @@ export type JoinErrorCode =
   | (typeof BY_STATUS)[keyof typeof BY_STATUS]['code']
   /** There was no answer. */
   | 'NETWORK'
-  /** The answer is none that the join endpoint gives. */
+  /** The answer is not one of the join endpoint's. */
   | 'BAD_ANSWER';
 
 /** The join endpoint did not give a token. */
@@ -50,13 +50,13 @@ export class JoinError extends Error {
   }
 }
 
-/** The error of an answer other than 200; its body is a line of plain text. */
+/** The error of an answer other than 200, whose body is a line of plain text. */
 export function joinErrorOf(status: number, body: string, retryAfter: string | null): JoinError {
   const known = BY_STATUS[status as keyof typeof BY_STATUS];
   const retryAfterSeconds =
     retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
   const message = body.trim().slice(0, 500) || `the join endpoint answered ${status}`;
-  // Proxies have answers of their own, such as 502 while the service starts again.
+  // Proxies have their own answers, such as 502 while the service restarts.
   if (!known) return new JoinError('BAD_ANSWER', message, { status, retryable: status >= 500 });
   return new JoinError(known.code, message, { status, retryable: known.retryable, retryAfterSeconds });
 }
@@ -64,7 +64,7 @@ export function joinErrorOf(status: number, body: string, retryAfter: string | n
 /**
  * The room requires end-to-end encryption, and no encryption key was set.
  *
- * Not the end of a session: set a key and try again (specification 6.4).
+ * This does not end a session: set a key and try again (specification 6.4).
  */
 export class EncryptionRequiredError extends Error {
   override readonly name = 'EncryptionRequiredError';

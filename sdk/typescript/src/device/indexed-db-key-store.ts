@@ -11,7 +11,7 @@ export const indexedDbKeyStore: KeyStore = {
     opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
     const database = await settled(opening);
     try {
-      // One transaction, so that of two tabs that start at once one keeps its key and both use it.
+      // One transaction: two tabs that start at once then use the same key.
       const store = database.transaction(STORE, 'readwrite').objectStore(STORE);
       const kept: CryptoKeyPair | undefined = await settled(store.get(KEY));
       if (kept) return kept;

@@ -1,4 +1,4 @@
-/** `POST /join`: a device asks for a token by itself. Source: specification 4.11. */
+/** `POST /join`: a device gets a token without a back end. Source: specification 4.11. */
 import type { PublicJwk } from './device-key.ts';
 import { JoinError, joinErrorOf } from './errors.ts';
 import type { Timers } from './timers.ts';
@@ -11,19 +11,19 @@ export interface JoinRequest {
   /** A device credential: `dev_...`. */
   readonly credential: string;
   readonly username: string;
-  /** The credential's default room when left out. */
+  /** Default: the credential's default room. */
   readonly room?: string;
-  /** The credential's tenant when left out. */
+  /** Default: the credential's tenant. */
   readonly tenant?: string;
 }
 
-/** A token and what is known about it, without a look into it. */
+/** A token and its contents, without the need to parse it. */
 export interface Grant {
   readonly token: string;
-  /** When the token stops being accepted. */
+  /** When the token expires. */
   readonly expiresAt: Date;
   readonly room: string;
-  /** The name after normalisation. */
+  /** The normalised name. */
   readonly username: string;
   /** Id of the key that signed the token. */
   readonly keyId: string;
@@ -61,7 +61,7 @@ async function post(
       method: 'POST',
       headers: { authorization: `Bearer ${options.credential}`, 'content-type': 'application/json' },
       body: options.body,
-      // The credential goes to the host that was named, and nowhere else.
+      // No redirects: the credential must only be sent to the given host.
       redirect: 'error',
       credentials: 'omit',
       cache: 'no-store',

@@ -1,4 +1,4 @@
-/** Trying again what may pass by itself. */
+/** Retries of temporary failures. */
 import { JoinError } from './errors.ts';
 import { sleep, type Timers } from './timers.ts';
 
@@ -6,9 +6,9 @@ const FIRST_WAIT_MS = 1_000;
 const WAIT_MS_MAX = 30_000;
 
 /**
- * Attempt until it succeeds, fails for good, or could not be attempted again before `untilMs`.
+ * Attempt until it succeeds, fails permanently, or there is no time for another attempt before `untilMs`.
  *
- * An error that is no `JoinError` comes from the application's own way to a token; it may pass.
+ * An error other than `JoinError` comes from the application's own token source, and may be temporary.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -28,7 +28,7 @@ export async function withRetries<T>(
   }
 }
 
-/** What the server asks for, and a random part of 1, 2, 4, ... seconds, so that devices do not come at once. */
+/** The server's delay plus a random part of 1, 2, 4, ... seconds, so that devices do not retry all at once. */
 function waitAfter(error: unknown, failures: number): number {
   const askedSeconds = (error instanceof JoinError && error.retryAfterSeconds) || 0;
   const ceilingMs = Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** failures);

@@ -1,27 +1,27 @@
 /**
- * A session of one participant, as far as it depends on a token: renewals, and how it ends.
+ * The session of one participant, as far as it depends on a token: renewals, and how it ends.
  *
- * The connection to the relay belongs to the application, which tells what happens there; the session
- * ends once and says why (specification 6.3).
+ * The application owns the connection to the relay and reports its events here. The session
+ * ends once, with a reason (specification 6.3).
  */
 import { Emitter } from './emitter.ts';
 import { withRetries } from './retry.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-/** No token lives longer; what looks longer is a clock that is wrong. */
+/** The maximum lifetime of tokens. If one seems to live longer, the clock is wrong. */
 const LIFETIME_MS_MAX = 900_000;
 
-/** What a renewal yields: `Grant`, or what a back end of the tenant's own answers. */
+/** The result of a renewal: `Grant`, or the answer of the tenant's own back end. */
 export interface Renewable {
   readonly token: string;
   readonly expiresAt: Date;
 }
 
-/** What a session tells, and what comes with it. All but `token` and `renewalFailed` end it. */
+/** Events of a session and their details. All but `token` and `renewalFailed` end it. */
 export interface SessionEvents<G extends Renewable> {
-  /** There is a new token: show it to the relay, with a proof. */
+  /** There is a new token: present it to the relay, with a proof. */
   token: G;
-  /** No new token so far, and no use in trying again. The session goes on until its token lapses. */
+  /** A renewal failed and retrying will not help. The session continues until its token expires. */
   renewalFailed: { readonly error: unknown };
   /** Kicked, banned, or the room closed by a moderator. */
   moderated: { readonly code: string };
@@ -29,23 +29,23 @@ export interface SessionEvents<G extends Renewable> {
   hostEnded: object;
   /** The network did not return within the reconnect window. */
   networkFailure: object;
-  /** The token lapsed and was not renewed; `error` is why, when a renewal failed. */
+  /** The token expired and was not renewed; `error` is the reason, if a renewal failed. */
   tokenExpired: { readonly error: unknown };
 }
 
-/** A session begins with a token and knows how to get the next. */
+/** The first token, and how to get the next. */
 export interface SessionOptions<G extends Renewable> {
   readonly grant: G;
   /** Get another token for the same user, room and device. */
   readonly renew: (options: { signal: AbortSignal }) => Promise<G>;
-  /** How long a lost connection may take to come back. */
+  /** How long a lost connection may take to return. */
   readonly reconnectSeconds?: number;
   readonly timers?: Timers;
 }
 
 /**
- * Keeps the token of one participant fresh, and says once how it ended. It throws nothing: failures are
- * events.
+ * Keeps the token of one participant fresh, and reports once how the session ended. It never throws:
+ * failures are events.
  */
 export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
   readonly #renew: SessionOptions<G>['renew'];
@@ -67,27 +67,27 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     this.#schedule();
   }
 
-  /** The newest token and what came with it. */
+  /** The newest token and its details. */
   get grant(): G {
     return this.#grant;
   }
 
-  /** Whether it is over, for whatever reason. */
+  /** Whether the session has ended, for any reason. */
   get ended(): boolean {
     return this.#end.signal.aborted;
   }
 
-  /** The relay says that a moderator removed this participant or closed the room. */
+  /** Report from the relay: a moderator removed this participant or closed the room. */
   moderated(code: string): void {
     this.#finish('moderated', { code });
   }
 
-  /** The relay says that the host ended the room. */
+  /** Report from the relay: the host ended the room. */
   hostEnded(): void {
     this.#finish('hostEnded', {});
   }
 
-  /** The connection to the relay is gone. Unless it returns in time, so is the session. */
+  /** The connection to the relay is lost. If it does not return in time, the session ends. */
   connectionLost(): void {
     if (this.ended || this.#reconnectTimer !== undefined) return;
     this.#reconnectTimer = this.#timers.setTimeout(
@@ -102,7 +102,7 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     this.#reconnectTimer = undefined;
   }
 
-  /** Leave by oneself: no more renewals, and no event. */
+  /** Leave voluntarily: no more renewals, and no event. */
   leave(): void {
     this.#end.abort();
     for (const timer of [this.#renewalTimer, this.#expiryTimer, this.#reconnectTimer]) {
@@ -110,7 +110,7 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     }
   }
 
-  /** Renew half-way, so that a renewal is in time even where the device's clock is minutes wrong. */
+  /** Renews at half of the lifetime, early enough even if the device's clock is minutes wrong. */
   #schedule(): void {
     const { timers, lifetimeMs } = { timers: this.#timers, lifetimeMs: this.#remainingMs() };
     timers.clearTimeout(this.#expiryTimer);

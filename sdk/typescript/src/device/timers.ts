@@ -1,4 +1,4 @@
-/** The clock and the timers of the platform, to be replaced in tests. */
+/** The platform's clock and timers, replaceable in tests. */
 export interface Timers {
   /** Milliseconds since 1970. */
   now(): number;
@@ -12,7 +12,7 @@ export const systemTimers: Timers = {
   clearTimeout: (timer) => clearTimeout(timer as number),
 };
 
-/** Wait; an aborted signal ends the wait early, without an error. */
+/** Wait. An aborted signal ends the wait early, without an error. */
 export function sleep(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = timers.setTimeout(resolve, ms);

@@ -1,9 +1,9 @@
-/** Challenges that this process has issued and nobody has answered yet. Each can be used once. */
+/** Challenges that this process has issued and that are still unused. Each can be used once. */
 import { base64url } from 'jose';
 import type { Clock } from './usage/clock.ts';
 
 export const CHALLENGE_SECONDS = 60;
-/** Beyond so many the oldest is forgotten, so a flood of connections costs a bounded amount of memory. */
+/** Beyond this many the oldest is dropped, so a flood of connections uses a bounded amount of memory. */
 export const CHALLENGES_MAX = 100_000;
 
 export interface Challenges {
@@ -14,7 +14,7 @@ export interface Challenges {
 }
 
 export function createChallenges(clock: Pick<Clock, 'now'>): Challenges {
-  // A Map keeps its entries in the order in which they came, so the first is the oldest.
+  // A Map keeps insertion order, so the first entry is the oldest.
   const expiries = new Map<string, number>();
 
   function forgetOldest(): void {

@@ -1,4 +1,4 @@
-/** For relays: who may come in, and what they used. */
+/** For relays: admission and usage reports. */
 export { AdmissionRefused, REFUSALS, type RefusalCode } from './refusal.ts';
 export {
   followRevocations,

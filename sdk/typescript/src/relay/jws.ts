@@ -1,14 +1,14 @@
-/** Compact JWS, read strictly: tokens and proofs are both of this form. */
+/** A strict parser for compact JWS, the format of both tokens and proofs. */
 import { base64url, type CryptoKey, compactVerify } from 'jose';
 import { AdmissionRefused } from './refusal.ts';
 
-/** Both are ASCII, so characters are bytes. */
+/** Both are ASCII, so a character is a byte. */
 export const JWS_BYTES_MAX = 4096;
 
 export type JsonObject = Record<string, unknown>;
 type What = 'TOKEN' | 'PROOF';
 
-/** The header of a JWS that nobody has verified yet. It must hold exactly `members`. */
+/** The header of an unverified JWS. It must have exactly `members`. */
 export function readHeader(
   jws: unknown,
   what: What,
@@ -29,9 +29,9 @@ export function readHeader(
   return header;
 }
 
-/** The claims of a JWS, once its signature is known to be good. */
+/** The claims of a JWS whose signature has been verified. */
 export async function readVerified(jws: string, key: CryptoKey, what: What): Promise<JsonObject> {
-  // What jose and JSON.parse throw may quote their input, so it is no cause of ours.
+  // Errors of jose and JSON.parse may quote their input, so they are not passed on as the cause.
   const verified = await compactVerify(jws, key, { algorithms: ['ES256'] }).catch(() => undefined);
   if (!verified) throw new AdmissionRefused(`${what}_BAD_SIGNATURE`);
   const claims = parseObject(verified.payload);
@@ -47,7 +47,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Only the canonical spelling: else the unused bits of a last character make many texts of one signature. */
+/** Only the canonical encoding. Otherwise the unused bits of the last character allow several texts for one signature. */
 function decodeSegment(segment: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(segment) || segment.length % 4 === 1) return undefined;
   const bytes = base64url.decode(segment);

@@ -1,9 +1,9 @@
 /**
- * Proof of possession: who presents the token holds the device key that it is bound to, is here and
+ * Proof of possession: the sender of the token holds the device key that it is bound to, signs here and
  * now, and owns the other end of the DTLS connection. Checks 8 and 9 of docs/tokens.md.
  *
- * The form is that of RFC 9449 (DPoP). The relay's own challenge takes the place of the device's
- * clock and of a memory of proofs seen.
+ * The format is that of RFC 9449 (DPoP). The relay's own challenge replaces the device's
+ * clock and the cache of used proofs.
  */
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
@@ -22,7 +22,7 @@ export interface ExpectedProof {
   readonly url: string;
 }
 
-/** Returns the fingerprint of the DTLS certificate that the device says is its own. */
+/** Returns the fingerprint of the DTLS certificate that the device claims as its own. */
 export async function verifyProof(proof: string, expected: ExpectedProof): Promise<string> {
   const { jwk } = readHeader(proof, 'PROOF', { typ: 'dpop+jwt', members: ['typ', 'alg', 'jwk'] });
   if (!isObject(jwk) || !hasExactly(jwk, ['kty', 'crv', 'x', 'y'])) {

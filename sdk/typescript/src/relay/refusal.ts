@@ -1,7 +1,7 @@
 /**
- * The one list of reasons for which a relay turns a participant away.
+ * All reasons for which a relay refuses a participant.
  *
- * Codes are stable and meant for programs; messages are meant for logs. Neither ever holds a part of
+ * Codes are stable and meant for programs; messages are meant for logs. Neither ever contains a part of
  * a token or a proof. `docs/tokens.md` says which check has which code.
  */
 export const REFUSALS = {

@@ -1,9 +1,9 @@
 /**
- * Follows what has been taken back of the tenants' tokens: one long poll for each tenant, for ever.
+ * Follows the revocations of the tenants' tokens: one continuous long poll for each tenant.
  *
- * A snapshot is taken over only when the service signed it for this tenant, and never one that is
- * older than what is known. While there is none that is fresh, `createTokenVerifier` refuses
- * newcomers and renewals; sessions that run go on.
+ * A snapshot is accepted only if the service signed it for this tenant, and never if it is
+ * older than the current one. Without a fresh snapshot, `createTokenVerifier` refuses
+ * newcomers and renewals; running sessions continue.
  */
 import type { Revocations } from './revocations.ts';
 import { fetchedKeys, fixedKeys, type Jwks } from './signing-keys.ts';
@@ -12,17 +12,17 @@ import { type Clock, pause, systemClock } from './usage/clock.ts';
 import { parseRetryAfter } from './usage/post-usage.ts';
 import { verifyRevocations } from './verify-revocations.ts';
 
-/** The service answers within 25 seconds, even when there is nothing new. */
+/** The service answers within 25 seconds, even without news. */
 const ANSWER_MS_MAX = 40_000;
 /** Snapshots last a minute, so there is time for several attempts. */
 const RETRY_MS_MAX = 5_000;
-/** A server that asks for more patience is asked again all the same: without snapshots nobody comes in. */
+/** A longer `Retry-After` is cut to this: without snapshots no participant is admitted. */
 const RETRY_AFTER_MS_MAX = 30_000;
-/** After an answer that came at once with nothing new in it. */
+/** After an immediate answer without news. */
 const NOTHING_NEW_MS = 1_000;
 const SNAPSHOT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** Whom to follow, and where the keys are: `jwksUrl`, or `jwks` for keys that never change. */
+/** Which tenants to follow, and the keys: `jwksUrl`, or `jwks` for keys that never change. */
 export type RevocationFeedOptions = {
   /** Base URL of the service. */
   readonly url: string;
@@ -31,11 +31,11 @@ export type RevocationFeedOptions = {
   readonly issuer: string;
   /** `aud` of the snapshots, as of tokens. */
   readonly audience: string;
-  /** Something else is revoked from now on: the time to check the sessions of the tenant. */
+  /** The revocations changed: check the running sessions of the tenant. */
   readonly onChange?: (tenant: string, revocations: Revocations) => void;
-  /** An attempt failed; there will be others. */
+  /** An attempt failed. It will be retried. */
   readonly onError?: (error: RevocationsError) => void;
-  /** For tests: time, chance and the network. */
+  /** For tests: time, randomness and the network. */
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly fetch?: typeof fetch;
@@ -44,21 +44,21 @@ export type RevocationFeedOptions = {
   | { readonly jwks: Jwks; readonly jwksUrl?: never }
 );
 
-/** What is revoked, kept up to date until `close()`. */
+/** The current revocations, kept up to date until `close()`. */
 export interface RevocationFeed {
-  /** The newest snapshot; goes into `createTokenVerifier` as `revocations`. Needs no `this`. */
+  /** The newest snapshot; pass it to `createTokenVerifier` as `revocations`. Does not use `this`. */
   readonly get: (tenant: string) => Revocations | undefined;
-  /** Ask no more. Resolves once no poll is under way. */
+  /** Stop polling. Resolves when no poll is in progress. */
   close(): Promise<void>;
 }
 
 /**
- * `NO_ANSWER`: none came, or not in time. `BAD_ANSWER`: it was not 200, or far too long. `NOT_VALID`:
- * not signed by the service, or not for this tenant, or not of now. `OLDER`: older than what is known.
+ * `NO_ANSWER`: there was none, or not in time. `BAD_ANSWER`: it was not 200, or far too long. `NOT_VALID`:
+ * not signed by the service, not for this tenant, or not current. `OLDER`: older than the current snapshot.
  */
 export type RevocationsErrorCode = 'NO_ANSWER' | 'BAD_ANSWER' | 'NOT_VALID' | 'OLDER';
 
-/** One attempt to get newer revocations failed; `onError` hears of it, and nobody has to act. */
+/** An attempt to get newer revocations failed. For `onError`; no action is needed. */
 export class RevocationsError extends Error {
   override readonly name = 'RevocationsError';
   readonly code: RevocationsErrorCode;
@@ -81,8 +81,8 @@ export class RevocationsError extends Error {
 }
 
 /**
- * Follow the revocations of tenants from now on, with one request open for each. It throws nothing: failures
- * go to `onError`, and are tried again within 5 seconds, or after `Retry-After`, up to 30.
+ * Follow the revocations of tenants from now on, with one request open for each. It never throws: failures
+ * go to `onError`, and are retried within 5 seconds, or after `Retry-After`, up to 30.
  */
 export function followRevocations(options: RevocationFeedOptions): RevocationFeed {
   const { clock = systemClock, random = Math.random, fetch: fetchUrl = fetch } = options;
@@ -140,10 +140,10 @@ export function followRevocations(options: RevocationFeedOptions): RevocationFee
     }
   }
 
-  /** Whether it says anything else than the one before. */
+  /** Whether it differs from the previous one. */
   function keep(tenant: string, snapshot: Revocations): boolean {
     const known = snapshots.get(tenant);
-    // One that has ended was signed before this one, so a smaller number then means that numbers began anew.
+    // An expired snapshot was signed before this one, so a smaller number means that numbering restarted.
     const isKnownFresh = known !== undefined && clock.wallNow() < known.exp * 1000;
     if (isKnownFresh && snapshot.seq < known.seq) throw new RevocationsError('OLDER', tenant);
     if (snapshot.seq === known?.seq && snapshot.exp <= known.exp) return false;
@@ -164,7 +164,7 @@ export function followRevocations(options: RevocationFeedOptions): RevocationFee
   };
 }
 
-/** Undefined where it is too long to be one. */
+/** Undefined if it is too long for a snapshot. */
 async function readText(answer: Response): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = '';
@@ -175,7 +175,7 @@ async function readText(answer: Response): Promise<string | undefined> {
   return text;
 }
 
-/** A listener that throws does so as an uncaught error of its own, not in the middle of our work. */
+/** Errors of a listener become uncaught errors, so that they do not interrupt the feed. */
 function tell(listener: () => void): void {
   try {
     listener();

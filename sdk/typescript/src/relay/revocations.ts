@@ -1,8 +1,8 @@
 /**
- * What has been taken back since a token was minted: kicks, bans, mutes, closed rooms of one tenant.
+ * Revocations since a token was minted: kicks, bans, mutes, closed rooms of one tenant.
  *
- * A token lives for 15 minutes at most, so a snapshot is short: whatever is older has no token left
- * that it could concern. Users and rooms stand in it as hashes; `docs/tokens.md` describes the form.
+ * A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left
+ * that they could apply to. Users and rooms are hashed; `docs/tokens.md` describes the format.
  */
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -11,20 +11,20 @@ import type { TokenClaims } from './token.ts';
 
 /** Times are seconds since 1970. */
 export interface Revocations {
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly seq: number;
-  /** From then on the snapshot is too old to admit anybody by. */
+  /** From then on the snapshot is too old to admit participants. */
   readonly exp: number;
   /** A user in a room, epoch: tokens of an earlier epoch are void. */
   readonly epochs: readonly (readonly [user: string, epoch: number])[];
   readonly bans: readonly Ban[];
-  /** A user in a room, and what that user may not publish: `audio`, `video`, `screen`, `data`. */
+  /** A user in a room, and what the user may not publish: `audio`, `video`, `screen`, `data`. */
   readonly mutes: readonly (readonly [user: string, ...media: string[]])[];
   /** Rooms that were closed. */
   readonly closed: readonly string[];
 }
 
-/** A room or `*` for the whole tenant; whom or what; until when (null: without an end). Ranges stand in plain. */
+/** A room or `*` for the whole tenant; the banned subject; expiry (null: never). Ranges are not hashed. */
 export type Ban = readonly [
   room: string,
   kind: 'user' | 'device' | 'cidr',
@@ -35,9 +35,9 @@ export type Ban = readonly [
 export type Subject = Pick<TokenClaims, 'tenant' | 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint'>;
 
 /**
- * Refuse a participant whom the revocations concern; return what the participant may not publish.
+ * Refuse a participant to whom the revocations apply. Return what the participant may not publish.
  *
- * Serves for tokens that come in, and for sessions that run, with every new snapshot.
+ * For new tokens, and for running sessions with every new snapshot.
  */
 export function checkRevocations(
   revocations: Revocations | undefined,
@@ -65,7 +65,7 @@ export function checkRevocations(
   return revocations.mutes.filter(([user]) => user === ofMute).flatMap(([, ...media]) => media);
 }
 
-/** By what a ban in the whole tenant, or in one room, would name this user and this device. */
+/** The hashes by which a ban in the whole tenant, or in one room, would name this user and this device. */
 function hashesIn(tenantOrRoom: string, { username, deviceThumbprint }: Subject) {
   return {
     user: hashOf('user', tenantOrRoom, username),
@@ -79,7 +79,7 @@ function hashOf(...parts: string[]): string {
 
 const ranges = new WeakMap<Ban, BlockList>();
 
-/** Addresses of IPv4 that are spelled as IPv6 are found in ranges of IPv4. */
+/** IPv4-mapped IPv6 addresses match IPv4 ranges. */
 function isInside(address: string | undefined, ban: Ban): boolean {
   if (address === undefined || isIP(address) === 0) throw new AdmissionRefused('ADDRESS_UNKNOWN');
   let range = ranges.get(ban);

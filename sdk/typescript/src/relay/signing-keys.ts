@@ -1,29 +1,29 @@
 /**
- * The keys that the service signs tokens with: given once, or fetched from its JWKS and cached.
+ * The service's signing keys: given once, or fetched from its JWKS and cached.
  *
- * Rotation needs nothing from a relay. A new key is published an hour before it signs, so the cache
- * has it in time; and a token with a key that the cache lacks asks for it, at most every 30 seconds.
+ * Rotation needs no action by a relay. A new key is published an hour before its first use, so the cache
+ * has it in time. A token with an unknown key triggers a fetch, at most every 30 seconds.
  */
 import { type CryptoKey, importJWK } from 'jose';
 import { isObject } from './jws.ts';
 import { AdmissionRefused } from './refusal.ts';
 import type { Clock } from './usage/clock.ts';
 
-/** After so long the keys are fetched again; this is how long a removed key may still be accepted. */
+/** The keys are fetched again after this time, so a removed key may be accepted for as long. */
 export const KEYS_FRESH_SECONDS = 600;
-/** While the service is away, keys this old still serve. */
+/** While the service is unavailable, keys up to this age are still used. */
 export const KEYS_USABLE_SECONDS = 3600;
-/** At least so long between two fetches, whatever came of the first. */
+/** Minimum time between two fetches, whether the first succeeded or not. */
 export const FETCH_COOLDOWN_SECONDS = 30;
 const FETCH_TIMEOUT_SECONDS = 5;
 
-/** A JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a `kid` are passed over. */
+/** A JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a `kid` are ignored. */
 export interface Jwks {
   readonly keys: readonly object[];
 }
 
 export interface SigningKeys {
-  /** Throws `AdmissionRefused` when there is no such key, or no keys to look in. */
+  /** Throws `AdmissionRefused` if there is no such key, or no key set. */
   get(kid: unknown): Promise<CryptoKey>;
 }
 
@@ -50,7 +50,7 @@ export function fetchedKeys(
   let failure: unknown;
   let flight: Promise<void> | undefined;
 
-  /** One fetch at a time, which all callers wait for. A failed one leaves the keys as they were. */
+  /** One fetch at a time, shared by all callers. A failed one keeps the old keys. */
   async function refresh(): Promise<void> {
     if (!flight && secondsSince(triedAt) < FETCH_COOLDOWN_SECONDS) return;
     flight ??= load().finally(() => {
@@ -114,7 +114,7 @@ async function importKey(jwk: unknown): Promise<[string, CryptoKey] | undefined>
   return key && [jwk.kid, key];
 }
 
-/** A public P-256 key from its coordinates; undefined where they are not a point of the curve. */
+/** A public P-256 key from its coordinates; undefined if they are not a point of the curve. */
 export async function importPublicKey(jwk: Record<string, unknown>): Promise<CryptoKey | undefined> {
   const { kty, crv, x, y } = jwk;
   if (kty !== 'EC' || crv !== 'P-256' || typeof x !== 'string' || typeof y !== 'string') return undefined;

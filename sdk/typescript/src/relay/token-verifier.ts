@@ -1,5 +1,5 @@
 /**
- * The door of a relay: who may come in, decided without asking anybody.
+ * Admission at a relay, decided without a request to the service.
  *
  * `docs/tokens.md` explains the twelve checks, their order and their codes.
  */
@@ -11,19 +11,19 @@ import { fetchedKeys, fixedKeys, type Jwks } from './signing-keys.ts';
 import { type TokenClaims, verifyToken } from './token.ts';
 import { type Clock, systemClock } from './usage/clock.ts';
 
-/** Whose tokens are good here, and where the keys are: `jwksUrl`, or `jwks` for keys that never change. */
+/** Whose tokens are accepted, and the keys: `jwksUrl`, or `jwks` for keys that never change. */
 export type TokenVerifierOptions = {
   /** `iss` of the tokens: the base URL of the deployment. */
   readonly issuer: string;
   /** `aud` of the tokens: `relay:` and the host of the deployment. */
   readonly audience: string;
-  /** Tenants that are served here; all when left out. The set may change while it is in use. */
+  /** Tenants that are served here. Default: all. The set may change while it is in use. */
   readonly tenants?: ReadonlySet<string>;
-  /** Names of rooms that are served here; all when left out. The set may change while it is in use. */
+  /** Names of rooms that are served here. Default: all. The set may change while it is in use. */
   readonly rooms?: ReadonlySet<string>;
-  /** The uid of the room that bears the name now, where the relay knows it. */
+  /** The uid of the room that has the name now, if the relay knows it. */
   readonly currentRoomUid?: (tenant: string, room: string) => string | undefined;
-  /** The newest snapshot of the tenant; undefined while there is none, which refuses everybody. */
+  /** The newest snapshot of the tenant. Undefined while there is none, which refuses all participants. */
   readonly revocations?: (tenant: string) => Revocations | undefined;
   /** Whether the tenant has credit for new sessions. */
   readonly admitted?: (tenant: string) => boolean;
@@ -35,47 +35,47 @@ export type TokenVerifierOptions = {
   | { readonly jwks: Jwks; readonly jwksUrl?: never }
 );
 
-/** What a device presents, and what the relay itself knows about the connection. */
+/** What a device presents, and what the relay knows about the connection. */
 export interface Attempt {
   readonly token: string;
   readonly proof: string;
   /** The challenge that was issued for this connection, from the relay's memory. */
   readonly challenge: string;
-  /** Where devices reach this relay, from the relay's settings; never from a header of the request. */
+  /** The address of this relay for devices, from the relay's settings; never from a request header. */
   readonly url: string;
   readonly method: string;
   /** SHA-256 of the device's DTLS certificate: 32 hex pairs with colons, from the DTLS connection. */
   readonly dtlsFingerprint: string;
-  /** The device's IP address. Needed only where addresses are banned. */
+  /** The device's IP address. Needed only if addresses are banned. */
   readonly address?: string;
 }
 
-/** A participant who may be here, until `expiresAt`. */
+/** An admitted participant, until `expiresAt`. */
 export interface Admission extends TokenClaims {
   /** What a moderator has muted: any of `audio`, `video`, `screen`, `data`. */
   readonly muted: readonly string[];
 }
 
-/** Who is in which room with which device; an `Admission` says so. */
+/** User, room and device of a session, as in an `Admission`. */
 export type Participant = Pick<TokenClaims, 'tenant' | 'username' | 'roomUid' | 'deviceThumbprint'>;
 
-/** Says who may come in; `verify` and `renew` reject with `AdmissionRefused`, whose `code` is in `REFUSALS`. */
+/** Decides on admission; `verify` and `renew` reject with `AdmissionRefused`, whose `code` is in `REFUSALS`. */
 export interface TokenVerifier {
-  /** A new challenge, to be sent to one device and used once within 60 seconds. */
+  /** A new challenge, to send to one device. It can be used once within 60 seconds. */
   challenge(): string;
-  /** Admit somebody new, or throw `AdmissionRefused`. */
+  /** Admit a new participant, or throw `AdmissionRefused`. */
   verify(attempt: Attempt): Promise<Admission>;
   /**
-   * Let somebody stay who is here: same user, room and device, with a new token and a new challenge.
+   * Extend the stay of a participant: same user, room and device, with a new token and a new challenge.
    *
-   * Sessions that run go on without credit, so credit is not asked for.
+   * Running sessions continue without credit, so credit is not checked.
    */
   renew(previous: Participant, attempt: Attempt): Promise<Admission>;
 }
 
 /**
- * Make the verifier of a relay. It opens nothing: signing keys are fetched from `jwksUrl` when they are first
- * needed, and kept for ten minutes.
+ * Create the verifier of a relay. It opens nothing: signing keys are fetched from `jwksUrl` on first
+ * use, and cached for ten minutes.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const clock = options.clock ?? systemClock;
@@ -85,7 +85,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const expected = { issuer: options.issuer, audience: options.audience, keys, clock };
   const challenges = createChallenges(clock);
 
-  /** Checks 1 to 11, which newcomers and renewals have in common. */
+  /** Checks 1 to 11, for both newcomers and renewals. */
   async function verifyPossession(attempt: Attempt): Promise<Admission> {
     const claims = await verifyToken(attempt.token, expected);
     checkServed(claims, options);

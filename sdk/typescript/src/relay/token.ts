@@ -1,4 +1,4 @@
-/** The participant token: what it says, and whether the service said it. Checks 1 to 5 of docs/tokens.md. */
+/** The participant token: its claims, and whether the service signed it. Checks 1 to 5 of docs/tokens.md. */
 import { hasExactly, isObject, type JsonObject, readHeader, readVerified } from './jws.ts';
 import { AdmissionRefused } from './refusal.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -6,31 +6,31 @@ import type { Clock } from './usage/clock.ts';
 import type { Role } from './usage/usage-record.ts';
 
 export const LIFETIME_SECONDS_MAX = 900;
-/** How far the clock of the service may be ahead of ours. Expiry has no such leeway. */
+/** How far the service's clock may be ahead of ours. Expiry has no such leeway. */
 export const SKEW_SECONDS_MAX = 60;
 
 const ROLES: readonly Role[] = ['host', 'audience', 'broadcast_audience'];
 
-/** What a token grants to whom. */
+/** The user of a token and its grant. */
 export interface TokenClaims {
   /** `t_` and 16 hex digits. */
   readonly tenant: string;
-  /** As the service normalised it. */
+  /** Normalised by the service. */
   readonly username: string;
   readonly room: string;
-  /** Tells rooms apart that had the same name one after the other. */
+  /** Distinguishes successive rooms of the same name. */
   readonly roomUid: string;
   readonly role: Role;
-  /** What is not listed is denied. */
+  /** Rights that are not listed are denied. */
   readonly capabilities: readonly string[];
-  /** 0 to 100; one may act only on somebody of a lower rank. */
+  /** 0 to 100. A participant may act only on lower ranks. */
   readonly rank: number;
   /** The revocation epoch of this user in this room when the token was minted. */
   readonly epoch: number;
   /** RFC 7638 thumbprint of the device's public key. */
   readonly deviceThumbprint: string;
   readonly issuedAt: Date;
-  /** From this instant the session is over, unless it is renewed before. */
+  /** The session ends at this time unless it is renewed before. */
   readonly expiresAt: Date;
   /** `jti`, for logs. */
   readonly tokenId: string;
@@ -45,7 +45,7 @@ export interface Expected {
   readonly clock: Pick<Clock, 'wallNow'>;
 }
 
-/** Verify a token by itself, without a look at who presents it. */
+/** Verify a token alone, without the device that presents it. */
 export async function verifyToken(token: string, expected: Expected): Promise<TokenClaims> {
   const header = readHeader(token, 'TOKEN', { typ: 'participant+jwt', members: ['typ', 'alg', 'kid'] });
   const key = await expected.keys.get(header.kid);
@@ -82,7 +82,7 @@ function checkTimes(claims: JsonObject, nowMs: number): { iat: number; exp: numb
   return { iat, exp };
 }
 
-/** A confirmation by anything beside `jkt` could be the weaker one, so there must be nothing beside it. */
+/** `cnf` must contain `jkt` only: any other confirmation method could be weaker. */
 function readThumbprint(cnf: unknown): string {
   const jkt = isObject(cnf) && hasExactly(cnf, ['jkt']) ? cnf.jkt : undefined;
   if (typeof jkt !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(jkt))

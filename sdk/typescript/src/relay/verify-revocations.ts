@@ -1,4 +1,4 @@
-/** The snapshot as it comes from the service: a compact JWS, read strictly. */
+/** A strict parser for the service's snapshot, a compact JWS. */
 import { compactVerify } from 'jose';
 import { hasExactly, isObject, type JsonObject } from './jws.ts';
 import type { Revocations } from './revocations.ts';
@@ -14,7 +14,7 @@ export interface ExpectedRevocations {
 
 const KINDS: readonly unknown[] = ['user', 'device', 'cidr'];
 
-/** Throws an error that says what is wrong, and holds nothing of the text. */
+/** Throws an error that says what is wrong, and quotes nothing of the text. */
 export async function verifyRevocations(jws: string, expected: ExpectedRevocations): Promise<Revocations> {
   const { payload, protectedHeader } = await compactVerify(jws, ({ kid }) => expected.keys.get(kid), {
     algorithms: ['ES256'],
@@ -32,7 +32,7 @@ export async function verifyRevocations(jws: string, expected: ExpectedRevocatio
   return readContents(claims, { seq: claims.seq, exp: claims.exp });
 }
 
-/** All of it must be understood: what is passed over would not be refused. */
+/** Unknown members are an error: a revocation that is ignored would not be enforced. */
 function readContents(claims: JsonObject, { seq, exp }: Pick<Revocations, 'seq' | 'exp'>): Revocations {
   const { epochs, bans, mutes, closed } = claims;
   demand(isListOf(epochs, isEpoch), 'epochs');

@@ -23,7 +23,7 @@ describe('splitBatches', () => {
             if (batch.length > 1) expect(size).toBeLessThanOrEqual(bytes);
             const next = batches[index + 1]?.[0];
             if (next === undefined || batch.length === records) continue;
-            // One byte of slack: the comma after the last line is counted and not sent.
+            // One byte less: the comma after the last line is counted but not sent.
             expect(Buffer.byteLength(renderBatch([...batch, next])) + 1).toBeGreaterThan(bytes);
           }
         },
@@ -43,7 +43,7 @@ describe('splitBatches', () => {
     expect(splitBatches(['1', `"${'x'.repeat(100)}"`, '2'], { records: 10, bytes: 50 })).toHaveLength(3);
   });
 
-  it('makes JSON of them', () => {
+  it('renders them as JSON', () => {
     expect(JSON.parse(renderBatch(['{"id":"a"}', '{"id":"b"}']))).toEqual({
       records: [{ id: 'a' }, { id: 'b' }],
     });

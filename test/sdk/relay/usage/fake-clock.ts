@@ -1,4 +1,4 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that only advances when a test moves it. */
 import type { Clock } from '../../../../sdk/typescript/src/relay/usage/clock.ts';
 
 export class FakeClock implements Clock {
@@ -20,7 +20,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Let time pass, and with it whatever was to happen until then, in order. */
+  /** Advance time and run everything that becomes due, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {
@@ -33,17 +33,17 @@ export class FakeClock implements Clock {
     this.#pass(end - this.#now);
   }
 
-  /** Milliseconds from now until each timer that is set, soonest first. */
+  /** Milliseconds until each active timer, soonest first. */
   get timers(): number[] {
     return [...this.#timers].map((timer) => timer.at - this.#now).sort((a, b) => a - b);
   }
 
-  /** Somebody sets the wall clock. */
+  /** The wall clock is set. */
   setWall(ms: number): void {
     this.#wall = ms;
   }
 
-  /** The monotonic clock itself misbehaves, as after a migration of a virtual machine. */
+  /** The monotonic clock itself jumps, as after a migration of a virtual machine. */
   jump(ms: number): void {
     this.#now += ms;
   }

@@ -40,7 +40,7 @@ async function run(args: string[], onLine: (count: number) => void): Promise<str
   return lines;
 }
 
-it('a relay that is killed at any moment loses nothing it was told is stored, and has nothing charged twice', {
+it('a relay that is killed at any moment loses no acknowledged record, and none is charged twice', {
   timeout: 300_000,
 }, async () => {
   folder = await mkdtemp(join(tmpdir(), 'usage-kill-'));
@@ -48,7 +48,7 @@ it('a relay that is killed at any moment loses nothing it was told is stored, an
   const kill = () => relay?.kill('SIGKILL');
   const ledger = new Ledger();
   let sent = 0;
-  /** Requests until the one in which the relay is killed. */
+  /** Number of requests until the relay is killed. */
   let killIn = Number.POSITIVE_INFINITY;
   const service = await listen(ledger, (records) => {
     sent += records.length;
@@ -59,11 +59,11 @@ it('a relay that is killed at any moment loses nothing it was told is stored, an
   });
   closeService = service.close;
 
-  /** Acknowledged records that were not charged when the relay died, over all rounds. */
+  /** Acknowledged records that were not yet charged when the relay died, over all rounds. */
   let leftOver = 0;
   const acknowledged = new Map<string, Acknowledged>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    // By turns: after so many lines it printed, so many requests it sent, so much time.
+    // In turns: after a number of printed lines, after a number of requests, after a time.
     const killAfterLines = round % 3 === 0 ? 1 + Math.floor(random() * 200) : Number.POSITIVE_INFINITY;
     killIn = round % 3 === 1 ? 1 + Math.floor(random() * 10) : Number.POSITIVE_INFINITY;
     const killAfterMs = round % 3 === 2 ? Math.floor(random() * 150) : undefined;
@@ -93,14 +93,14 @@ it('a relay that is killed at any moment loses nothing it was told is stored, an
     const charged = { seconds, egress_bytes: egressBytes, ingress_bytes: ingressBytes };
     expect(ledger.charged.get(id)).toMatchObject(charged);
   }
-  // The relay names each of its intervals once: the same name under two ids would be charged twice.
+  // The relay names each of its intervals once. The same name under two ids was charged twice.
   const names = [...ledger.charged.values()].map((record) => record.participant);
   expect(new Set(names).size).toBe(names.length);
 
-  // Had nothing been left over, or nothing sent twice, this test would have shown little.
+  // Checks that the test is meaningful: some records were left over, and some were sent twice.
   expect(acknowledged.size).toBeGreaterThan(500);
   expect(leftOver).toBeGreaterThan(ROUNDS);
   expect(sent).toBeGreaterThan(ledger.charged.size);
-  // Whatever was charged beyond that was being stored when the relay died.
+  // Any other charged record was being stored when the relay died.
   expect(ledger.charged.size - acknowledged.size).toBeLessThan(ROUNDS * 1_000);
 });

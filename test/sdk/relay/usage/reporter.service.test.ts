@@ -28,7 +28,7 @@ afterEach(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true });
 });
 
-it('10,000 records arrive once each at a service that is killed, and whose answers are cut', {
+it('10,000 records are charged once each by a service that is killed, and whose answers are cut', {
   timeout: 300_000,
 }, async () => {
   await service.start();
@@ -40,7 +40,7 @@ it('10,000 records arrive once each at a service that is killed, and whose answe
   const random = seeded(7);
   let requests = 0;
   let restarted = Promise.resolve();
-  /** The network between them: it loses requests and answers, cuts answers, and the service dies in between. */
+  /** A network that loses requests and answers and cuts answers, while the service is killed in between. */
   const fetch: typeof globalThis.fetch = async (_, init) => {
     requests += 1;
     if (requests % 12 === 0 && requests <= 12 * KILLS) {

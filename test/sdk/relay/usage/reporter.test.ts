@@ -40,7 +40,7 @@ describe('close', () => {
     expect(await bench.files()).toHaveLength(3);
   });
 
-  it('breaks off a request that has no answer at the deadline; the next start repeats it', async () => {
+  it('aborts an unanswered request at the deadline; the next start repeats it', async () => {
     const first = await bench.open({ batchRecords: 2 });
     await until(() => first.admitted).toBe(true);
     bench.service.faults.push({ kind: 'hang' });
@@ -97,7 +97,7 @@ describe('openUsageReporter', () => {
   });
 });
 
-it('two starts never make the same id', async () => {
+it('two starts never create the same id', async () => {
   const ids = new Set<string>();
   for (let start = 0; start < 3; start += 1) {
     const reporter = await bench.open();

@@ -24,7 +24,7 @@ export interface Bench {
   files(): Promise<string[]>;
 }
 
-/** A fresh bench for each test of the file; what a test opens is closed after it. */
+/** Fresh folder, clock, service and events for each test of the file. What a test opens is closed after it. */
 export function useBench(): Bench {
   let folder: string;
   let clock: FakeClock;
@@ -87,7 +87,7 @@ export function useBench(): Bench {
   };
 }
 
-/** Store usage at once, whatever the clock says. */
+/** Store usage at once, regardless of the clock. */
 export async function store(reporter: UsageReporter, usages: readonly ParticipantUsage[]): Promise<string[]> {
   const stored = usages.map((usage) => reporter.record(usage));
   await reporter.sync();

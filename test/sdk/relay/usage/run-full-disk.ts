@@ -1,4 +1,4 @@
-/** Records until the disk refuses, and then some more: `node run-full-disk.ts <spool>`. */
+/** Records until the disk is full, and then some more: `node run-full-disk.ts <spool>`. */
 import { openUsageReporter, UsageError } from '../../../../sdk/typescript/src/relay/usage/index.ts';
 
 const reporter = await openUsageReporter({

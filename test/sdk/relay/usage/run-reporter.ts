@@ -2,7 +2,7 @@
  * A relay in a process of its own, for tests that kill it: `node run-reporter.ts <spool> <url> <name> <seed>`.
  *
  * It records until it is killed and prints what was acknowledged, a line each: id, seconds, bytes out,
- * bytes in. The name `drain` records nothing: it sends what is left and prints how many it could not.
+ * bytes in. The name `drain` records nothing: it sends the rest and prints how many records remain.
  */
 import { flushCompileCache } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -18,10 +18,10 @@ const reporter = await openUsageReporter({
   relayId: 'relay-7',
   batchRecords: 40,
   batchSeconds: 0.03,
-  // Hardly any backoff: the service is asked again at once.
+  // Almost no backoff: retries are immediate.
   random: () => random() / 100,
 });
-// A process that is killed writes none.
+// A killed process would not write its compile cache.
 flushCompileCache();
 process.stdout.write('open\n');
 

@@ -7,12 +7,12 @@ const WHOLE = Buffer.concat(ENTRIES);
 const LAST_AT = WHOLE.length - ENTRIES[2]!.length;
 
 describe('a segment', () => {
-  it('gives back what was put in', () => {
+  it('returns what was stored', () => {
     expect(parseSegment(WHOLE)).toEqual({ lines: LINES, corrupt: [], tornBytes: 0 });
     expect(parseSegment(Buffer.alloc(0))).toEqual({ lines: [], corrupt: [], tornBytes: 0 });
   });
 
-  it('is text that a person can read', () => {
+  it('is readable text', () => {
     expect(encodeEntry('{"id":"a"}').toString()).toBe('0000000a 9aa4e643 {"id":"a"}\n');
   });
 
@@ -28,7 +28,7 @@ describe('a segment', () => {
     expect(parseSegment(zeros)).toEqual({ lines: LINES, corrupt: [], tornBytes: 4_096 });
   });
 
-  it('tells of damage to any byte of an entry in the middle, and still has those around it', () => {
+  it('reports damage to any byte of an entry in the middle, and keeps the others', () => {
     const start = ENTRIES[0]!.length;
     const end = LAST_AT - 1;
     for (let at = start; at < end; at += 1) {
@@ -42,7 +42,7 @@ describe('a segment', () => {
     }
   });
 
-  it('loses two entries, and says so, when the line break between them is damaged', () => {
+  it('loses two entries, and reports it, if the line break between them is damaged', () => {
     const damaged = Buffer.from(WHOLE);
     damaged[LAST_AT - 1] = 0x20;
     const bytes = ENTRIES[1]!.length + ENTRIES[2]!.length;
@@ -50,7 +50,7 @@ describe('a segment', () => {
     expect(parseSegment(damaged)).toEqual({ lines: [LINES[0]], corrupt, tornBytes: 0 });
   });
 
-  it('does not take a damaged last entry for one that was never finished', () => {
+  it('does not treat a damaged last entry as an incomplete one', () => {
     for (let at = LAST_AT + 8; at < WHOLE.length; at += 1) {
       const damaged = Buffer.from(WHOLE);
       damaged[at] = damaged[at]! ^ 0x40;

@@ -9,16 +9,16 @@ import type { Fault } from './usage-server.ts';
 const bench = useBench();
 
 const once = { interval: 1, timeout: 30_000 };
-/** Wait, without letting time pass, until something has happened. */
+/** Wait, without advancing time, until a condition holds. */
 const until = (condition: () => unknown) => expect.poll(condition, once);
-/** Let time pass in steps until something has happened. */
+/** Advance time in steps until a condition holds. */
 const pass = (stepMs: number, condition: () => unknown) =>
   expect.poll(() => {
     bench.clock.advance(stepMs);
     return condition();
   }, once);
 
-/** A reporter that has had its first answer. */
+/** A reporter after its first answer. */
 async function openAndGreet(options: Parameters<typeof bench.open>[0] = {}): Promise<UsageReporter> {
   const reporter = await bench.open(options);
   await until(() => bench.service.received.length).toBe(1);
@@ -88,10 +88,10 @@ describe('an attempt that failed', () => {
     ['half an answer', { kind: 'cut_answer' }, { reason: 'unexpected_answer', status: 200 }],
     ['500', answer(500, '{"error":"internal error"}'), { reason: 'server_error', status: 500 }],
     ['503', answer(503), { reason: 'server_error', status: 503 }],
-    ['200 of somebody else', answer(200, '<html>Log in</html>'), { reason: 'unexpected_answer' }],
+    ['200 of another server', answer(200, '<html>Log in</html>'), { reason: 'unexpected_answer' }],
     ['404', answer(404, '{"error":"not found"}'), { reason: 'unexpected_answer', status: 404 }],
     ['a redirect', answer(307, '', { location: 'https://x.test' }), { status: 307 }],
-    ['400 of somebody else', answer(400, 'Bad Request'), { reason: 'unexpected_answer', status: 400 }],
+    ['400 of another server', answer(400, 'Bad Request'), { reason: 'unexpected_answer', status: 400 }],
   ];
   it.each(FAULTS)('with %s is repeated byte by byte', async (_, fault, event) => {
     const reporter = await openAndGreet({ batchRecords: 3 });
@@ -121,7 +121,7 @@ describe('an attempt that failed', () => {
     await until(() => bench.service.charged.size).toBe(1);
   });
 
-  it('is repeated for ever, twice as late each time up to a minute', async () => {
+  it('is retried without end, with doubling delays up to a minute', async () => {
     const reporter = await openAndGreet({ batchRecords: 1 });
     bench.service.faults.push(...Array.from({ length: 200 }, () => answer(503)));
     await store(reporter, [usage()]);
@@ -132,7 +132,7 @@ describe('an attempt that failed', () => {
     expect(new Set(bench.service.batches.map((batch) => batch.body)).size).toBe(1);
   });
 
-  it('is repeated at a random moment before that', async () => {
+  it('is retried at a random time before that', async () => {
     const reporter = await openAndGreet({ batchRecords: 1, random: seeded(1) });
     bench.service.faults.push(...Array.from({ length: 300 }, () => answer(500)));
     await store(reporter, [usage()]);
@@ -146,7 +146,7 @@ describe('an attempt that failed', () => {
     expect(Math.max(...late)).toBeLessThanOrEqual(60_000);
   });
 
-  it('begins with half a second again after a success', async () => {
+  it('restarts at half a second after a success', async () => {
     const reporter = await openAndGreet({ batchRecords: 1 });
     for (let round = 0; round < 2; round += 1) {
       bench.service.faults.push(answer(500), answer(500));
@@ -157,7 +157,7 @@ describe('an attempt that failed', () => {
     expect(delays).toEqual([500, 1_000, 500, 1_000]);
   });
 
-  it('does not hold up what is recorded meanwhile, and that is sent in order afterwards', async () => {
+  it('does not block new records, which are sent in order afterwards', async () => {
     const reporter = await openAndGreet({ batchRecords: 10 });
     bench.service.faults.push(...Array.from({ length: 5 }, () => answer(500)));
     const ids = await store(reporter, usages(35));
@@ -167,7 +167,7 @@ describe('an attempt that failed', () => {
 });
 
 describe('429', () => {
-  it('waits as many seconds as it is told', async () => {
+  it('waits for Retry-After', async () => {
     const reporter = await openAndGreet({ batchRecords: 1 });
     bench.service.faults.push(answer(429, '', { 'retry-after': '42' }));
     await store(reporter, [usage()]);
@@ -193,7 +193,7 @@ describe('429', () => {
     await until(() => bench.eventsOf('send_failed')).toMatchObject([{ retryMs }]);
   });
 
-  it('is not cut short, and not drawn out, by a wall clock that is set', async () => {
+  it('is neither shortened nor extended by a wall clock that is set', async () => {
     const reporter = await openAndGreet({ batchRecords: 1 });
     bench.service.faults.push(answer(429, '', { 'retry-after': '10' }));
     await store(reporter, [usage()]);
@@ -208,7 +208,7 @@ describe('429', () => {
 });
 
 describe('400', () => {
-  it.each([1, 2, 5])('of %i bad records among 1,000 holds up no other, in few requests', async (bad) => {
+  it.each([1, 2, 5])('of %i bad records among 1,000 blocks no other, in few requests', async (bad) => {
     const names = new Set(Array.from({ length: bad }, (_, index) => `p-${97 + index * 181}`));
     bench.service.isBad = (record) => names.has(record.participant!);
     const reporter = await openAndGreet({ batchRecords: 1_000 });
@@ -219,7 +219,7 @@ describe('400', () => {
     const quarantined = bench.eventsOf('record_quarantined');
     expect(quarantined.map((event) => event.id)).toEqual(ids.filter((_, index) => names.has(`p-${index}`)));
     expect(quarantined[0]!.message).toBe('invalid request: records/0/role');
-    // Each bad record is on a path of ten halvings with two halves each, plus the question of an empty batch.
+    // Each bad record takes ten halvings with two halves each, plus one empty batch.
     expect(bench.service.received.length).toBeLessThanOrEqual(1 + 1 + bad * (2 * 10 + 1));
     expect(await bench.files()).toEqual(['quarantine.jsonl']);
   });
@@ -248,7 +248,7 @@ describe('400', () => {
     expect(bench.eventsOf('send_failed').every((event) => event.reason === 'unexpected_answer')).toBe(true);
   });
 
-  it('survives failures in the midst of the halving', async () => {
+  it('survives failures during the halving', async () => {
     bench.service.isBad = (record) => record.participant === 'p-3';
     const reporter = await openAndGreet({ batchRecords: 8 });
     await store(reporter, usages(7));
@@ -277,7 +277,7 @@ describe('400', () => {
 });
 
 describe('413', () => {
-  it('of a proxy with a smaller limit is met with smaller batches', async () => {
+  it('of a proxy with a smaller limit causes smaller batches', async () => {
     const { fetch } = bench.service;
     const small: typeof fetch = async (url, init) =>
       String(init?.body).length > 2_000 ? new Response('too large', { status: 413 }) : fetch(url, init);
@@ -303,7 +303,7 @@ describe('401', () => {
     expect([...bench.service.charged.keys()]).toEqual([...first, ...second]);
   });
 
-  it('reads the file of the key again', async () => {
+  it('rereads the key file', async () => {
     const file = join(bench.folder, 'relay.key');
     await writeFile(file, 'old-key\n');
     const reporter = await openAndGreet({ key: { file }, batchRecords: 1 });
@@ -315,7 +315,7 @@ describe('401', () => {
     expect(bench.service.received.map((each) => each.key)).toEqual(['old-key', 'old-key', 'new-key']);
   });
 
-  it('is not provoked again and again with a key that was refused', async () => {
+  it('is not repeated with a refused key', async () => {
     let reads = 0;
     const key = () => {
       reads += 1;
@@ -331,7 +331,7 @@ describe('401', () => {
     await pass(10_000, () => bench.service.charged.size).toBe(1);
   });
 
-  it('or a key that cannot be read stops nothing but the sending', async () => {
+  it('or an unreadable key stops only the sending', async () => {
     let key: (() => string) | undefined;
     const reporter = await bench.open({
       key: () => key?.() ?? Promise.reject(new Error('the vault is sealed')),
@@ -347,7 +347,7 @@ describe('401', () => {
     await pass(500, () => [...bench.service.charged.keys()]).toEqual([id]);
   });
 
-  it('with a source that never answers is a key that cannot be read', async () => {
+  it('with a source that never answers counts as an unreadable key', async () => {
     let asked = 0;
     const key = () => {
       asked += 1;
@@ -362,7 +362,7 @@ describe('401', () => {
 });
 
 describe('200', () => {
-  it('with counts that do not add up is told, and the segment stays for a look', async () => {
+  it('with inconsistent counts is reported, and the segment is kept for inspection', async () => {
     const reporter = await openAndGreet({ batchRecords: 3 });
     const text = '{"charged":1,"duplicates":1,"unbilled":0,"admitted":true}';
     bench.service.faults.push(answer(200, text));
@@ -378,7 +378,7 @@ describe('200', () => {
 });
 
 describe('admitted', () => {
-  it('is unknown before the first answer, and told when it changes', async () => {
+  it('is unknown before the first answer, and changes emit an event', async () => {
     bench.service.faults.push(answer(503), answer(503));
     const reporter = await bench.open();
     await until(() => bench.eventsOf('send_failed').length).toBe(1);
@@ -395,7 +395,7 @@ describe('admitted', () => {
     ]);
   });
 
-  it('is asked for with an empty batch 15 seconds after the last answer, give or take a fifth', async () => {
+  it('is polled with an empty batch 15 seconds after the last answer, plus or minus a fifth', async () => {
     const random = { value: 0 };
     await openAndGreet({ random: () => random.value });
     expect(bench.service.received[0]!.body).toBe('{"records":[]}');
@@ -411,7 +411,7 @@ describe('admitted', () => {
     await until(() => bench.service.received.length).toBe(3);
   });
 
-  it('comes with batches as well, so that a busy relay need not ask', async () => {
+  it('comes with batches as well, so that a busy relay need not poll', async () => {
     const reporter = await openAndGreet();
     for (let round = 1; round <= 5; round += 1) {
       await store(reporter, [usage()]);

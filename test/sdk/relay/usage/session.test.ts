@@ -4,7 +4,7 @@ import { Sessions } from '../../../../sdk/typescript/src/relay/usage/session.ts'
 import type { ParticipantUsage } from '../../../../sdk/typescript/src/relay/usage/usage-record.ts';
 import { FakeClock } from './fake-clock.ts';
 
-/** Sessions of their own, over a disk that works until it is told not to. */
+/** Sessions on a fake disk, which can be made to fail. */
 function open(): {
   clock: FakeClock;
   sessions: Sessions;
@@ -69,7 +69,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('loses no part of a second over many intervals', async () => {
+  it('loses no fraction of a second over many intervals', async () => {
     const { clock, sessions, stored } = open();
     const session = sessions.start(WHO);
     for (let interval = 0; interval < 10; interval += 1) {
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect(stored.reduce((sum, each) => sum + each.seconds, 0)).toBe(31);
   });
 
-  it('reports nothing for a clock that goes back, and days for one that leaps', async () => {
+  it('reports nothing for a clock that goes back, and days for one that jumps', async () => {
     const { clock, sessions, stored } = open();
     const session = sessions.start(WHO);
     clock.setWall(0);
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect(stored).toMatchObject([{ seconds: 200_000 }]);
   });
 
-  it('keeps what the disk refused for the next interval, and says so', async () => {
+  it('keeps what the disk refused for the next interval, and reports it', async () => {
     const { clock, sessions, stored, events, disk } = open();
     const session = sessions.start(WHO);
     session.add({ egressBytes: 100 });
@@ -129,7 +129,7 @@ describe('a session', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('that ended on a full disk is stored when there is room again', async () => {
+  it('that ended on a full disk is stored once there is space again', async () => {
     const { clock, sessions, stored, disk } = open();
     const session = sessions.start(WHO);
     clock.advance(10_000);
@@ -141,7 +141,7 @@ describe('a session', () => {
     expect(stored).toMatchObject([{ seconds: 10 }]);
   });
 
-  it('is not over while an earlier interval may still come back', async () => {
+  it('does not end while an earlier interval may still fail', async () => {
     const { clock, sessions, stored, disk } = open();
     const session = sessions.start(WHO);
     session.add({ egressBytes: 9 });
@@ -159,7 +159,7 @@ describe('a session', () => {
     expect(stored).toMatchObject([{ seconds: 30, egressBytes: 9 }]);
   });
 
-  it('refuses what is no count, and a role or tier there is not', () => {
+  it('refuses invalid counts, roles and tiers', () => {
     const { sessions } = open();
     const session = sessions.start(WHO);
     expect(() => session.add({ egressBytes: -1 })).toThrow(/egressBytes/);

@@ -11,7 +11,7 @@ import { store, usage, usages, useBench } from './reporters.ts';
 const bench = useBench();
 const until = (condition: () => unknown) => expect.poll(condition, { interval: 1, timeout: 5_000 });
 
-/** Nothing reaches the service. */
+/** The service is unreachable. */
 const offline = { fetch: () => Promise.reject(new TypeError('fetch failed')) };
 
 const linesOf = async (name: string) => parseSegment(await readFile(join(bench.folder, name))).lines;
@@ -19,7 +19,7 @@ const idsOf = async (name: string) => (await linesOf(name)).map((line) => JSON.p
 const segment = (number: number) => `${String(number).padStart(10, '0')}.segment`;
 const inUse = expect.objectContaining({ code: 'spool_in_use' });
 
-describe('what is acknowledged', () => {
+describe('an acknowledged record', () => {
   it('is on the disk, under the ids that are returned', async () => {
     const reporter = await bench.open(offline);
     const ids = await store(reporter, usages(3, { sessionId: 'alice' }));
@@ -29,7 +29,7 @@ describe('what is acknowledged', () => {
     expect(reporter.pending).toEqual({ segments: 1, records: 3 });
   });
 
-  it('is there 200 ms after it was given, and not acknowledged before', async () => {
+  it('is stored after 200 ms, and not acknowledged before', async () => {
     const reporter = await bench.open(offline);
     let stored = false;
     const storing = reporter.record(usage()).then(() => {
@@ -43,7 +43,7 @@ describe('what is acknowledged', () => {
     expect(await idsOf(segment(1))).toHaveLength(1);
   });
 
-  it('is there at once when 64 records wait', async () => {
+  it('is stored at once when 64 records wait', async () => {
     const reporter = await bench.open(offline);
     await Promise.all(usages(64).map((each) => reporter.record(each)));
     expect(await idsOf(segment(1))).toHaveLength(64);
@@ -55,7 +55,7 @@ describe('what is acknowledged', () => {
     expect((await stat(join(bench.folder, segment(1)))).mode & 0o777).toBe(0o600);
   });
 
-  it('of more than a day is several records, stored together', async () => {
+  it('of more than a day becomes several records, stored together', async () => {
     const reporter = await bench.open(offline);
     const [first] = await Promise.all([
       reporter.record(usage({ seconds: 200_000, egressBytes: 1_000_001 })),
@@ -69,7 +69,7 @@ describe('what is acknowledged', () => {
 });
 
 describe('the next start', () => {
-  it('sends what the last one left, first and under the same ids', async () => {
+  it('sends the records of the last one first, under the same ids', async () => {
     const before = await bench.open({ ...offline, batchRecords: 4 });
     const left = await store(before, usages(10));
     const closing = before.close({ deadlineSeconds: 1 });
@@ -88,13 +88,13 @@ describe('the next start', () => {
     expect(await bench.files()).toEqual([]);
   });
 
-  it('cuts what it finds by its own limits', async () => {
+  it('splits old records by its own limits', async () => {
     await writeFile(join(bench.folder, segment(3)), Buffer.concat(wireLines(25).map(encodeEntry)));
     await bench.open({ batchRecords: 10 });
     await until(() => bench.service.batches.map((batch) => batch.records.length)).toEqual([10, 10, 5]);
   });
 
-  it('never writes into a file of the last one, nor takes its number', async () => {
+  it('never writes to a file of the last one, or reuses its number', async () => {
     await writeFile(join(bench.folder, segment(7)), encodeEntry(wireLines(1)[0]!));
     await writeFile(join(bench.folder, '0000000009.kept'), '');
     const reporter = await bench.open(offline);
@@ -116,7 +116,7 @@ describe('the next start', () => {
     expect(await bench.files()).toEqual([]);
   });
 
-  it('tells of damage in the middle, sends everything that is sound, and keeps the file', async () => {
+  it('reports damage in the middle, sends all valid records, and keeps the file', async () => {
     const [first, second, third, fourth] = wireLines(4).map(encodeEntry);
     second![30] = second![30]! ^ 0x04;
     const damaged = Buffer.concat([first!, second!, third!]);
@@ -137,7 +137,7 @@ describe('the next start', () => {
     expect(await readFile(join(bench.folder, '0000000001.kept'))).toEqual(damaged);
   });
 
-  it('is not held up by a segment that cannot be read', async () => {
+  it('is not blocked by an unreadable segment', async () => {
     await mkdir(join(bench.folder, segment(1)));
     await writeFile(join(bench.folder, segment(2)), encodeEntry(wireLines(1)[0]!));
     await bench.open();
@@ -162,7 +162,7 @@ describe('a folder', () => {
     expect((await readLocks()).length).toBe(1);
   });
 
-  it('goes to one of many that want it at once', async () => {
+  it('goes to one of many concurrent reporters', async () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => bench.open(offline)));
     const winners = results.filter((result) => result.status === 'fulfilled');
     expect(winners.length).toBeLessThanOrEqual(1);
@@ -171,21 +171,21 @@ describe('a folder', () => {
     await expect(bench.open()).rejects.toEqual(inUse);
   });
 
-  it('may have a path longer than the name of a socket', async () => {
+  it("may have a path longer than a socket's limit", async () => {
     const spool = join(bench.folder, 'x'.repeat(120), 'spool');
     await bench.open({ ...offline, spool });
     await expect(bench.open({ spool })).rejects.toEqual(inUse);
   });
 
-  it('that cannot be made is told', async () => {
+  it('that cannot be created is an error', async () => {
     await writeFile(join(bench.folder, 'file'), '');
     await expect(bench.open({ spool: join(bench.folder, 'file') })).rejects.toMatchObject({ code: 'EEXIST' });
   });
 });
 
 describe('a full disk', () => {
-  it('is told to the caller, and loses nothing that was acknowledged', async () => {
-    // A limit on the size of files is refused in the middle of a write, as a full disk is.
+  it('is reported to the caller, and loses no acknowledged record', async () => {
+    // A file size limit fails in the middle of a write, like a full disk.
     const script = join(import.meta.dirname, 'run-full-disk.ts');
     const limited = `ulimit -f 8; exec "$0" "$@"`;
     const child = spawn('sh', ['-c', limited, process.execPath, script, bench.folder], {
@@ -206,7 +206,7 @@ describe('a full disk', () => {
   });
 });
 
-it('nothing is accepted once the reporter is closed', async () => {
+it('no usage is accepted once the reporter is closed', async () => {
   const reporter = await bench.open();
   const session = reporter.startSession({ role: 'host', tier: 'hd' });
   await reporter.close();

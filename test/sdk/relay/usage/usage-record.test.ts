@@ -30,7 +30,7 @@ describe('checkUsage', () => {
     );
   });
 
-  it('takes nothing at all, and a hundred days', () => {
+  it('accepts zero usage, and a hundred days', () => {
     checkUsage(usage({ seconds: 0, egressBytes: 0, ingressBytes: 0 }));
     checkUsage(usage({ seconds: 8_640_000, egressBytes: 2 ** 53 - 1 }));
   });
@@ -42,7 +42,7 @@ describe('splitByDay', () => {
     expect(splitByDay(day)).toEqual([day]);
   });
 
-  it('shares bytes by time, and neither loses nor adds any', () => {
+  it('shares bytes by time, without losing or adding any', () => {
     const count = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(
       fc.property(fc.integer({ min: 86_401, max: 8_640_000 }), count, count, (seconds, egress, ingress) => {
@@ -61,7 +61,7 @@ describe('splitByDay', () => {
 });
 
 describe('renderRecord', () => {
-  it('names the fields as the service does, and leaves out what was not given', () => {
+  it("uses the service's field names, and leaves out absent fields", () => {
     expect(JSON.parse(renderRecord('r.b.0.1', usage({ room: 'main' })))).toEqual({
       id: 'r.b.0.1',
       room: 'main',

@@ -1,4 +1,4 @@
-/** The far side: what `POST /v1/usage` does, as far as a reporter can tell, with faults on demand. */
+/** A fake service: `POST /v1/usage` as a reporter sees it, with faults on demand. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -19,7 +19,7 @@ export interface Received {
   readonly records: readonly WireRecord[];
 }
 
-/** What to do with a request instead of answering it as one should. */
+/** A fault in place of a regular answer. */
 export type Fault =
   | { readonly kind: 'refuse_connection' }
   | { readonly kind: 'lose_answer' }
@@ -27,14 +27,14 @@ export type Fault =
   | { readonly kind: 'hang' }
   | { readonly kind: 'answer'; readonly status: number; readonly text?: string; readonly headers?: object };
 
-/** Keeps what was charged by id. */
+/** Stores charged records by id. */
 export class Ledger {
   readonly charged = new Map<string, WireRecord>();
-  /** Ids that came again with other values. */
+  /** Ids that were reported again with other values. */
   readonly conflicts: string[] = [];
   admitted = true;
   exempt = false;
-  /** The service refuses a batch with such a record. */
+  /** The service refuses a batch that contains such a record. */
   isBad: (record: WireRecord) => boolean = () => false;
 
   /** Status and body of the answer. */
@@ -57,7 +57,7 @@ export class Ledger {
     return { status: 200, text: JSON.stringify({ ...counts, total, admitted: this.admitted }) };
   }
 
-  /** Seconds and bytes of everything that was charged. */
+  /** Total seconds and bytes of all charged records. */
   get sums(): { seconds: number; egressBytes: number; ingressBytes: number } {
     const sums = { seconds: 0, egressBytes: 0, ingressBytes: 0 };
     for (const record of this.charged.values()) {
@@ -69,13 +69,13 @@ export class Ledger {
   }
 }
 
-/** A service without a network: give `fetch` to the reporter. */
+/** A service without a network: pass its `fetch` to the reporter. */
 export class FakeService extends Ledger {
   readonly received: Received[] = [];
-  /** Taken one by one, each for one request. */
+  /** Each applies to one request, in order. */
   readonly faults: Fault[] = [];
   acceptKey: (key: string) => boolean = () => true;
-  /** Requests under way at this moment, and the most there ever were. */
+  /** Requests in progress, and their maximum so far. */
   inFlight = 0;
   inFlightMax = 0;
 
@@ -122,7 +122,7 @@ export class FakeService extends Ledger {
   }
 }
 
-/** A service on a port, for reporters in processes of their own; `fault` is asked about each request. */
+/** A service on a port, for reporters in other processes; `fault` is called for each request. */
 export async function listen(
   ledger: Ledger,
   fault: (records: readonly WireRecord[]) => Fault['kind'] | undefined,
@@ -151,7 +151,7 @@ export async function listen(
   };
 }
 
-/** Half of the body, and then the connection is gone. */
+/** Half of the body, then the connection breaks. */
 function cut(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-length': text.length });
   response.write(text.slice(0, text.length >> 1), () => response.destroy());

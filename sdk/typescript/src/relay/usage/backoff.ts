@@ -1,4 +1,4 @@
-/** How long to wait after a failure: exponential with full jitter, and without an end. */
+/** The wait after a failure: exponential with full jitter, without a limit on attempts. */
 const FIRST_MS = 500;
 const LONGEST_MS = 60_000;
 
@@ -17,7 +17,7 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Count a failure; the result is in milliseconds, and never below `atLeastMs`. */
+  /** Count a failure. Returns the wait in milliseconds, at least `atLeastMs`. */
   next(atLeastMs = 0): number {
     const ceilingMs = Math.min(this.#longestMs, FIRST_MS * 2 ** this.#failures);
     this.#failures += 1;

@@ -1,4 +1,4 @@
-/** Batches: how many records, and how many bytes, go into one request. Source: specification 4.12. */
+/** The number of records and bytes in one request. Source: specification 4.12. */
 export interface BatchLimits {
   readonly records: number;
   /** Of the whole body, in UTF-8. */
@@ -6,25 +6,25 @@ export interface BatchLimits {
 }
 
 export const BATCH_RECORDS_MAX = 5_000;
-/** The service takes 1 MiB. */
+/** The service accepts 1 MiB. */
 export const BATCH_BYTES_MAX = 1024 * 1024 - 1;
 
 const HEAD = '{"records":[';
 const TAIL = ']}';
 
-/** Bytes of an empty batch, to which each record adds its line and a comma. */
+/** Bytes of an empty batch. Each record adds its line and a comma. */
 export const ENVELOPE_BYTES = HEAD.length + TAIL.length;
 
 export function renderBatch(lines: readonly string[]): string {
   return `${HEAD}${lines.join(',')}${TAIL}`;
 }
 
-/** What a line adds to a body; the comma that the last one lacks is counted too. */
+/** The bytes that a line adds to a body, including a comma, which the last line does not have. */
 export function bytesOf(line: string): number {
   return Buffer.byteLength(line) + 1;
 }
 
-/** Cut lines into batches within both limits, in order. A line too long for any batch makes one alone. */
+/** Split lines into batches within both limits, in order. A line that is too long gets a batch of its own. */
 export function splitBatches(lines: readonly string[], limits: BatchLimits): string[][] {
   const batches: string[][] = [];
   let batch: string[] = [];

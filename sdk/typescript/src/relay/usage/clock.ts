@@ -1,10 +1,10 @@
-/** Time as the reporter sees it, so that tests can do without sleeping. */
+/** The reporter's clock, replaceable so that tests need not sleep. */
 export interface Clock {
-  /** Milliseconds that only ever grow; a wall clock that is set does not move them. */
+  /** Monotonic milliseconds, unaffected by changes of the wall clock. */
   now(): number;
-  /** Milliseconds since 1970, for dates that a server names. */
+  /** Milliseconds since 1970, to compare with a server's dates. */
   wallNow(): number;
-  /** Call back once after `ms`; the result cancels it. */
+  /** Call back once after `ms`. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Wait for `ms`, or until the signal is given. */
+/** Wait for `ms`, or until the signal aborts. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

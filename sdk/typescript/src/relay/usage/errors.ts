@@ -1,13 +1,13 @@
 /**
- * Stable codes of everything the reporter throws.
+ * Stable codes of all errors that the reporter throws.
  *
- * - `invalid_options`: the reporter cannot be opened like this.
+ * - `invalid_options`: the reporter cannot be opened with these options.
  * - `invalid_usage`: the usage breaks a rule of the service; nothing was stored.
- * - `spool_in_use`: another reporter, maybe of another process, has this folder.
- * - `spool_failed`: the disk refused; of this call nothing is stored, of earlier ones everything is.
- * - `spool_broken`: a refused write could not be taken back, so nothing more is accepted until the next start.
- * - `key_unreadable`: the source of the relay key failed or gave something that is no key.
- * - `closed`: the reporter was closed before.
+ * - `spool_in_use`: another reporter, possibly in another process, uses this folder.
+ * - `spool_failed`: the disk failed. Nothing of this call is stored; all earlier calls are.
+ * - `spool_broken`: a failed write could not be rolled back, so nothing more is accepted until the next start.
+ * - `key_unreadable`: the source of the relay key failed or returned something that is not a key.
+ * - `closed`: the reporter is closed.
  */
 export type UsageErrorCode =
   | 'invalid_options'
@@ -18,7 +18,7 @@ export type UsageErrorCode =
   | 'key_unreadable'
   | 'closed';
 
-/** The reporter could not be opened, or did not take usage; `code` says which. */
+/** The reporter could not be opened, or did not accept usage; `code` is the reason. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code: UsageErrorCode;

@@ -1,10 +1,10 @@
 /**
- * One owner for a folder, as long as it lives.
+ * Exclusive ownership of a folder, for the lifetime of a process.
  *
- * The owner listens on a Unix socket in the folder. The operating system stops that with the process,
- * however it ends and in whatever container it ran, so a dead owner keeps nothing and no process number
- * can be mistaken for it. Whoever wants the folder listens first and only then asks the others: of two
- * at once, the later one to ask finds the other listening. So at most one of them gets it.
+ * The owner listens on a Unix socket in the folder. The operating system closes it with the process,
+ * however it ends and in any container, so a dead owner holds nothing and pids are not needed.
+ * A process that wants the folder listens first and then connects to the other sockets: of two
+ * at once, the later one to connect finds the other listening. So at most one gets the folder.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Throws `spool_in_use` while somebody else has the folder. `handle` is of the folder, open until release. */
+/** Throws `spool_in_use` while another reporter owns the folder. `handle` is of the folder, open until release. */
 export async function lockFolder(folder: string, handle: FileHandle): Promise<FolderLock> {
   const mine = `${PREFIX}${randomBytes(6).toString('hex')}`;
   const server = await listen(addressOf(folder, handle, mine));
@@ -27,7 +27,7 @@ export async function lockFolder(folder: string, handle: FileHandle): Promise<Fo
   try {
     const others = (await locksIn(folder)).filter((name) => name !== mine);
     for (const name of others) if (await answers(addressOf(folder, handle, name))) throw inUse(folder);
-    // Somebody who was already the owner may have taken our socket for a dead one and removed it.
+    // An earlier owner may have mistaken our socket for a dead one and removed it.
     if (!(await locksIn(folder)).includes(mine)) throw inUse(folder);
     for (const name of others) await rm(join(folder, name), { force: true });
   } catch (error) {
@@ -37,7 +37,7 @@ export async function lockFolder(folder: string, handle: FileHandle): Promise<Fo
   return { release };
 }
 
-/** The path of a socket is limited to about 100 bytes; Linux offers a short one for an open folder. */
+/** Socket paths are limited to about 100 bytes; Linux offers a short one for an open folder. */
 function addressOf(folder: string, handle: FileHandle, name: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(folder, name);
 }
@@ -53,7 +53,7 @@ async function listen(path: string): Promise<Server> {
   return server.unref();
 }
 
-/** Nobody listens, or the socket is gone: every other error comes from an owner that lives. */
+/** These errors mean that the socket is dead or gone. Any other error comes from a live owner. */
 const DEAD: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOENT']);
 
 async function answers(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Where the relay key comes from. It is asked for again after a 401, so that a key can be exchanged. */
+/** The source of the relay key. It is read again after a 401, so that a key can be replaced. */
 import { readFile } from 'node:fs/promises';
 import { type Clock, pause } from './clock.ts';
 import { UsageError } from './errors.ts';
@@ -6,11 +6,11 @@ import { UsageError } from './errors.ts';
 /** The key itself, a file that holds it, or a function that fetches it. */
 export type KeySource = string | { readonly file: string } | (() => string | Promise<string>);
 
-/** Anything else in a header would make `fetch` fail with a message that quotes the key. */
+/** With other characters in a header, `fetch` would fail with a message that quotes the key. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const READ_MS_MAX = 30_000;
 
-/** Read the key from its source. Throws `key_unreadable`, at the latest when the signal is given. */
+/** Read the key from its source. Throws `key_unreadable`, at the latest when the signal aborts. */
 export async function readKey(source: KeySource, clock: Clock, signal: AbortSignal): Promise<string> {
   const over = new AbortController();
   const tooLate = pause(clock, READ_MS_MAX, AbortSignal.any([signal, over.signal]));

@@ -1,9 +1,9 @@
-/** One attempt at `POST /v1/usage`, and what its answer means. Source: specification 4.12 and 7.1. */
+/** One attempt at `POST /v1/usage`, and the meaning of its answer. Source: specification 4.12 and 7.1. */
 import type { Clock } from './clock.ts';
 import type { RetryReason } from './events.ts';
 
 const ANSWER_MS_MAX = 30_000;
-/** A server that asks for more patience than this is asked again all the same. */
+/** A longer `Retry-After` is cut to this. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
 export interface Accepted {
@@ -14,7 +14,7 @@ export interface Accepted {
   readonly admitted: boolean;
 }
 
-/** The service will never take this batch as it is, and charged nothing of it. */
+/** The service will never accept this batch, and charged none of it. */
 export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
@@ -25,7 +25,7 @@ export interface KeyRefused {
   readonly kind: 'key_refused';
 }
 
-/** Send the same again; `afterMs` is the least the server asks for. */
+/** Send the same batch again; `afterMs` is the server's minimum wait. */
 export interface Retry {
   readonly kind: 'retry';
   readonly reason: RetryReason;
@@ -42,7 +42,7 @@ export interface Post {
   readonly body: string;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
-  /** Ends the attempt; the outcome is then that of a lost connection. */
+  /** Ends the attempt. The outcome is then that of a lost connection. */
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +63,7 @@ export async function postUsage({ url, key, body, fetch, clock, signal }: Post):
       redirect: 'manual',
       signal: ending.signal,
     });
-    // An answer counts once it is there to its end, and no sooner.
+    // An answer only counts if it is complete.
     return interpret(answer, await answer.text(), clock);
   } catch (cause) {
     return retry(timedOut ? 'timeout' : 'network', { cause });
@@ -78,7 +78,7 @@ function interpret(answer: Response, text: string, clock: Clock): Outcome {
   const json = parseObject(text);
   if (status === 200) return parseAccepted(json) ?? retry('unexpected_answer', { status });
   if (status === 401) return { kind: 'key_refused' };
-  // Only the service itself says why it refuses; anything else in between must not condemn a record.
+  // Only the service itself may reject a record. Answers of proxies in between do not count.
   if (status === 400 && typeof json?.error === 'string')
     return { kind: 'refused', status, message: json.error };
   if (status === 413) return { kind: 'refused', status, message: 'the body is too large' };

@@ -1,4 +1,4 @@
-/** The usage reporter of a relay: usage in, records on disk, batches out. */
+/** The usage reporter of a relay: accepts usage, stores records on disk, sends batches. */
 import { randomBytes } from 'node:crypto';
 import { Admission } from './admission.ts';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX } from './batches.ts';
@@ -11,56 +11,56 @@ import { type SessionStart, Sessions, type UsageSession } from './session.ts';
 import { Spool } from './spool.ts';
 import { checkUsage, isIdPart, type ParticipantUsage, renderRecord, splitByDay } from './usage-record.ts';
 
-/** Where usage goes, and where it waits. */
+/** The service, the spool folder, and the limits of batches. */
 export interface UsageReporterOptions {
-  /** Address of the service, as `https://billing.example.com`. */
+  /** Base URL of the service: `https://billing.example.com`. */
   readonly url: string;
-  /** The relay key, or where it is read from: at the start, and again after each 401. */
+  /** The relay key, or its source, which is read at the start and after each 401. */
   readonly key: KeySource;
-  /** A folder on a local disk that belongs to this reporter alone. It is made if need be. */
+  /** A folder on a local disk for this reporter alone. It is created if necessary. */
   readonly spool: string;
-  /** Names the relay within its tenant: 1 to 64 of `A-Z a-z 0-9 _ -`. */
+  /** Name of the relay within its tenant: 1 to 64 of `A-Z a-z 0-9 _ -`. */
   readonly relayId: string;
   readonly onEvent?: Emit | undefined;
   /** How often running sessions become records, in seconds. Default 30. */
   readonly intervalSeconds?: number | undefined;
-  /** A batch is sent when it has so many records (default 1,000, at most 5,000), */
+  /** A batch is sent when it has this many records (default 1,000, at most 5,000), */
   readonly batchRecords?: number | undefined;
-  /** or so many bytes (default 700,000, below 1 MiB), */
+  /** or this many bytes (default 700,000, below 1 MiB), */
   readonly batchBytes?: number | undefined;
-  /** or when its first record is so many seconds old (default 5). */
+  /** or when its first record is this many seconds old (default 5). */
   readonly batchSeconds?: number | undefined;
-  /** For tests: time, chance and the network. */
+  /** For tests: time, randomness and the network. */
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** Usage in, records on disk, batches out, until `close()`. */
+/** Accepts usage, stores records on disk, sends batches, until `close()`. */
 export interface UsageReporter {
-  /** `false`: let nobody new in. It starts as `unknown`, and survives an unreachable service unchanged. */
+  /** `false`: admit no new participants. It starts as `unknown`, and keeps its value while the service is unreachable. */
   readonly admitted: Admitted;
-  /** Records that are on disk and not yet settled, in so many segment files. */
+  /** The number of unsettled records on disk, and of their segment files. */
   readonly pending: { readonly segments: number; readonly records: number };
   /**
-   * Store the usage of one participant in one interval; resolves with its ids once it is on disk.
+   * Store the usage of one participant in one interval. Resolves with its ids once it is on disk.
    *
-   * Rejects with `invalid_usage`, `spool_failed`, `spool_broken` or `closed`, and has then stored
-   * nothing: after `spool_failed` the same usage may be given again.
+   * If it rejects with `invalid_usage`, `spool_failed`, `spool_broken` or `closed`, nothing was stored:
+   * after `spool_failed` the same usage may be recorded again.
    */
   record(usage: ParticipantUsage): Promise<readonly string[]>;
-  /** Count the usage of a participant from now on, and record it in intervals. */
+  /** Measure the usage of a participant from now on, and record it in intervals. */
   startSession(start: SessionStart): UsageSession;
-  /** Bring to disk now what `record` was given, rather than within 200 ms. */
+  /** Write to disk now what `record` was given, rather than within 200 ms. */
   sync(): Promise<void>;
   /**
-   * End all sessions, bring everything to disk, and send until all is sent or the deadline has passed
-   * (default 5 seconds). What is left is sent at the next start; the result says how many records.
+   * End all sessions, write everything to disk, and send until all is sent or the deadline has passed
+   * (default 5 seconds). The rest is sent at the next start. Returns its number of records.
    */
   close(options?: { readonly deadlineSeconds?: number }): Promise<{ readonly left: number }>;
 }
 
-/** Throws `invalid_options` or `spool_in_use`, or what the file system says about the folder. */
+/** Throws `invalid_options` or `spool_in_use`, or the file system's error about the folder. */
 export async function openUsageReporter(options: UsageReporterOptions): Promise<UsageReporter> {
   const { clock = systemClock, random = Math.random, fetch = globalThis.fetch } = options;
   const limits = {
@@ -135,7 +135,7 @@ interface Parts {
 class Reporter implements UsageReporter {
   readonly #parts: Parts;
   readonly #sessions: Sessions;
-  /** Of this start alone, so that a relay that forgot its counters uses no id twice. */
+  /** Unique to this start, so that a restarted relay uses no id twice. */
   readonly #idPrefix: string;
   #intervals = 0;
   #closing: Promise<{ left: number }> | undefined;
@@ -185,7 +185,7 @@ class Reporter implements UsageReporter {
     return { left };
   }
 
-  /** The ids are made here, once, and are part of what is stored: every attempt to send repeats them. */
+  /** The ids are created here, once, and stored: every attempt to send repeats them. */
   async #store(usage: ParticipantUsage): Promise<readonly string[]> {
     checkUsage(usage);
     const parts = splitByDay(usage).map((part) => {

@@ -1,10 +1,10 @@
 /**
- * The bytes of a segment file: entries one after the other, each on a line of its own.
+ * The format of a segment file: entries one after the other, each on a line of its own.
  *
  *     <length, 8 hex digits> <CRC-32, 8 hex digits> <JSON>\n
  *
- * Length and checksum are those of the JSON in UTF-8. JSON has no line breaks, so a reader that meets
- * damage finds its way back at the next one.
+ * Length and checksum are those of the JSON in UTF-8. JSON has no line breaks, so after damage a reader
+ * continues at the next one.
  */
 import { crc32 } from 'node:zlib';
 
@@ -14,9 +14,9 @@ const LINE_BREAK = 0x0a;
 
 export interface ParsedSegment {
   readonly lines: readonly string[];
-  /** Stretches that hold no sound entry, in bytes from the start of the file. */
+  /** Damaged stretches, in bytes from the start of the file. */
   readonly corrupt: readonly { readonly offset: number; readonly bytes: number }[];
-  /** Bytes at the end of an entry that was never written whole, and so never acknowledged. */
+  /** Bytes of an incomplete entry at the end, which was never acknowledged. */
   readonly tornBytes: number;
 }
 
@@ -53,8 +53,8 @@ function decodeEntry(entry: Buffer): string | undefined {
 }
 
 /**
- * Whether this is the beginning of an entry and no more, as a killed process leaves it; after a power
- * failure it may be zeros. An entry that is as long as it says, or says nonsense, was damaged later.
+ * Whether this is an incomplete entry, as a killed process leaves it; after a power
+ * failure it may be zeros. A complete or malformed entry was damaged later.
  */
 function isTorn(rest: Buffer): boolean {
   if (rest.length < HEADER_BYTES || rest.every((byte) => byte === 0)) return true;

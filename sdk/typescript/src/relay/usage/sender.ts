@@ -1,8 +1,8 @@
 /**
- * Sends what the spool holds, oldest first, one request at a time, for as long as it takes.
+ * Sends the records of the spool, oldest first, one request at a time, until all are sent.
  *
- * Source: specification 4.12, charging rule 4. There is no limit to the attempts: a record leaves the
- * spool when the service has answered for it, and for no other reason.
+ * Source: specification 4.12, charging rule 4. The number of attempts is unlimited: a record leaves the
+ * spool only when the service has answered for it.
  */
 import type { Admission } from './admission.ts';
 import { Backoff } from './backoff.ts';
@@ -13,9 +13,9 @@ import { type KeySource, readKey } from './key.ts';
 import { type Accepted, postUsage, type Refused, type Retry } from './post-usage.ts';
 import type { Segment, Spool } from './spool.ts';
 
-/** A key that was refused is tried again this much later, in case the refusal was the mistake. */
+/** A refused key is tried again after this time, in case the refusal was a mistake. */
 const SAME_KEY_MS = 60_000;
-/** Between an answer and the empty batch that asks for `admitted`, give or take a fifth. */
+/** Time from an answer to the empty batch that asks for `admitted`, plus or minus a fifth. */
 const POLL_MS = 15_000;
 const POLL_JITTER = 0.2;
 
@@ -23,7 +23,7 @@ export interface SenderOptions {
   readonly url: string;
   readonly key: KeySource;
   readonly limits: BatchLimits;
-  /** How long the first record of a batch waits for others. */
+  /** How long the first record of a batch waits for more. */
   readonly batchMs: number;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export class Sender {
   #idle = new AbortController();
   #key: string | undefined;
   #refused: { readonly key: string; readonly at: number } | undefined;
-  /** By the monotonic clock: no request before the one, and an empty batch by the other. */
+  /** Monotonic times: the earliest time of the next request, and of the next empty batch. */
   #notBefore: number;
   #pollAt: number;
   #running: Promise<void> = Promise.resolve();
@@ -57,12 +57,12 @@ export class Sender {
     this.#running = this.#run();
   }
 
-  /** Look again whether there is something to send. */
+  /** Check again whether there is something to send. */
   wake(): void {
     this.#idle.abort();
   }
 
-  /** Send what is sealed, until all is sent or `deadlineMs` have passed; then send nothing more. */
+  /** Send sealed segments until all are sent or `deadlineMs` has passed; then stop. */
   async drain(deadlineMs: number): Promise<void> {
     const cancel = this.#options.clock.after(deadlineMs, () => this.#stop.abort());
     this.#stopPolls.abort();
@@ -99,7 +99,7 @@ export class Sender {
     await pause(this.#options.clock, ms, this.#idle.signal);
   }
 
-  /** Settle every record of a segment: accepted, or in quarantine. */
+  /** Settle every record of a segment: accepted, or quarantined. */
   async #sendSegment(segment: Segment): Promise<void> {
     const { spool, limits } = this.#options;
     const lines = await spool.read(segment);
@@ -112,8 +112,8 @@ export class Sender {
   }
 
   /**
-   * A refused batch is halved until the records at fault stand alone, so that they do not hold up the
-   * others. False means that a person should look at the segment.
+   * A refused batch is halved until the faulty records are isolated, so that they do not hold up the
+   * others. False means that a person should inspect the segment.
    */
   async #sendBatch(lines: readonly string[], segment: Segment): Promise<boolean> {
     const outcome = await this.#post(lines);
@@ -136,7 +136,7 @@ export class Sender {
     return false;
   }
 
-  /** Where nothing can be added to the quarantine, on a full disk, the segment itself is kept. */
+  /** If the quarantine cannot be written, as on a full disk, the segment itself is kept. */
   async #quarantine(line: string, message: string, segment: Segment): Promise<boolean> {
     const { spool, emit } = this.#options;
     const { id } = JSON.parse(line) as { id: string };
@@ -150,14 +150,14 @@ export class Sender {
     }
   }
 
-  /** The same batch again and again until there is a verdict on it. Throws once the sender is stopped. */
+  /** Repeat the same batch until the service accepts or refuses it. Throws if the sender is stopped. */
   async #post(lines: readonly string[]): Promise<Accepted | Refused> {
     const { signal } = this.#stop;
     for (;;) {
       const outcome = await this.#attempt(lines, signal);
       signal.throwIfAborted();
       if (outcome?.kind === 'refused' && lines.length === 1) {
-        // Before one record is condemned: who refuses even an empty batch says nothing about this one.
+        // Before a record is condemned: a service that refuses even an empty batch says nothing about the record.
         const empty = await this.#attempt([], signal);
         if (empty?.kind === 'accepted') return outcome;
       } else if (outcome) {
@@ -166,7 +166,7 @@ export class Sender {
     }
   }
 
-  /** One request, at its time. Undefined means once more, after a delay that is set already. */
+  /** One request, at its time. Undefined means retry; the delay is already set. */
   async #attempt(lines: readonly string[], signal: AbortSignal): Promise<Accepted | Refused | undefined> {
     const { url, fetch, clock, admission } = this.#options;
     await pause(clock, this.#notBefore - clock.now(), signal);
@@ -201,7 +201,7 @@ export class Sender {
     }
   }
 
-  /** The key to send with; undefined while there is none worth trying. */
+  /** The key to send with; undefined while there is no usable key. */
   async #currentKey(signal: AbortSignal): Promise<string | undefined> {
     const { key: source, clock, emit } = this.#options;
     if (this.#key !== undefined) return this.#key;
@@ -231,7 +231,7 @@ export class Sender {
     });
   }
 
-  /** Put off the next request, after a failure. */
+  /** Delay the next request, after a failure. */
   #delay(atLeastMs = 0): number {
     const delayMs = this.#backoff.next(atLeastMs);
     this.#notBefore = this.#options.clock.now() + delayMs;

@@ -1,16 +1,16 @@
 /**
- * Sessions: the stays of participants, cut into intervals that become records.
+ * Sessions: the stays of participants, split into intervals that become records.
  *
- * What a session carried is kept apart by role and tier, so that an interval in which these changed
- * becomes one record for each. What could not be stored stays here, and goes into the next interval.
+ * Usage is kept separately by role and tier, so an interval in which these changed
+ * becomes one record for each. Usage that could not be stored stays here, for the next interval.
  */
 import type { Clock } from './clock.ts';
 import type { Emit } from './events.ts';
 import { checkCount, checkUsage, type ParticipantUsage, type Role, type Tier } from './usage-record.ts';
 
-/** Whose usage is counted. */
+/** The participant of a session. */
 export interface SessionStart {
-  /** Becomes part of the ids. Default: a number made by the reporter. */
+  /** Becomes part of the ids. Default: a number from the reporter. */
   readonly sessionId?: string | undefined;
   readonly tenant?: string | undefined;
   readonly room?: string | undefined;
@@ -22,15 +22,15 @@ export interface SessionStart {
 /** The stay of one participant; the reporter counts its seconds. */
 export interface UsageSession {
   readonly id: string;
-  /** Count bytes carried since the last call. */
+  /** Count bytes since the last call. */
   add(bytes: { readonly egressBytes?: number; readonly ingressBytes?: number }): void;
-  /** From now on the participant has this role, this tier. */
+  /** From now on the participant has this role and tier. */
   change(to: { readonly role?: Role; readonly tier?: Tier }): void;
   /** The participant left. Resolves once the last interval is on disk; after a failure, call it again. */
   end(): Promise<void>;
 }
 
-/** What one session carried in one role and tier, and is not on disk yet. */
+/** The usage of one session in one role and tier that is not on disk yet. */
 interface Tally {
   readonly role: Role;
   readonly tier: Tier;
@@ -66,7 +66,7 @@ export class Sessions {
     return session;
   }
 
-  /** End all sessions; those that cannot be stored are told by events. */
+  /** End all sessions. Those that cannot be stored are reported as events. */
   async close(): Promise<void> {
     this.#cancel();
     await Promise.all([...this.#running].map((session) => this.#cut(session, () => session.end())));
@@ -126,22 +126,22 @@ class Session implements UsageSession {
     await this.cut();
   }
 
-  /** Record what was carried until now. */
+  /** Record the usage so far. */
   async cut(): Promise<void> {
     this.#countTime();
     for (const tally of this.#tallies.values()) {
       const storing = this.#record(tally).finally(() => this.#storing.delete(storing));
       this.#storing.add(storing);
     }
-    // Those of an earlier interval too: should one fail, its usage comes back, and the session is not over.
+    // Includes earlier intervals: if one fails, its usage comes back, and the session has not ended.
     const results = await Promise.allSettled(this.#storing);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     if (this.#ended) this.#onEnd();
   }
 
   /**
-   * Whole seconds go out, and what is left of one waits for the next interval: else bytes of less than
-   * a second would come with no time at all, and so below a ceiling of nothing.
+   * Whole seconds are reported. The remaining fraction waits for the next interval: otherwise its bytes
+   * would be reported with zero seconds, and so with a price ceiling of zero.
    */
   async #record(tally: Tally): Promise<void> {
     const seconds = this.#ended ? Math.round(tally.ms / 1000) : Math.floor(tally.ms / 1000);

@@ -1,12 +1,12 @@
 /**
- * Records on disk, from the moment they are acknowledged until the service has them.
+ * Records on disk, from their acknowledgement until the service has them.
  *
- * A folder of numbered segment files (`segment.ts`). New records go to the end of the open segment, and
- * many share one fsync. A sealed segment is never written again: it is what a batch is made of, and is
- * deleted once the service has settled every record of it. Segments of an earlier start are sealed.
+ * A folder of numbered segment files (`segment.ts`). New records are appended to the open segment, and
+ * many share one fsync. A sealed segment is never written again: a batch is made from it, and it is
+ * deleted once the service has settled all its records. Segments of an earlier start are sealed.
  *
  *     0000000042.segment   records to be sent
- *     0000000007.kept      a segment put aside for a person to look at
+ *     0000000007.kept      a segment for a person to inspect
  *     quarantine.jsonl     records the service refused, with the reason
  *     lock.*               the owner of the folder
  */
@@ -19,7 +19,7 @@ import type { Emit } from './events.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { encodeEntry, parseSegment } from './segment.ts';
 
-/** Whichever comes first: so many records wait for the disk, or one of them has waited so long. */
+/** Flush when this many records wait for the disk, or when one has waited this long. */
 const SYNC_RECORDS = 64;
 const SYNC_MS = 200;
 
@@ -27,20 +27,20 @@ const SEGMENT_NAME = /^(\d{10})\.(segment|kept)$/;
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** A segment never outgrows a batch, so that each is sent, and deleted, by one request. */
+  /** A segment never exceeds a batch, so that one request sends it all. */
   readonly limits: BatchLimits;
   readonly clock: Clock;
   readonly emit: Emit;
-  /** Told when there is something new to send, or soon will be. */
+  /** Called when there is something new to send, or soon will be. */
   readonly onChange: () => void;
 }
 
 export interface Segment {
   readonly path: string;
   readonly records: number;
-  /** Bytes of the file that were acknowledged. */
+  /** Acknowledged bytes of the file. */
   readonly fileBytes: number;
-  /** Some bytes are no longer what was written. */
+  /** Some bytes are damaged. */
   readonly corrupt: boolean;
 }
 
@@ -72,9 +72,9 @@ export class Spool {
   #waiting: Append[] = [];
   #waitingRecords = 0;
   #cancelSync: (() => void) | undefined;
-  /** Work on the open segment, one piece after the other. */
+  /** Serializes the work on the open segment. */
   #work: Promise<void> = Promise.resolve();
-  /** Why nothing more is accepted. */
+  /** Why no more records are accepted. */
   #refusal: UsageError | undefined;
 
   private constructor(options: SpoolOptions, directory: FileHandle, lock: FolderLock) {
@@ -83,7 +83,7 @@ export class Spool {
     this.#lock = lock;
   }
 
-  /** Take the folder, and find out what an earlier start left in it. Throws `spool_in_use`. */
+  /** Lock the folder, and load what an earlier start left in it. Throws `spool_in_use`. */
   static async open(given: SpoolOptions): Promise<Spool> {
     const options = { ...given, folder: resolve(given.folder) };
     await mkdir(options.folder, { recursive: true, mode: 0o700 });
@@ -115,7 +115,7 @@ export class Spool {
     this.#options.emit({ type: 'spool_recovered', segments, records, tornBytes });
   }
 
-  /** Returns the bytes of an entry that was being written when the earlier start ended. */
+  /** Returns the bytes of an incomplete entry from the earlier start. */
   async #recoverSegment(path: string): Promise<number> {
     let bytes: Buffer;
     try {
@@ -135,7 +135,7 @@ export class Spool {
     return tornBytes;
   }
 
-  /** What is stored and not settled. */
+  /** Stored and unsettled records. */
   get pending(): { segments: number; records: number } {
     const all = this.#open ? [...this.#sealed, this.#open] : this.#sealed;
     return { segments: all.length, records: all.reduce((sum, segment) => sum + segment.records, 0) };
@@ -146,15 +146,15 @@ export class Spool {
     return this.#open?.since;
   }
 
-  /** The segment to be sent next. */
+  /** The next segment to send. */
   oldest(): Segment | undefined {
     return this.#sealed[0];
   }
 
   /**
-   * Store lines, all of them or none; resolves once they are on the disk.
+   * Store lines, all or none. Resolves once they are on disk.
    *
-   * After `spool_failed` nothing of this call is there, so it can be made again.
+   * After `spool_failed` nothing of this call is stored, so it can be repeated.
    */
   append(lines: readonly string[]): Promise<void> {
     if (this.#refusal) return Promise.reject(this.#refusal);
@@ -168,14 +168,14 @@ export class Spool {
     return stored;
   }
 
-  /** Store what waits now. Never fails: each `append` tells its own caller. */
+  /** Store the waiting lines. Never fails: each `append` reports to its own caller. */
   sync(): Promise<void> {
     this.#cancelSync?.();
     this.#cancelSync = undefined;
     return this.#next(() => this.#writeWaiting());
   }
 
-  /** Store what waits, and end the open segment so that it can be sent. */
+  /** Store the waiting lines, and seal the open segment so that it can be sent. */
   seal(): Promise<void> {
     void this.sync();
     return this.#next(() => this.#sealOpen());
@@ -203,7 +203,7 @@ export class Spool {
     }
   }
 
-  /** As many waiting calls as fit into the open segment; at least one if it has no records yet. */
+  /** As many waiting calls as fit into the open segment; at least one if the segment is empty. */
   #takeGroup(): Append[] {
     const { limits } = this.#options;
     let records = this.#open?.records ?? 0;
@@ -246,7 +246,7 @@ export class Spool {
     const path = this.#pathOf(`${String(this.#lastNumber).padStart(10, '0')}.segment`);
     const handle = await open(path, 'ax', 0o600);
     try {
-      // Without this the name of the file, and so all of it, could be lost with the power.
+      // Without this, a power failure could lose the name of the file, and so all of it.
       await this.#directory.sync();
     } catch (error) {
       await handle.close();
@@ -258,8 +258,8 @@ export class Spool {
   }
 
   /**
-   * Take back a write that failed, so that whoever is told so may report the same usage again without
-   * having it charged twice. A file that failed once gets nothing more.
+   * Roll back a failed write, so that the caller may record the same usage again without
+   * having it charged twice. A file that failed once is not written again.
    */
   async #undo(segment: OpenSegment): Promise<void> {
     try {
@@ -275,7 +275,7 @@ export class Spool {
     const segment = this.#open;
     if (!segment) return;
     this.#open = undefined;
-    // Everything acknowledged was synced before, so that closing has nothing left to lose.
+    // Everything acknowledged was synced before, so closing cannot lose data.
     await segment.handle.close().catch(() => undefined);
     const { path, records, fileBytes } = segment;
     if (records === 0) {
@@ -286,7 +286,7 @@ export class Spool {
     this.#options.onChange();
   }
 
-  /** The records of a segment, as they were stored. Undefined puts it aside until the next start. */
+  /** The records of a segment, as they were stored. Undefined skips it until the next start. */
   async read(segment: Segment): Promise<readonly string[] | undefined> {
     try {
       const bytes = await readFile(segment.path);
@@ -298,12 +298,12 @@ export class Spool {
     }
   }
 
-  /** Where `settle` keeps a segment. */
+  /** The path at which `settle` keeps a segment. */
   keptPath(segment: Segment): string {
     return segment.path.replace(/segment$/, 'kept');
   }
 
-  /** Every record of the segment is settled: delete it, or keep it for a person to look at. */
+  /** Every record of the segment is settled: delete it, or keep it for a person to inspect. */
   async settle(segment: Segment, fate: 'delete' | 'keep'): Promise<void> {
     try {
       if (fate === 'keep' || segment.corrupt) await rename(segment.path, this.keptPath(segment));
@@ -323,7 +323,7 @@ export class Spool {
     return this.#pathOf('quarantine.jsonl');
   }
 
-  /** Keep a refused record with the reason. A crash before `settle` may put it there twice. */
+  /** Keep a refused record with the reason. After a crash before `settle` it may be there twice. */
   async quarantine(line: string, message: string): Promise<void> {
     const handle = await open(this.quarantinePath, 'a', 0o600);
     try {
@@ -334,7 +334,7 @@ export class Spool {
     }
   }
 
-  /** Store what waits and give the folder back. */
+  /** Store the waiting lines and release the folder. */
   async close(): Promise<void> {
     await this.seal();
     this.#refusal ??= new UsageError('closed', 'the reporter is closed');

@@ -1,24 +1,24 @@
 /**
- * Usage records: what one participant received and sent in one interval.
+ * Usage records: the traffic of one participant in one interval.
  *
- * Source: specification 2.6. The rules are checked here as well as by the service, because a relay can
- * still mend its call while a refused record can only be set aside.
+ * Source: specification 2.6. The rules are checked here and by the service, because a relay can
+ * still fix its call, while a refused record can only be quarantined.
  */
 import { UsageError } from './errors.ts';
 
 export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
 export const TIERS = ['audio', 'hd', 'full_hd', '2k', '2k_plus'] as const;
 
-/** What a participant is in a room; prices go by it. */
+/** The role of a participant in a room, which determines the price. */
 export type Role = (typeof ROLES)[number];
-/** How many pixels a participant receives, as prices tell them apart: see `tierOf`. */
+/** The video resolution that a participant receives, in pricing tiers: see `tierOf`. */
 export type Tier = (typeof TIERS)[number];
 
-/** What one participant received and sent in one interval. */
+/** The traffic of one participant in one interval. */
 export interface ParticipantUsage {
-  /** The participant's stay, 1 to 64 of `A-Z a-z 0-9 _ -`. It becomes part of the id. Default `0`. */
+  /** Identifies the participant's stay, 1 to 64 of `A-Z a-z 0-9 _ -`. It becomes part of the id. Default `0`. */
   readonly sessionId?: string | undefined;
-  /** If given, the service refuses the record unless the key is of this tenant. */
+  /** If given, the service refuses the record unless the key belongs to this tenant. */
   readonly tenant?: string | undefined;
   readonly room?: string | undefined;
   readonly participant?: string | undefined;
@@ -34,7 +34,7 @@ export interface ParticipantUsage {
 
 export const SECONDS_MAX = 86_400;
 
-/** An interval this long is a mistake, and would flood the spool with its parts. */
+/** A longer interval is a mistake, and would flood the spool with its parts. */
 const PARTS_MAX = 100;
 const LINE_BYTES_MAX = 65_536;
 const ID_PART = /^[A-Za-z0-9_-]{1,64}$/;
@@ -43,7 +43,7 @@ export function isIdPart(text: unknown): text is string {
   return typeof text === 'string' && ID_PART.test(text);
 }
 
-/** Which tier so many pixels are: those of all video streams that the participant receives at once. */
+/** The tier for a number of pixels: the sum of all video streams that the participant receives at once. */
 export function tierOf(pixels: number): Tier {
   if (pixels <= 0) return 'audio';
   if (pixels <= 1280 * 720) return 'hd';
@@ -79,7 +79,7 @@ function check(holds: boolean, message: string): asserts holds {
   if (!holds) throw new UsageError('invalid_usage', message);
 }
 
-/** Cut usage into parts of at most a day, with the bytes shared out by time. Nothing is lost or added. */
+/** Split usage into parts of at most a day, with bytes shared out by time. The sums stay the same. */
 export function splitByDay(usage: ParticipantUsage): ParticipantUsage[] {
   const parts = Math.max(1, Math.ceil(usage.seconds / SECONDS_MAX));
   if (parts === 1) return [usage];
@@ -98,7 +98,7 @@ export function splitByDay(usage: ParticipantUsage): ParticipantUsage[] {
   });
 }
 
-/** The record as it goes over the wire: one line of JSON. Throws `invalid_usage` when it is far too long. */
+/** The record in wire format: one line of JSON. Throws `invalid_usage` if it is far too long. */
 export function renderRecord(id: string, usage: ParticipantUsage): string {
   const line = JSON.stringify({
     id,
