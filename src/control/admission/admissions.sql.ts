@@ -11,7 +11,7 @@ export interface NewAdmission {
   readonly username: string;
   readonly skeleton: string;
   /** Thumbprint of the device's key. */
-  readonly device: string;
+  readonly thumbprint: string;
   /** What the device's token is to grant. */
   readonly role: Role;
   readonly rank: number;
@@ -98,7 +98,7 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
               where p.entered_at = now()
                  or (p.role, p.rank, p.capabilities)
                     is distinct from (before.role, before.rank, before.capabilities)
-           ), told as (
+           ), appended as (
              insert into unnumbered_events (tenant_id, type, room_uid, subject)
              select $1, 'participant_left', $2, to_jsonb(v)
                from (select ${PARTICIPANT}, '[]'::jsonb as devices
@@ -117,7 +117,7 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
       admission.roomUid,
       admission.username,
       admission.skeleton,
-      admission.device,
+      admission.thumbprint,
       admission.role,
       admission.rank,
       admission.capabilities,
@@ -166,7 +166,7 @@ export async function renewAdmission(
       admission.tenant,
       admission.roomUid,
       admission.username,
-      admission.device,
+      admission.thumbprint,
       admission.role,
       admission.rank,
       admission.capabilities,

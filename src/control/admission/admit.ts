@@ -66,7 +66,7 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
     lifetimeSeconds: entry.lifetimeSeconds,
     tenant: entry.tenant,
     username: entry.username,
-    thumbprint: entry.device,
+    thumbprint: entry.thumbprint,
     room: entry.room,
     roomUid: entry.roomUid,
     role: entry.role,

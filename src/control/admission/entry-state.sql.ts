@@ -5,7 +5,13 @@ import { bansOf } from '../moderation/bans.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
 /** One row suffices: a ban of the user, the device or the address, in this room or in all. */
-const IS_BANNED = bansOf({ tenant: 't.id', roomUid: 'r.uid', username: '$3', device: '$4', address: '$5' });
+const IS_BANNED = bansOf({
+  tenant: 't.id',
+  roomUid: 'r.uid',
+  username: '$3',
+  thumbprint: '$4',
+  address: '$5',
+});
 
 /** Everything that lets somebody in or keeps him out, as it is at one instant. */
 export interface EntryState {
@@ -28,7 +34,7 @@ export interface Entrant {
   readonly tenant: TenantId;
   readonly room: string;
   readonly username: string;
-  readonly device: string;
+  readonly thumbprint: string;
   /** The device's address, where it is known. */
   readonly address: string | undefined;
 }
@@ -54,7 +60,7 @@ export async function findEntryState(db: Db, entrant: Entrant): Promise<EntrySta
                                  where tenant_id = t.id and name = $2
                                  order by incarnation desc limit 1) r on true
             where t.id = $1`,
-    values: [entrant.tenant, entrant.room, entrant.username, entrant.device, entrant.address],
+    values: [entrant.tenant, entrant.room, entrant.username, entrant.thumbprint, entrant.address],
   });
   return rows[0]!;
 }

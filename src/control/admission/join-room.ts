@@ -64,7 +64,7 @@ async function checkJoin(
   { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
 ): Promise<Entry> {
   const { tenant } = device;
-  const state = await findEntryState(deps.db, { tenant, room, username, device: thumbprint, address });
+  const state = await findEntryState(deps.db, { tenant, room, username, thumbprint, address });
   refuseBanned(state);
   refuseInactive(state);
   refuseWithoutCredit(state);
@@ -78,7 +78,7 @@ async function checkJoin(
     tenant,
     room,
     username,
-    device: thumbprint,
+    thumbprint,
     isPresent: state.isPresent,
     ...joinGrant(device.publish),
     mayLower: false,

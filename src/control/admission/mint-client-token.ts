@@ -59,8 +59,14 @@ async function checkMint(
   request: MintRequest,
 ): Promise<Entry> {
   const { tenant, ceiling } = caller;
-  const { room, username, thumbprint: device, role } = request;
-  const state = await findEntryState(deps.db, { tenant, room, username, device, address: request.address });
+  const { room, username, thumbprint, role } = request;
+  const state = await findEntryState(deps.db, {
+    tenant,
+    room,
+    username,
+    thumbprint,
+    address: request.address,
+  });
   const { roomUid, policy } = state;
   if (roomUid === null || policy === null) throw notFound('room');
 
@@ -84,7 +90,7 @@ async function checkMint(
     policy,
     isPresent: state.isPresent,
     username,
-    device,
+    thumbprint,
     mayLower: true,
     keyId: caller.keyId,
     lastCheck: () => refuseWithoutCredit(state),

@@ -14,7 +14,7 @@ export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Pro
     `with r as (
        insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
        on conflict do nothing returning *
-     ), told as (
+     ), appended as (
        insert into unnumbered_events (tenant_id, type, room_uid, subject)
        select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from r
      )

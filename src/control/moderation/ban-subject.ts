@@ -1,5 +1,5 @@
 /**
- * Keep somebody out of a room, or of all rooms of a tenant; whoever is meant and present leaves.
+ * Keep somebody out of a room, or of all rooms of a tenant; whoever is users and present leaves.
  *
  * There is one ban of a subject in a scope. Where one stands, it is only ever made stronger.
  */
@@ -10,13 +10,13 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
+import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { participantExpelled } from '../rooms/room-events.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
 import { countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
-import { expelMeant, findMeant } from './expel-meant.ts';
+import { expelBanned, findBannedUsers } from './expel-banned.ts';
 import type { ModerationEvent, Subject } from './moderation-event.ts';
 import { recordModeration } from './record-moderation.ts';
 
@@ -47,20 +47,20 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
   // The standing of a participant is of one room.
   const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
   // The actor is among those whom a ban of his own name or device means, and nobody outranks himself.
-  const meant = await findMeant(tx, tenant, room?.uid ?? null, subject);
-  for (const each of meant) refuseWithoutStanding(standing, each);
+  const users = await findBannedUsers(tx, tenant, room?.uid ?? null, subject);
+  for (const each of users) assertOutranks(standing, each);
   if (room) refuseEnded(room);
 
   const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
   const { ban, isChanged } = await setBan(tx, tenant, { ...wanted, rank: standing.rank });
-  const left = (await expelMeant(tx, tenant, meant)).map(participantExpelled);
+  const left = (await expelBanned(tx, tenant, users)).map(participantExpelled);
   if (!isChanged) {
     if (left.length > 0) await appendEvents(tx, tenant, left);
     return { ban, event: undefined };
   }
   const { expiresAt } = ban;
-  const deed = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
-  return { ban, event: await recordModeration(tx, caller, deed, left) };
+  const act = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
+  return { ban, event: await recordModeration(tx, caller, act, left) };
 }
 
 /** `isChanged`: it is new, or stronger than the one that stood already. */

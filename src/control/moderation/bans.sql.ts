@@ -24,15 +24,15 @@ export function bansOf(entrant: {
   readonly tenant: string;
   readonly roomUid: string;
   readonly username: string;
-  readonly device: string;
+  readonly thumbprint: string;
   readonly address: string;
 }): string {
-  const { tenant, roomUid, username, device, address } = entrant;
+  const { tenant, roomUid, username, thumbprint, address } = entrant;
   return `exists (select from bans b
                    where b.tenant_id = ${tenant} and b.lifted_at is null
                      and (b.expires_at is null or b.expires_at > now())
                      and (b.room_uid is null or b.room_uid = ${roomUid})
-                     and (b.kind = 'user' and b.value = ${username} or b.kind = 'device' and b.value = ${device}
+                     and (b.kind = 'user' and b.value = ${username} or b.kind = 'device' and b.value = ${thumbprint}
                           or b.kind = 'cidr' and b.network >>= ${address}::inet))`;
 }
 
@@ -180,7 +180,7 @@ export interface BanFilter {
 }
 
 /** Bans that stand, the newest first. */
-export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
+export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
   const { roomUid, subject, after, limit } = filter;
   const { rows } = await db.query<Ban>(
     `select ${BAN} from bans b ${ROOM_OF_BAN}

@@ -3,7 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { ModerationEvent } from './moderation-event.ts';
-import { type ModerationEventFilter, selectModerationEvents } from './moderation-events.sql.ts';
+import { findModerationEvents, type ModerationEventFilter } from './moderation-events.sql.ts';
 
 /** The newest first. Fails with `not_found` where no room has, or ever had, the name. */
 export async function listModerationEvents(
@@ -12,5 +12,5 @@ export async function listModerationEvents(
   filter: ModerationEventFilter,
 ): Promise<ModerationEvent[]> {
   if (filter.room !== undefined) await getRoom(db, tenant, { name: filter.room, uid: undefined });
-  return selectModerationEvents(db, tenant, filter);
+  return findModerationEvents(db, tenant, filter);
 }

@@ -60,7 +60,7 @@ export interface ModerationEventFilter {
 }
 
 /** The newest first. */
-export async function selectModerationEvents(
+export async function findModerationEvents(
   db: Db,
   tenant: TenantId,
   { room, username, before, limit }: ModerationEventFilter,

@@ -11,7 +11,7 @@ import type { EventDeps } from '../../events/event-deps.ts';
 import { participantExpelled } from '../rooms/room-events.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
 import { type BanScope, findBrokenBans, lockBan } from './bans.sql.ts';
-import { expelMeant, findMeant } from './expel-meant.ts';
+import { expelBanned, findBannedUsers } from './expel-banned.ts';
 
 /** Longer than the call that sets a ban and one that lets somebody in take together. */
 const NEW_SECONDS = 30;
@@ -30,6 +30,6 @@ async function reapply(tx: Tx, { tenant, roomUid, subject }: BanScope): Promise<
   if (roomUid !== null) await lockRoom(tx, tenant, roomUid);
   // It may have been lifted meanwhile.
   if (!(await lockBan(tx, tenant, roomUid, subject))) return;
-  const left = await expelMeant(tx, tenant, await findMeant(tx, tenant, roomUid, subject));
+  const left = await expelBanned(tx, tenant, await findBannedUsers(tx, tenant, roomUid, subject));
   if (left.length > 0) await appendEvents(tx, tenant, left.map(participantExpelled));
 }

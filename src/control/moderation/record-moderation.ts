@@ -7,7 +7,7 @@ import type { NewEvent } from '../../events/event.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { insertModerationEvent, transactionTime } from './moderation-events.sql.ts';
 
-export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reason' | 'actor'> {
+export interface ModeratorAct extends Pick<ModerationEvent, 'action' | 'subject' | 'reason' | 'actor'> {
   /** `null`: the whole tenant. */
   readonly room: { readonly name: string; readonly uid: string } | null;
   readonly tracks?: ModerationEvent['tracks'];
@@ -16,7 +16,7 @@ export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reas
 }
 
 /**
- * Append the event of `deed`, and those of what it came to. Every deed of a moderator is something
+ * Append the event of `act`, and those of what it came to. Every act of a moderator is something
  * that relays must know of.
  *
  * This locks the tenant's events: do it last.
@@ -24,11 +24,11 @@ export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reas
 export async function recordModeration(
   tx: Tx,
   { tenant, keyId }: AuthenticatedCaller,
-  { room, tracks = [], expiresAt = null, ...deed }: Deed,
+  { room, tracks = [], expiresAt = null, ...act }: ModeratorAct,
   outcome: readonly NewEvent[] = [],
 ): Promise<ModerationEvent> {
-  const told = {
-    ...deed,
+  const record = {
+    ...act,
     room: room?.name ?? null,
     roomUid: room?.uid ?? null,
     tracks,
@@ -37,8 +37,8 @@ export async function recordModeration(
     at: await transactionTime(tx),
     expiresAt,
   };
-  const id = await appendNumberedEvents(tx, tenant, [moderated(told), ...outcome]);
-  const event = { id, ...told };
+  const id = await appendNumberedEvents(tx, tenant, [moderated(record), ...outcome]);
+  const event = { id, ...record };
   await insertModerationEvent(tx, tenant, event);
   return event;
 }

@@ -36,6 +36,6 @@ export async function unbanSubject(
   if (standing.rank < ban.rank) throw new Failure('insufficient_standing');
 
   await liftBan(tx, tenant, ban.id);
-  const deed = { action: 'unban', room, subject, reason: '', actor: standing.username } as const;
-  return { ban, event: await recordModeration(tx, caller, deed) };
+  const act = { action: 'unban', room, subject, reason: '', actor: standing.username } as const;
+  return { ban, event: await recordModeration(tx, caller, act) };
 }

@@ -22,8 +22,8 @@ const CHECK_SECONDS = 1;
 /** Between two queries, however often we are woken. */
 const CHECK_PAUSE_MS = 20;
 /** Of the time of this process, reading one tenant may take a fifth, and delay it by a second. */
-const READ_REST_FACTOR = 4;
-const READ_REST_MS_MAX = 1_000;
+const READ_PAUSE_FACTOR = 4;
+const READ_PAUSE_MS_MAX = 1_000;
 
 export interface Poll {
   readonly tenant: TenantId;
@@ -50,7 +50,7 @@ interface Channel {
   /** Something happened that the last reading, or the one under way, may not have seen. */
   isOutdated: boolean;
   reading: Promise<void> | undefined;
-  restUntil: number;
+  pausedUntil: number;
   isListening: boolean;
 }
 
@@ -107,7 +107,7 @@ export class RevocationFeed {
       readAt: performance.now(),
       isOutdated: false,
       reading: undefined,
-      restUntil: Number.NEGATIVE_INFINITY,
+      pausedUntil: Number.NEGATIVE_INFINITY,
       isListening: false,
     };
     this.#channels.set(tenant, channel);
@@ -141,8 +141,8 @@ export class RevocationFeed {
   }
 
   async #read(channel: Channel): Promise<void> {
-    const restMs = channel.restUntil - performance.now();
-    if (restMs > 0) await sleep(restMs);
+    const pauseMs = channel.pausedUntil - performance.now();
+    if (pauseMs > 0) await sleep(pauseMs);
     const begunAt = performance.now();
     channel.isOutdated = false;
     try {
@@ -150,7 +150,7 @@ export class RevocationFeed {
       channel.readAt = performance.now();
     } finally {
       const tookMs = performance.now() - begunAt;
-      channel.restUntil = performance.now() + Math.min(READ_REST_MS_MAX, tookMs * READ_REST_FACTOR);
+      channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
     }
     for (const { after, wake } of channel.waiters) if (after < (channel.snapshot?.seq ?? 0n)) wake();
   }

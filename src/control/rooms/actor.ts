@@ -41,7 +41,7 @@ export async function authorizeActor(
 }
 
 /** One acts on lower ranks only; and never on oneself, whatever ranks one's devices have. */
-export function refuseWithoutStanding(
+export function assertOutranks(
   standing: Standing,
   target: { readonly username: string; readonly rank: number },
 ): void {

@@ -5,7 +5,7 @@ import { authorizeActor } from './actor.ts';
 import type { RoomReference } from './get-participant.ts';
 import { getRoom } from './get-room.ts';
 import type { ActorName, Participant } from './participant.ts';
-import { selectParticipants } from './participants.sql.ts';
+import { findParticipants } from './participants.sql.ts';
 
 export interface RosterRequest {
   readonly room: RoomReference;
@@ -25,5 +25,5 @@ export async function listParticipants(
 ): Promise<{ readonly roomUid: string; readonly participants: Participant[] }> {
   const { uid } = await getRoom(db, tenant, request.room);
   await authorizeActor(db, tenant, { uid }, request.actor, 'roster.view');
-  return { roomUid: uid, participants: await selectParticipants(db, tenant, uid, request) };
+  return { roomUid: uid, participants: await findParticipants(db, tenant, uid, request) };
 }

@@ -50,7 +50,7 @@ export async function findParticipant(
 }
 
 /** Participants of a room by name, those who are present or all; without those hidden from `actor`. */
-export async function selectParticipants(
+export async function findParticipants(
   db: Db,
   tenant: TenantId,
   roomUid: string,
@@ -74,7 +74,7 @@ export async function selectParticipants(
 }
 
 /** Who is present in live rooms, by room and name, after one of them; with `room`, only in that of this name. */
-export async function selectPresent(
+export async function findPresentParticipants(
   db: Db,
   tenant: TenantId,
   options: {
@@ -190,7 +190,7 @@ export async function markLapsed(tx: Tx, tenant: TenantId, limit: number): Promi
 }
 
 /** Whom a ban of a user or a device means, in one live room or in all of them. */
-export interface Meant {
+export interface BannedUser {
   readonly roomUid: string;
   readonly username: string;
   readonly rank: number;
@@ -204,8 +204,8 @@ export async function findUsers(
   tenant: TenantId,
   roomUid: string | null,
   username: string,
-): Promise<Meant[]> {
-  const { rows } = await db.query<Meant>(
+): Promise<BannedUser[]> {
+  const { rows } = await db.query<BannedUser>(
     `select p.room_uid as "roomUid", p.username, p.rank,
             p.left_at is null and p.expires_at > now() as "isPresent"
        from rooms r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
@@ -221,9 +221,9 @@ export async function findUsersOfDevice(
   db: Db,
   tenant: TenantId,
   roomUid: string | null,
-  device: string,
-): Promise<Meant[]> {
-  const { rows } = await db.query<Meant>(
+  thumbprint: string,
+): Promise<BannedUser[]> {
+  const { rows } = await db.query<BannedUser>(
     `select p.room_uid as "roomUid", p.username, p.rank,
             p.left_at is null and a.expires_at > now() as "isPresent"
        from admissions a
@@ -231,7 +231,7 @@ export async function findUsersOfDevice(
        join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
       where a.tenant_id = $1 and a.device = $3 and r.state = 'LIVE' and ($2::text is null or r.uid = $2)
       order by p.room_uid, p.username`,
-    [tenant, roomUid, device],
+    [tenant, roomUid, thumbprint],
   );
   return rows;
 }

@@ -67,7 +67,7 @@ export interface RoomFilter {
 }
 
 /** Rooms, the newest first, after the one with uid `after`. */
-export async function selectRooms(
+export async function findRooms(
   db: Db,
   tenant: TenantId,
   filter: RoomFilter & { readonly after: string | undefined; readonly limit: number },
@@ -96,7 +96,7 @@ export async function selectRooms(
 }
 
 /** Live rooms by name, after the one of name `after`; with `room`, only the one of that name. */
-export async function selectLiveRooms(
+export async function findLiveRooms(
   db: Db,
   tenant: TenantId,
   options: { readonly room: string | undefined; readonly after: string | undefined; readonly limit: number },

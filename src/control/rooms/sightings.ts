@@ -62,7 +62,7 @@ export class Sightings {
     }
   }
 
-  async askForTenants(): Promise<void> {
+  async refreshTenants(): Promise<void> {
     this.#tenants = new Set(await findTenantsWithPresent(this.#db));
   }
 }

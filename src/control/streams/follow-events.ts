@@ -7,7 +7,7 @@
  */
 
 import type { Caller } from '../../access/keys/api-key.ts';
-import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
+import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -21,9 +21,9 @@ import { findNewestPlace } from '../../events/events.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Participant } from '../rooms/participant.ts';
-import { selectPresent } from '../rooms/participants.sql.ts';
+import { findPresentParticipants } from '../rooms/participants.sql.ts';
 import type { Room } from '../rooms/room.ts';
-import { selectLiveRooms } from '../rooms/rooms.sql.ts';
+import { findLiveRooms } from '../rooms/rooms.sql.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { listWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import type { EventFilter, StreamItem } from './stream-event.ts';
@@ -100,7 +100,7 @@ async function follow(deps: StreamDeps, follower: Follower, following: Following
     }
     const isDue = performance.now() >= due;
     // Looked for after the reading: of what was read, nothing happened after the key had fallen.
-    if (isDue || page.events.length > 0) refuseFallenKey(await deps.keyLookups.find(keyId));
+    if (isDue || page.events.length > 0) assertKeyStillWorks(await deps.keyLookups.find(keyId));
     for (const event of page.events) {
       if (signal.aborted) return;
       await send({ type: 'event', event });
@@ -122,7 +122,7 @@ async function sendSnapshot(
   await send({ type: 'reset' });
   return deps.streams.inTurn(tenant, following.signal, () =>
     inSnapshot(deps.db, async (tx) => {
-      refuseFallenKey((await findWorkingKeys(tx, [keyId])).get(keyId));
+      assertKeyStillWorks((await findWorkingKeys(tx, [keyId])).get(keyId));
       const newest = await findNewestPlace(tx, tenant);
       const until = performance.now() + SNAPSHOT_MS_MAX;
       for await (const item of readSnapshot(tx, tenant, following)) {
@@ -141,10 +141,12 @@ async function* readSnapshot(
 ): AsyncGenerator<StreamItem> {
   const limit = PAGE_SIZE;
   if (!only) {
-    const rooms = pages((last?: Room) => selectLiveRooms(tx, tenant, { room, after: last?.name, limit }));
+    const rooms = pages((last?: Room) => findLiveRooms(tx, tenant, { room, after: last?.name, limit }));
     for await (const subject of rooms) yield { type: 'snapshot', of: 'room', subject };
   }
-  const present = pages((last?: Participant) => selectPresent(tx, tenant, { room, after: last, limit }));
+  const present = pages((last?: Participant) =>
+    findPresentParticipants(tx, tenant, { room, after: last, limit }),
+  );
   for await (const subject of present) yield { type: 'snapshot', of: 'participant', subject };
   if (!only) {
     const waiting = pages((last?: Watchdog) =>

@@ -1,6 +1,6 @@
 /** Read a page of events, and wait for one where nothing has happened yet. */
 
-import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
+import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import type { Place } from '../../events/event.ts';
 import { findOldestPlace } from '../../events/events.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
@@ -60,7 +60,7 @@ export async function listEvents(
     const leftMs = begun + (isAtEnd ? waitMs : Math.max(waitMs, SEARCH_MS_MAX)) - performance.now();
     if (isReset || page.events.length > 0 || signal.aborted || leftMs <= 0) {
       // Looked for after the reading: of what was read, nothing happened after the key had fallen.
-      if (isLater) refuseFallenKey(await deps.keyLookups.find(keyId));
+      if (isLater) assertKeyStillWorks(await deps.keyLookups.find(keyId));
       return { isReset, events: page.events, reached };
     }
     if (isAtEnd) await deps.events.wait(tenant, reached.seq, signal, leftMs);

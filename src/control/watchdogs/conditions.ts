@@ -43,7 +43,7 @@ const HOSTS_MAX = 100;
 const ENTRIES_AND_LEAVES = ['participant_entered', 'participant_left'];
 
 /** Events that change whether a tenant is admitted. */
-export const ADMISSION_EVENTS = ['credit_spent', 'credit_restored', 'tenant_status_changed'];
+export const ADMITTED_EVENTS = ['credit_spent', 'credit_restored', 'tenant_status_changed'];
 
 export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
   max_duration: {
@@ -97,7 +97,7 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
     since: `(select coalesce(w.held_since, case when w.looked_at is null then w.created_at end, now())
          from tenants t join accounts a on a.tenant_id = t.id
         where t.id = w.tenant_id and not (t.status = 'active' and (t.exempt or a.balance > 0)))`,
-    events: ADMISSION_EVENTS,
+    events: ADMITTED_EVENTS,
     forbidden: [],
   },
 };

@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { eventsWaitFor } from '../../events/turns.sql.ts';
 import { PRESENT } from '../rooms/participants.sql.ts';
-import { ADMISSION_EVENTS, CONDITIONS, NOT_FIRED_FOR, OF_ROOM } from './conditions.ts';
+import { ADMITTED_EVENTS, CONDITIONS, NOT_FIRED_FOR, OF_ROOM } from './conditions.ts';
 import type { DueWatchdog } from './due-watchdogs.sql.ts';
 import type { Watchdog, WatchdogState } from './watchdog.ts';
 import { LISTENER_NAME } from './watchdog-listener.ts';
@@ -36,7 +36,7 @@ const NEXT_DEADLINE = `case when ${WAITS}
 
 /** An event that has not reached the listener may say that the tenant was admitted meanwhile. */
 const IS_BEHIND = `condition = 'unadmitted_for'
-  and ${eventsWaitFor(LISTENER_NAME, 'seen.tenant_id', ADMISSION_EVENTS)}`;
+  and ${eventsWaitFor(LISTENER_NAME, 'seen.tenant_id', ADMITTED_EVENTS)}`;
 
 /** What a look at a watchdog came to. */
 export interface Look {

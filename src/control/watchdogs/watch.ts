@@ -20,7 +20,7 @@ import { lockWatchdog } from './watchdogs.sql.ts';
 /** A look that an event has brought forward begins after this time at the latest. */
 export const LOOK_EVERY_SECONDS = 0.25;
 /** Another process may have claimed what is due; asking again at once would only slow it down. */
-const NAP_MS_MIN = 5;
+const PAUSE_MS_MIN = 5;
 const CLAIM_MAX = 200;
 /** A claim of a process that died ends after so long. */
 const LEASE_SECONDS = 5;
@@ -30,7 +30,7 @@ const LOOKS_AT_ONCE = 4;
 export async function watch(deps: EventDeps, soon: (ms: number) => void): Promise<void> {
   await lookAtDue(deps);
   const ms = await findMsToNextCheck(deps.db);
-  if (ms !== null && ms < LOOK_EVERY_SECONDS * 1000) soon(Math.max(ms, NAP_MS_MIN));
+  if (ms !== null && ms < LOOK_EVERY_SECONDS * 1000) soon(Math.max(ms, PAUSE_MS_MIN));
 }
 
 /** Look once at what is due now. */

@@ -47,7 +47,7 @@ const admissionOf = (username: string): NewAdmission => ({
   roomUid: stage.roomUid,
   username,
   skeleton: username,
-  device: deviceOf(username),
+  thumbprint: deviceOf(username),
   role: 'audience',
   rank: 20,
   capabilities: [],

@@ -130,7 +130,7 @@ test('a ban in all rooms waits for whoever is coming in, and finds every device'
       roomUid: stage.roomUid,
       username: 'bob',
       skeleton: 'bob',
-      device: deviceOf('another'),
+      thumbprint: deviceOf('another'),
       role: 'audience',
       rank: 20,
       capabilities: [],

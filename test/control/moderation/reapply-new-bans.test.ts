@@ -28,7 +28,7 @@ const enter = (stage: Stage, db: Parameters<typeof upsertAdmission>[0] = app.ser
     roomUid: stage.roomUid,
     username: 'bob',
     skeleton: 'bob',
-    device: deviceOf('bob'),
+    thumbprint: deviceOf('bob'),
     role: 'audience',
     rank: 20,
     capabilities: ['chat.send'],

@@ -9,8 +9,12 @@ import { openFirstRoom } from '../../../src/control/admission/open-first-room.sq
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
-import { expel, selectParticipants, selectPresent } from '../../../src/control/rooms/participants.sql.ts';
-import { findRoom, lockRoomByName, selectRooms } from '../../../src/control/rooms/rooms.sql.ts';
+import {
+  expel,
+  findParticipants,
+  findPresentParticipants,
+} from '../../../src/control/rooms/participants.sql.ts';
+import { findRoom, findRooms, lockRoomByName } from '../../../src/control/rooms/rooms.sql.ts';
 import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/settle-watchdog.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
@@ -137,7 +141,7 @@ describe('what a room that many have left costs', () => {
     roomUid,
     username: 'newcomer',
     skeleton: 'newcomer',
-    device: 'device',
+    thumbprint: 'device',
     role: 'audience' as const,
     rank: 20,
     capabilities: [],
@@ -149,14 +153,21 @@ describe('what a room that many have left costs', () => {
   test.each<[string, (db: Tx) => Promise<unknown>]>([
     ['locking it', (db) => lockRoomByName(db, tenant, 'lobby')],
     ['its number of participants', (db) => findRoom(db, tenant, { uid: roomUid })],
-    ['the list of live rooms', (db) => selectRooms(db, tenant, { ...rooms, state: 'LIVE' })],
-    ['the roster', (db) => selectParticipants(db, tenant, roomUid, page)],
-    ['a page of it', (db) => selectParticipants(db, tenant, roomUid, { ...page, after: 'here18' })],
-    ['who is present', (db) => selectPresent(db, tenant, { room: undefined, after: undefined, limit: 200 })],
+    ['the list of live rooms', (db) => findRooms(db, tenant, { ...rooms, state: 'LIVE' })],
+    ['the roster', (db) => findParticipants(db, tenant, roomUid, page)],
+    ['a page of it', (db) => findParticipants(db, tenant, roomUid, { ...page, after: 'here18' })],
+    [
+      'who is present',
+      (db) => findPresentParticipants(db, tenant, { room: undefined, after: undefined, limit: 200 }),
+    ],
     [
       'who is present after somebody',
       (db) =>
-        selectPresent(db, tenant, { room: 'lobby', after: { roomUid, username: 'here18' }, limit: 200 }),
+        findPresentParticipants(db, tenant, {
+          room: 'lobby',
+          after: { roomUid, username: 'here18' },
+          limit: 200,
+        }),
     ],
     ['somebody new', (db) => countOthers(db, newcomer(), 1000)],
     ['a name', (db) => hasLookalike(db, newcomer())],

@@ -23,7 +23,7 @@ async function enter(tenant: TenantId, roomUid: string, username: string): Promi
     roomUid,
     username,
     skeleton: username,
-    device: 'd',
+    thumbprint: 'd',
     role: 'audience',
     rank: 20,
     capabilities: [],

@@ -42,7 +42,7 @@ const recordsOf = (...records: Partial<UsageRecord>[]) =>
 async function openSightings(): Promise<Sightings> {
   const { db, metrics } = app.service.deps;
   const sightings = new Sightings(db, metrics.sightingsDropped);
-  await sightings.askForTenants();
+  await sightings.refreshTenants();
   return sightings;
 }
 
@@ -153,7 +153,7 @@ describe('what records tell', () => {
     sightings.note(id, recordsOf({}));
     await sightings.write();
     expect(await seen()).toStrictEqual(['ann unseen']);
-    await sightings.askForTenants();
+    await sightings.refreshTenants();
     sightings.note(id, recordsOf({}));
     await sightings.write();
     expect(await seen()).toStrictEqual(['ann hd']);

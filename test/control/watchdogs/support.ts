@@ -65,7 +65,7 @@ export async function enter(
     roomUid: room.uid,
     username,
     skeleton: username,
-    device: `device of ${username}`,
+    thumbprint: `device of ${username}`,
     role,
     rank: 0,
     capabilities: ['publish.audio'],
