@@ -6,8 +6,8 @@ import { DEFAULT_POLICY } from '../rooms/room.ts';
 import { ROOM } from '../rooms/rooms.sql.ts';
 
 /**
- * Open the first room of this name. Returns its uid, or that of the live room which somebody else
- * has opened meanwhile; `undefined` when that one has even ended already.
+ * Open the first room of this name. Returns its uid, or that of the live room that another call has opened
+ * meanwhile; `undefined` if that room has already ended.
  */
 export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<string | undefined> {
   const opened = await db.query<{ uid: string }>(

@@ -1,4 +1,4 @@
-/** End a room as a moderator: as any end, and for the record. */
+/** End a room as a moderator, and record the act. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';

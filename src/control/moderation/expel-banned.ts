@@ -1,4 +1,4 @@
-/** Make those leave whom a ban of a user or a device means. */
+/** Expel the users that a ban covers. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from '../rooms/participant.ts';
@@ -7,8 +7,8 @@ import { lockRooms } from '../rooms/rooms.sql.ts';
 import type { Subject } from './moderation-event.ts';
 
 /**
- * `roomUid`: `null` stands for every live room. Who has an address is known to relays only; they refuse
- * whom a ban of addresses means.
+ * `roomUid`: `null` means every live room. Only relays know the addresses of users, so they enforce bans of
+ * address ranges.
  */
 export async function findBannedUsers(
   tx: Tx,
@@ -27,8 +27,8 @@ export async function findBannedUsers(
 }
 
 /**
- * Returns those who were present. All rooms are locked, in order, before anybody leaves: every transaction
- * that needs several rooms locks them in this order.
+ * Returns the users who were present. All rooms are locked first, in the order in which every transaction
+ * locks several rooms.
  */
 export async function expelBanned(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Find the participant whom a moderator means, and whether he may. */
+/** Find the target of a moderator's act, and check that the actor may act on it. */
 
 import type { Capability } from '../../access/rights/capabilities.ts';
 import type { Tx } from '../../base/db/pool.ts';

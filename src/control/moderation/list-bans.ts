@@ -1,4 +1,4 @@
-/** Read the bans that stand. */
+/** Read the active bans. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { getRoom } from '../rooms/get-room.ts';
@@ -10,7 +10,7 @@ export interface BansRequest extends Omit<BanFilter, 'roomUid'> {
   readonly room: string | undefined;
 }
 
-/** The newest first. Fails with `not_found` where there is no such room. */
+/** Newest first. Fails with `not_found` if there is no such room. */
 export async function listBans(db: Db, tenant: TenantId, { room, ...filter }: BansRequest): Promise<Ban[]> {
   const found = room === undefined ? undefined : await getRoom(db, tenant, { name: room, uid: undefined });
   return findBans(db, tenant, { ...filter, roomUid: found?.uid });

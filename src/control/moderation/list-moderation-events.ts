@@ -5,7 +5,7 @@ import { getRoom } from '../rooms/get-room.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { findModerationEvents, type ModerationEventFilter } from './moderation-events.sql.ts';
 
-/** The newest first. Fails with `not_found` where no room has, or ever had, the name. */
+/** Newest first. Fails with `not_found` if no room ever had the name. */
 export async function listModerationEvents(
   db: Db,
   tenant: TenantId,

@@ -2,7 +2,7 @@
  * Applies new bans once more, to users who entered while the ban was being set.
  *
  * An entry checks the bans that are committed at that moment, and a ban expels the users who are present at
- * that moment. Two transactions at once may miss each other; this finds what they left.
+ * that moment. Two concurrent transactions may miss each other; this expels the users they missed.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -13,11 +13,11 @@ import { lockRoom } from '../rooms/rooms.sql.ts';
 import { type BanScope, findBrokenBans, lockBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
 
-/** Longer than the call that sets a ban and one that lets somebody in take together. */
+/** Longer than a call that sets a ban and a call that admits a user take together. */
 const NEW_SECONDS = 30;
 const BANS_AT_ONCE = 100;
 
-/** However many processes do it, each user leaves once. */
+/** Several processes may run this at once: each user leaves once. */
 export async function reapplyNewBans(deps: Pick<EventDeps, 'db' | 'events'>): Promise<void> {
   const broken = await findBrokenBans(deps.db, { seconds: NEW_SECONDS, limit: BANS_AT_ONCE });
   for (const scope of broken) {

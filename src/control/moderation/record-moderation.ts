@@ -1,4 +1,4 @@
-/** Tell what a moderator did, and keep it for ever. */
+/** Append the event of a moderator's act, and record it permanently. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -16,10 +16,9 @@ export interface ModeratorAct extends Pick<ModerationEvent, 'action' | 'subject'
 }
 
 /**
- * Append the event of `act`, and those of what it came to. Every act of a moderator is something
- * that relays must know of.
+ * Append the event of `act`, and those of its outcome. Relays must learn of every moderator's act.
  *
- * This locks the tenant's events: do it last.
+ * This locks the tenant's events: call it last in the transaction.
  */
 export async function recordModeration(
   tx: Tx,
@@ -43,7 +42,7 @@ export async function recordModeration(
   return event;
 }
 
-/** The event of what a moderator did. Its number becomes the id of the record. */
+/** The event of a moderator's act. Its number becomes the id of the record. */
 export function moderated(event: Omit<ModerationEvent, 'id'>): NewEvent {
   return { type: 'moderation', roomUid: event.roomUid, subject: event, revokes: true };
 }

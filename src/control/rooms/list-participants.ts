@@ -10,14 +10,14 @@ import { findParticipants } from './participants.sql.ts';
 export interface RosterRequest {
   readonly room: RoomReference;
   readonly actor: ActorName | undefined;
-  /** Those who have left, too. */
+  /** Also participants who have left. */
   readonly includeLeft: boolean;
-  /** The last name of the page before. */
+  /** The last name of the previous page. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** Without those who are hidden from the actor. Fails with `not_found` and `capability_required`. */
+/** Omits participants hidden from the actor. Fails with `not_found` and `capability_required`. */
 export async function listParticipants(
   db: Db,
   tenant: TenantId,

@@ -7,11 +7,11 @@ import { findRoom, findRooms, type RoomFilter } from './rooms.sql.ts';
 
 export interface RoomPage {
   readonly rooms: readonly Room[];
-  /** Uid of the last room, where there are more; `undefined`: there is no next page. */
+  /** Uid of the last room, if there are more; `undefined`: there is no next page. */
   readonly end: string | undefined;
 }
 
-/** `after` is the end of the page before. Fails where it is none. */
+/** `after` is the `end` of the previous page. Fails if it is not a room. */
 export async function listRooms(
   db: Db,
   tenant: TenantId,

@@ -17,7 +17,7 @@ import { participantLeft } from './room-events.ts';
 const PARTICIPANTS_AT_ONCE = 100;
 const TENANTS_LOOKED_FOR = 1_000;
 
-/** Every tenant apart, so that none waits for the events of another. */
+/** One transaction per tenant, so that no tenant waits for the events of another. */
 export async function sweepParticipants(deps: EventDeps): Promise<void> {
   for (const tenant of await findTenantsWithLapsed(deps.db, TENANTS_LOOKED_FOR)) {
     let left: number;

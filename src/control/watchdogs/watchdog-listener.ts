@@ -1,5 +1,5 @@
 /**
- * Watchdogs listen to what happens to rooms and to credit, so that no operation has to know of them.
+ * Wakes watchdogs on events of rooms and credit, so that other operations need not know of watchdogs.
  *
  * After an event the listener brings the next look forward; the timer (`watch.ts`) looks and decides.
  */
