@@ -1,6 +1,4 @@
-/**
- * SQL that admits users: it writes `participants` and `admissions` in one statement. Uses database time.
- */
+/** SQL that admits users, in `participants` and `admissions` with one statement. Uses database time. */
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';

@@ -12,7 +12,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ActorName } from './participant.ts';
 import { findActor } from './participants.sql.ts';
 
-/** The rank with which an actor acts. */
+/** An actor and the rank it acts with. */
 export interface Standing {
   /** `null`: the tenant itself. */
   readonly username: string | null;

@@ -30,7 +30,7 @@ export interface Participant {
   readonly rank: number;
   /** What the last token was to grant; a join does not lower a user who is present. */
   readonly capabilities: readonly string[];
-  /** The capabilities that a moderator has taken away. */
+  /** The publish rights that a moderator has taken away. */
   readonly muted: readonly PublishRight[];
   readonly publishRevoked: readonly PublishRight[];
   readonly tier: Tier | null;

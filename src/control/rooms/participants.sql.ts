@@ -158,11 +158,11 @@ export async function expel(
 }
 
 /** Some of the tenants with participants whose last token expired and who are not marked as left. */
-export async function findTenantsWithLapsed(db: Db, limit: number): Promise<TenantId[]> {
+export async function findTenantsWithExpired(db: Db, limit: number): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>(
     `select distinct tenant_id as tenant
        from (select tenant_id from participants
-              where left_at is null and expires_at <= now() order by expires_at limit $1) lapsed`,
+              where left_at is null and expires_at <= now() order by expires_at limit $1) expired`,
     [limit],
   );
   return rows.map((row) => row.tenant);
@@ -172,16 +172,16 @@ export async function findTenantsWithLapsed(db: Db, limit: number): Promise<Tena
  * Mark some participants as left whose last token expired, and return them. Rows that a renewal or another
  * sweep has locked are skipped.
  */
-export async function markLapsed(tx: Tx, tenant: TenantId, limit: number): Promise<Participant[]> {
+export async function markExpired(tx: Tx, tenant: TenantId, limit: number): Promise<Participant[]> {
   const { rows } = await tx.query<Participant>(
-    `with lapsed as (
+    `with expired as (
        select room_uid, username from participants
         where tenant_id = $1 and left_at is null and expires_at <= now()
         order by expires_at limit $2 for update skip locked
      ), p as (
        update participants p set left_at = p.expires_at, leave_reason = 'expired'
-         from lapsed l
-        where p.tenant_id = $1 and p.room_uid = l.room_uid and p.username = l.username
+         from expired e
+        where p.tenant_id = $1 and p.room_uid = e.room_uid and p.username = e.username
        returning p.*
      )
      select ${PARTICIPANT}, '[]'::jsonb as devices

@@ -1,8 +1,8 @@
 /**
  * What usage records say about participants: when they were last seen, and in which tier.
  *
- * Charging does not wait for it. The newest sighting of each participant is kept in memory and written every
- * second; excess sightings are dropped. No single sighting matters, because relays report present
+ * Charging does not wait for sightings. The newest sighting of each participant is kept in memory and written
+ * every second; excess sightings are dropped. No single sighting matters, because relays report present
  * participants again half a minute later. Sightings append no events.
  */
 import type { Db } from '../../base/db/pool.ts';

@@ -9,7 +9,7 @@ export interface DueWatchdog {
   readonly roomUid: string;
 }
 
-/** Claim some of the watchdogs that are due. After `leaseSeconds`, another process may claim it. */
+/** Claim some of the watchdogs that are due. After `leaseSeconds`, another process may claim them. */
 export async function claimDueWatchdogs(
   db: Db,
   { limit, leaseSeconds }: { readonly limit: number; readonly leaseSeconds: number },
