@@ -1,7 +1,7 @@
 /**
- * Which device is joining: the check of a device credential.
+ * Authenticates a joining device by its device credential.
  *
- * Source: specification 4.11. As with API keys, one message for every cause.
+ * Source: specification 4.11. As with API keys, every failure gives the same message.
  */
 
 import { Failure } from '../../base/failure.ts';
@@ -13,9 +13,9 @@ import { findWorkingCredential } from './device-credentials.sql.ts';
 /**
  * The device behind an `Authorization` header.
  *
- * Fails with `invalid_api_key`, also for a relay key; with `permission_denied` for a credential that
- * may publish nothing, and for a backend key, which is no credential of a device however much it
- * may do elsewhere; with `too_many_failed_keys`.
+ * Fails with `invalid_api_key`, also for a relay key; with `permission_denied` for a credential without
+ * publish rights, and for a backend key, because only device credentials may join; with
+ * `too_many_failed_keys`.
  */
 export async function authenticateDevice(
   deps: KeyDeps,

@@ -12,14 +12,14 @@ import { insertCredential } from './device-credentials.sql.ts';
 
 export interface CreatedCredential {
   readonly credential: DeviceCredential;
-  /** Shown once, in the answer to this request; only its hash is kept. */
+  /** Returned once, in the response to this request; only its hash is stored. */
   readonly plaintext: string;
 }
 
 /**
- * `undefined` where it would have expired already: each door has its own name for that field.
+ * Returns `undefined` if the credential would already be expired: each door names that field differently.
  *
- * Fails with `ceiling_exceeded` where a join would get what the caller's key may not mint.
+ * Fails with `ceiling_exceeded` if a join would grant more than the caller's key may mint.
  */
 export async function createCredential(
   tx: Tx,

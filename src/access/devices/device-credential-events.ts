@@ -4,9 +4,9 @@ import type { DeviceCredential } from './device-credential.ts';
 
 /** The subject of `device_credential_created`, `device_credential_rotated` and `device_credential_revoked`. */
 export interface DeviceCredentialChange {
-  /** Of a rotation, the new credential. */
+  /** For a rotation, the new credential. */
   readonly credential: DeviceCredential;
-  /** Of a rotation: the id of the old credential, and when that stops working. */
+  /** For a rotation: the id of the old credential, and when it stops working. */
   readonly replacedId: string | null;
   readonly replacedRetiresAt: Date | null;
 }

@@ -1,9 +1,8 @@
 /**
- * Device credentials: what a device without a back end shows to join a room.
+ * Device credentials, with which a device without a back end joins rooms.
  *
- * Source: specification 4.11 and 5. The plaintext is `dev_<16 hex>_<secret>`, made, hashed and
- * compared as an API key is. What a credential may publish and which rooms it may join is fixed when
- * it is created; a request can only ask for less.
+ * Source: specification 4.11 and 5. The plaintext is `dev_<16 hex>_<secret>`, generated, hashed and compared
+ * like an API key. Publish rights and rooms are fixed at creation; a request can only ask for less.
  */
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -14,10 +13,10 @@ export const CREDENTIAL_PREFIX = 'dev';
 
 export const ROOM_PATTERNS_MAX = 100;
 
-/** What its owner decides about a credential. */
+/** What the tenant sets when it creates a credential. */
 export interface DeviceGrant {
   readonly name: string;
-  /** Empty: the credential exists, but nothing can be joined with it. */
+  /** Empty: the credential cannot join any room. */
   readonly publish: readonly PublishRight[];
   /** Names and patterns; `null`: every room of the tenant. */
   readonly rooms: readonly string[] | null;

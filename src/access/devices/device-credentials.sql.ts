@@ -8,7 +8,7 @@ import type { Device, DeviceCredential, DeviceGrant } from './device-credential.
 const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",
   ${LIFE_COLUMNS}`;
 
-/** The device whose credential has this id, with the hash to check it by, if the credential works now. */
+/** The device with this credential id, and the hash to verify its secret, if the credential works now. */
 export async function findWorkingCredential(
   db: Db,
   id: string,
@@ -23,7 +23,7 @@ export async function findWorkingCredential(
   return rows[0];
 }
 
-/** Nothing is inserted, and `undefined` returned, where the credential would have expired already. */
+/** Inserts nothing and returns `undefined` if the credential would already be expired. */
 export async function insertCredential(
   db: Db,
   tenant: TenantId,
@@ -63,13 +63,13 @@ export async function findCredentials(
   return rows;
 }
 
-/** Locks it, so that of two changes at once the second one sees what the first one did. */
+/** Locks the row, so that the second of two concurrent changes sees the result of the first. */
 export async function lockCredential(
   tx: Tx,
   tenant: TenantId,
   id: string,
 ): Promise<DeviceCredential | undefined> {
-  // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
+  // PostgreSQL rejects text that contains NUL.
   if (!isKeyId(id)) return undefined;
   const { rows } = await tx.query<DeviceCredential>(
     `select ${COLUMNS} from device_credentials where tenant_id = $1 and id = $2 for no key update`,

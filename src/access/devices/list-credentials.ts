@@ -1,10 +1,10 @@
-/** Device credentials of a tenant, the oldest first: revoked and expired ones too, never a secret. */
+/** Device credentials of a tenant, oldest first, including revoked and expired ones. Never a secret. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { DeviceCredential } from './device-credential.ts';
 import { findCredentials } from './device-credentials.sql.ts';
 
-/** Those after the credential `after`, up to `limit`; without them, all. */
+/** Up to `limit` credentials after the credential `after`; without `page`, all of them. */
 export function listCredentials(
   db: Db,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-/** Revoke a device credential at once. Tokens that were minted with it live until they expire. */
+/** Revoke a device credential at once. Tokens minted with it stay valid until they expire. */
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -8,7 +8,7 @@ import type { DeviceCredential } from './device-credential.ts';
 import { deviceCredentialRevoked } from './device-credential-events.ts';
 import { lockCredential } from './device-credentials.sql.ts';
 
-/** Returns it as it is then. One that is revoked stays as it is. */
+/** Returns the credential after the change. Revoking a revoked credential changes nothing. */
 export async function revokeCredential(tx: Tx, tenant: TenantId, id: string): Promise<DeviceCredential> {
   const credential = await lockCredential(tx, tenant, id);
   if (!credential) throw notFound('device credential');

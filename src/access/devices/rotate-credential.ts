@@ -1,4 +1,4 @@
-/** Replace a device credential by a new one of the same grant while the old one works on for a while. */
+/** Replace a device credential with a new one of the same grant. The old one works until its overlap ends. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -14,7 +14,7 @@ export interface RotatedCredential extends CreatedCredential {
   readonly oldCredentialRetires: Date;
 }
 
-/** As a key, a credential has one successor. One that has expired has none: it would have expired too. */
+/** Like a key, a credential has one successor. An expired one has none, because it would be expired too. */
 export async function rotateCredential(
   tx: Tx,
   tenant: TenantId,

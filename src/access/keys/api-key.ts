@@ -1,9 +1,9 @@
 /**
  * API keys: their form, their secrets and their life.
  *
- * Source: specification 2.4 and 3.2. The plaintext is `<prefix>_<16 hex>_<secret>`, where the secret
- * is 256 random bits in base64url. Only its SHA-256 is stored: a slow hash would protect a secret
- * that somebody might guess, and nobody guesses 256 bits.
+ * Source: specification 2.4 and 3.2. The plaintext is `<prefix>_<16 hex>_<secret>`, where the secret is 256
+ * random bits in base64url. Only its SHA-256 is stored: a slow hash protects guessable secrets, and 256
+ * random bits cannot be guessed.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { randomHex } from '../../base/lib/ids.ts';
@@ -12,13 +12,13 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 export const KEY_KINDS = ['backend', 'relay'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** Characters; of a device credential too. Source: specification 8. */
+/** In characters; also for device credentials. Source: specification 8. */
 export const KEY_NAME_LENGTH_MAX = 100;
 
-/** From its creation until it is revoked or replaced. A device credential has the same. */
+/** The life of an API key or device credential, from creation to revocation or replacement. */
 export interface KeyLife {
   readonly createdAt: Date;
-  /** Only while the overlap of a rotation is running. */
+  /** Set only during the overlap of a rotation. */
   readonly retiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -29,7 +29,7 @@ export interface ApiKey extends KeyLife {
   readonly kind: KeyKind;
 }
 
-/** Whom a verified key speaks for. */
+/** The owner of a verified key. */
 export interface Caller {
   readonly tenant: TenantId;
   readonly keyId: string;
@@ -52,10 +52,7 @@ export function hashKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/**
- * The id inside a key; `undefined` where the text cannot be a key of this deployment at all, which
- * spares the database the question.
- */
+/** The id inside a key; `undefined` if the text cannot be a key of this deployment, which saves a query. */
 export function keyIdOf(plaintext: string, prefix: string): string | undefined {
   const [, itsPrefix, id] = /^([A-Za-z0-9]+)_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/.exec(plaintext) ?? [];
   return itsPrefix === prefix ? id : undefined;
@@ -67,7 +64,7 @@ export function isKeyId(text: string): boolean {
 
 const NO_KEY = Buffer.alloc(32);
 
-/** Compare in constant time. An id that does not exist costs what a wrong secret costs. */
+/** Compare in constant time. An unknown id takes as long as a wrong secret. */
 export function secretMatches(plaintext: string, storedHash: Buffer | undefined): boolean {
   return timingSafeEqual(hashKey(plaintext), storedHash ?? NO_KEY) && storedHash !== undefined;
 }

@@ -1,12 +1,12 @@
-/** Whoever is served for long is served only while the key stands that the call was made with. */
+/** Long-lived calls end when their API key stops working. */
 import { Failure } from '../../base/failure.ts';
 import type { KeyInUse } from './keys.sql.ts';
 
 /**
- * Fails as a new call would, with `invalid_api_key` or `tenant_not_active`. `key` is what a look-up of
- * the working key has just found.
+ * Fails as a new call would, with `invalid_api_key` or `tenant_not_active`. `key` is the result of a fresh
+ * look-up.
  */
-export function refuseFallenKey(key: Pick<KeyInUse, 'status'> | undefined): void {
+export function assertKeyStillWorks(key: Pick<KeyInUse, 'status'> | undefined): void {
   if (!key) throw new Failure('invalid_api_key');
   if (key.status === 'deleted') throw new Failure('tenant_not_active');
 }

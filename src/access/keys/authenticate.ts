@@ -1,4 +1,4 @@
-/** Who is calling: the check of an API key. Source: specification 5. One message for every cause. */
+/** Authenticates callers by API key. Source: specification 5. Every failure gives the same message. */
 
 import { Failure } from '../../base/failure.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
@@ -20,7 +20,7 @@ export interface AuthenticatedCaller extends Caller {
   readonly ceiling: KeyCeiling;
 }
 
-/** As `authenticateKey`, and fails with `invalid_api_key` for a working key of the other kind too. */
+/** Like `authenticateKey`, but also fails with `invalid_api_key` for a working key of the other kind. */
 export async function authenticate(
   deps: KeyDeps,
   authorization: string | undefined,
@@ -33,10 +33,9 @@ export async function authenticate(
 }
 
 /**
- * The caller behind an `Authorization` header, with a working key of whichever kind.
+ * The caller behind an `Authorization` header, with a working key of either kind.
  *
- * Fails with `invalid_api_key`; with `too_many_failed_keys` when the address has used up its wrong
- * guesses.
+ * Fails with `invalid_api_key`; with `too_many_failed_keys` when the address has used up its wrong guesses.
  */
 export async function authenticateKey(
   deps: KeyDeps,

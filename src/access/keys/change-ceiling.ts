@@ -1,4 +1,4 @@
-/** Change what tokens that are minted with a key may carry at most. */
+/** Change the ceiling of a key: the most that tokens minted with it may carry. */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
@@ -6,9 +6,9 @@ import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import { lockCeiling, updateCeiling } from './keys.sql.ts';
 
 /**
- * Returns the ceiling as it is then; without a change, as it is. Fails with `not_found`.
+ * Returns the resulting ceiling. An empty change only reads it. Fails with `not_found`.
  *
- * Keys that were made with this one, or replaced it, have ceilings of their own and keep them.
+ * Keys created with this one, or that replaced it, keep their own ceilings.
  */
 export async function changeCeiling(
   db: Pool,

@@ -1,7 +1,7 @@
 /**
  * Create an API key. Source: specification 4.8.
  *
- * It has the ceiling of the key that makes it: whoever holds a key cannot make one that may do more.
+ * It inherits the ceiling of the key that creates it, so a caller cannot create a more powerful key.
  */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
@@ -12,7 +12,7 @@ import { insertKey } from './keys.sql.ts';
 
 export interface CreatedKey {
   readonly key: ApiKey;
-  /** Shown once, in the answer to this request; only its hash is kept. */
+  /** Returned once, in the response to this request; only its hash is stored. */
   readonly plaintext: string;
 }
 

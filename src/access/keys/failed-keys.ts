@@ -1,10 +1,10 @@
 /**
- * The budget of wrong keys that an address has, counted across all processes.
+ * The budget of wrong keys per address, counted across all processes.
  *
- * A wrong key of the right form costs one look-up and one count. Once an address has used up its
- * budget, this process refuses it from memory until the window ends, and the database hears nothing
- * more of it. Keys that worked here before are asked about all the same, so that a stranger behind a
- * shared address cannot lock a neighbour out; they are still verified, every time.
+ * A well-formed wrong key costs one look-up and one count. Once an address has used up its budget, this
+ * process refuses it from memory until the window ends, without querying the database. Keys that worked here
+ * before are still verified, even from a blocked address, so that a stranger behind a shared address cannot
+ * lock out other callers.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
@@ -17,7 +17,7 @@ const KNOWN_KEYS_MAX = 10_000;
 
 export class FailedKeys {
   readonly #limit: RateLimit;
-  /** Until when, in milliseconds of the monotonic clock, an address is refused from memory. */
+  /** Blocked addresses, each with the end of its block in milliseconds of the monotonic clock. */
   readonly #blocked = new Map<string, number>();
   readonly #known = new Set<string>();
 
@@ -29,7 +29,7 @@ export class FailedKeys {
     });
   }
 
-  /** Throws `too_many_failed_keys` while the address is blocked. Never asks the database. */
+  /** Throws `too_many_failed_keys` while the address is blocked. Never queries the database. */
   refuseIfBlocked(address: string): void {
     const network = networkOf(address);
     const until = this.#blocked.get(network);
@@ -46,7 +46,7 @@ export class FailedKeys {
     if (waitMs !== undefined) this.#block(network, waitMs);
   }
 
-  /** Those whose time is over leave when another comes, so that memory holds one window's worth. */
+  /** Each new block drops the expired ones, so that memory holds at most one window's worth. */
   #block(network: string, ms: number): void {
     const now = performance.now();
     for (const [other, until] of this.#blocked) if (until <= now) this.#blocked.delete(other);
@@ -57,7 +57,7 @@ export class FailedKeys {
     return this.#known.has(keyId);
   }
 
-  /** This key worked just now. The oldest known key makes room when there are very many. */
+  /** Remember a key that just worked. Beyond KNOWN_KEYS_MAX, the oldest one is dropped. */
   remember(keyId: string): void {
     if (this.#known.has(keyId)) return;
     if (this.#known.size >= KNOWN_KEYS_MAX) this.#known.delete(this.#known.values().next().value!);

@@ -4,9 +4,9 @@ import type { ApiKey } from './api-key.ts';
 
 /** The subject of `key_created`, `key_rotated` and `key_revoked`. */
 export interface ApiKeyChange {
-  /** Of a rotation, the new key. */
+  /** For a rotation, the new key. */
   readonly key: ApiKey;
-  /** Of a rotation: the id of the old key, and when that stops working. */
+  /** For a rotation: the id of the old key, and when it stops working. */
   readonly replacedId: string | null;
   readonly replacedRetiresAt: Date | null;
 }

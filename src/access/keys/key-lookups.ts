@@ -1,9 +1,9 @@
 /**
- * Look-ups of keys, gathered: while one is under way, all others that are asked for in one turn of
- * the event loop are one statement. One that comes alone goes at once.
+ * Batches key look-ups: while one is in flight, all look-ups of one turn of the event loop share one
+ * statement. A look-up that comes alone is sent at once.
  *
- * Under load, most of what a look-up costs is its way to the database and back. Nothing is kept: the
- * statement is sent after the last of them was asked for, so none is answered from before a revocation.
+ * Under load, most of the cost of a look-up is the round trip to the database. Nothing is cached: a statement
+ * is sent after the last of its look-ups was requested, so no answer predates a revocation.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Pool } from '../../base/db/pool.ts';

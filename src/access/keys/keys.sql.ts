@@ -19,7 +19,7 @@ export interface KeyInUse {
   readonly ceiling: KeyCeiling;
 }
 
-/** Those of the keys with these ids that work now, by id. */
+/** The keys with these ids that work now, by id. */
 export async function findWorkingKeys(
   db: Db,
   ids: readonly string[],
@@ -64,7 +64,7 @@ export async function findKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
 }
 
 export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<ApiKey | undefined> {
-  // Not every text can be asked about: PostgreSQL refuses one that holds NUL.
+  // PostgreSQL rejects text that contains NUL.
   if (!isKeyId(id)) return undefined;
   const { rows } = await tx.query<ApiKey>(
     `select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`,
@@ -83,7 +83,7 @@ export async function hasOtherKey(tx: Tx, tenant: TenantId, key: ApiKey): Promis
   return rows.length > 0;
 }
 
-/** Locks the key, so that of two changes at once the second one sees what the first one did. */
+/** Locks the key, so that the second of two concurrent changes sees the result of the first. */
 export async function lockCeiling(tx: Tx, id: string): Promise<KeyCeiling | undefined> {
   const { rows } = await tx.query<KeyCeiling>(
     `select ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,

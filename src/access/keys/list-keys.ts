@@ -1,4 +1,4 @@
-/** All keys of a tenant, the oldest first: revoked ones too, never a secret. Source: specification 4.7. */
+/** All keys of a tenant, oldest first, including revoked ones. Never a secret. Source: specification 4.7. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ApiKey } from './api-key.ts';

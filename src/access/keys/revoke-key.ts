@@ -10,8 +10,8 @@ import { findKey, hasOtherKey } from './keys.sql.ts';
 import { markRevoked } from './working-key.sql.ts';
 
 /**
- * Revoking the last working key of its kind would lock the tenant out, or stop its relays, so it has
- * to be confirmed. Two deletions of the last two keys at once take turns: one of them is refused.
+ * Revoking the last working key of a kind would lock out the tenant or stop its relays, so it must be
+ * confirmed. Concurrent revocations of the last two keys run one after the other: the second is refused.
  */
 export async function revokeKey(
   deps: EventDeps,
@@ -22,7 +22,7 @@ export async function revokeKey(
   if (keyId === caller.keyId) throw invalidRequest('a key cannot revoke itself');
 
   await inTransaction(deps.db, async (tx) => {
-    // One change of a tenant's keys at a time: what one decides about the last key, no other may undo.
+    // Serialize changes to a tenant's keys, so that no other one revokes what `hasOtherKey()` found.
     await lockTenant(tx, caller.tenant);
     const key = await findKey(tx, caller.tenant, keyId);
     if (!key) throw new Failure('not_found');

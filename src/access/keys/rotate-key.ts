@@ -1,4 +1,4 @@
-/** Replace a key by a new one while the old one works on for a while. Source: specification 4.10. */
+/** Replace a key with a new one. The old one works until its overlap ends. Source: specification 4.10. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
@@ -17,7 +17,7 @@ export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;
 }
 
-/** A key has one successor: rotating it again is refused, whether it is still retiring or revoked. */
+/** A key has one successor: a retiring or revoked key cannot be rotated again. */
 export async function rotateKey(
   deps: KeyDeps,
   tenant: TenantId,
@@ -26,7 +26,7 @@ export async function rotateKey(
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);
   const rotated = await inTransaction(deps.db, async (tx) => {
-    // One change of a tenant's keys at a time.
+    // Serialize changes to a tenant's keys.
     await lockTenant(tx, tenant);
     const old = await findKey(tx, tenant, keyId);
     if (!old) throw new Failure('not_found');

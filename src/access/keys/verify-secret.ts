@@ -1,21 +1,20 @@
 /**
- * The check of a secret that somebody shows: of an API key, or of a device credential.
+ * Verifies the secret of an API key or device credential.
  *
- * A revoked key is refused at once and in every process, because every check asks the database; what
- * spares the database is never a cached yes, only that text which cannot be a key is not looked up,
- * and that an address which keeps presenting wrong keys is turned away.
+ * Every check queries the database, so a revoked key is refused at once in every process. Success is never
+ * cached. Only malformed keys and blocked addresses are refused without a query.
  */
 import { Failure } from '../../base/failure.ts';
 import { keyIdOf, secretMatches } from './api-key.ts';
 import type { FailedKeys } from './failed-keys.ts';
 
 export interface PresentedSecret {
-  /** The id inside it, which anybody may have made up. */
+  /** The id inside it, not yet verified. */
   readonly id: string;
   readonly plaintext: string;
 }
 
-/** The secret in an `Authorization` header; `undefined` where it cannot be one with this prefix. */
+/** The secret in an `Authorization` header; `undefined` if it cannot be one with this prefix. */
 export function parseAuthorization(
   authorization: string | undefined,
   prefix: string,
@@ -26,10 +25,10 @@ export function parseAuthorization(
 }
 
 /**
- * What `find` knows under the id of a secret, once the secret has proved right.
+ * Verifies a secret, and returns what `find` returned for its id.
  *
- * Fails with `invalid_api_key`, the same for an id that does not exist; with `too_many_failed_keys`
- * when the address has used up its wrong guesses.
+ * Fails with `invalid_api_key`, also for an unknown id; with `too_many_failed_keys` when the address has used
+ * up its wrong guesses.
  */
 export async function verifySecret<Found extends { readonly hash: Buffer }>(
   failedKeys: FailedKeys,

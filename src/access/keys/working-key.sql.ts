@@ -1,13 +1,13 @@
 /**
- * SQL of what `api_keys` and `device_credentials` have in common: the life of a key, until it is revoked
- * or replaced. It is judged by the clock of the database, the only one that all processes share.
+ * SQL shared by `api_keys` and `device_credentials`: the life of a key until it is revoked or replaced. It
+ * uses the clock of the database, the only one that all processes share.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 type KeyTable = 'api_keys' | 'device_credentials';
 
-/** `KeyLife`. One whose time to retire has passed is revoked from that instant, whether or not a row says so. */
+/** `KeyLife`. A key past `retires_at` counts as revoked from that instant, even if `revoked_at` is null. */
 export const LIFE_COLUMNS = `created_at as "createdAt",
   case when revoked_at is null and retires_at > now() then retires_at end as "retiresAt",
   least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;

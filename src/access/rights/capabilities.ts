@@ -30,7 +30,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 
 const WATCHING: readonly Capability[] = ['subscribe.audio', 'subscribe.video'];
 
-/** What every participant may do besides publishing. Nothing of it touches another one or the room. */
+/** What every participant may do besides publishing. None of it affects other participants or the room. */
 const PARTICIPATING: readonly Capability[] = [...WATCHING, 'chat.send', 'roster.view', 'self.update'];
 
 const PUBLISHING: readonly Capability[] = [
@@ -40,21 +40,21 @@ const PUBLISHING: readonly Capability[] = [
   'publish.video',
 ];
 
-/** What a role is given where neither the request nor the room's policy says otherwise. */
+/** The default capabilities of a role, unless the request or the room's policy names others. */
 export const ROLE_CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
-  // Being hidden is asked for, never given unasked.
+  // `room.hidden` is granted only on request.
   host: CAPABILITIES.filter((capability) => capability !== 'room.hidden'),
   audience: [...PARTICIPATING, ...PUBLISHING],
   broadcast_audience: [...WATCHING, 'chat.send', 'self.update'],
 };
 
-/** What tokens of a role grant unless a request names capabilities; empty: `ROLE_CAPABILITIES`. */
+/** What tokens of a role grant if a request names no capabilities; empty: `ROLE_CAPABILITIES`. */
 export interface RoleCapabilities {
   readonly hostCapabilities: readonly Capability[];
   readonly audienceCapabilities: readonly Capability[];
 }
 
-/** The capabilities of a role where a request names none. */
+/** The capabilities of a role if a request names none. */
 export function capabilitiesOfRole(role: Role, policy: RoleCapabilities): readonly Capability[] {
   const ofPolicy = role === 'host' ? policy.hostCapabilities : policy.audienceCapabilities;
   return ofPolicy.length > 0 ? ofPolicy : ROLE_CAPABILITIES[role];
@@ -64,7 +64,7 @@ export function isCapability(text: string): text is Capability {
   return (CAPABILITIES as readonly string[]).includes(text);
 }
 
-/** What a device gets that joins by itself. Sorted, as tokens carry them. */
+/** The capabilities of a device that joins with its own credential. Sorted, as in tokens. */
 export function joinCapabilities(publish: readonly PublishRight[]): readonly string[] {
   return [...PARTICIPATING, ...publish.map((right) => `publish.${right}`)].sort();
 }

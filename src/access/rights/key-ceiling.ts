@@ -1,6 +1,6 @@
 /**
- * The ceiling of an API key: what a token that is minted with it may carry at most, or one that is
- * minted with a device credential which it creates.
+ * The ceiling of an API key: the most that a token may carry that is minted with it, or with a device
+ * credential it created.
  *
  * Source: specification 7.3, "minting beyond the key's ceiling".
  */
@@ -8,11 +8,11 @@ import { FAILURES, Failure } from '../../base/failure.ts';
 import { mayJoinRoom } from './room-names.ts';
 import { TOKEN_SECONDS_MAX } from './token-lifetime.ts';
 
-/** In each list, `null` stands for all there are. */
+/** In each list, `null` means all. */
 export interface KeyCeiling {
   readonly capabilities: readonly string[] | null;
   readonly roles: readonly string[] | null;
-  /** Names of rooms, and patterns that name several. */
+  /** Room names and patterns. */
   readonly rooms: readonly string[] | null;
   readonly rank: number;
   readonly lifetimeSeconds: number;
@@ -20,7 +20,7 @@ export interface KeyCeiling {
 
 export const RANK_MAX = 99;
 
-/** What a key has until an operator lowers or raises it. */
+/** The default, until an operator changes it. */
 export const DEFAULT_CEILING: KeyCeiling = {
   capabilities: null,
   roles: null,
@@ -37,15 +37,14 @@ export interface TokenGrant {
   readonly lifetimeSeconds: number;
 }
 
-/** It all travels in a header. */
+/** The excess travels in a header, so it is kept short. */
 const ROOMS_NAMED_MAX = 5;
 
 /**
- * Fails with `ceiling_exceeded`, and says what is too much. Nothing is trimmed: what was asked for is
- * granted, or nothing is.
+ * Fails with `ceiling_exceeded`, and lists the excess. A grant is never trimmed to fit.
  *
- * `rooms` are names, and patterns that name several. A pattern is within another one that matches it as
- * it is: only a star takes a star, and takes whatever that one stands for.
+ * `rooms` are names and patterns. A pattern is within another pattern that matches its text literally: only a
+ * star matches a star, and then it also matches everything that star stands for.
  */
 export function refuseBeyondCeiling(ceiling: KeyCeiling, grant: TokenGrant, rooms: readonly string[]): void {
   const outside = rooms.filter((each) => !mayJoinRoom(ceiling.rooms, each));

@@ -1,4 +1,4 @@
-/** The rights to publish: what a device credential grants and a moderator takes. */
+/** The publish rights, which device credentials grant and moderators revoke. */
 
 export const PUBLISH_RIGHTS = ['audio', 'video', 'screen', 'data'] as const;
 export type PublishRight = (typeof PUBLISH_RIGHTS)[number];

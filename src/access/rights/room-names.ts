@@ -1,4 +1,4 @@
-/** Names of rooms, and the patterns in rights and ceilings that stand for several names. */
+/** Room names, and the patterns for them in rights and ceilings. */
 
 export const ROOM_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
 
@@ -6,10 +6,10 @@ export const ROOM_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
 export const ROOM_PATTERN_PATTERN = '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$';
 
 /**
- * Whether a room of this name is among those that a pattern names.
+ * Whether a pattern matches a room name.
  *
- * Each part between two stars is looked for once, from left to right, so that no pattern takes
- * longer than its length allows.
+ * Each part between two stars is searched for once, from left to right, without backtracking, so that no
+ * pattern is slow.
  */
 export function matchesRoom(pattern: string, name: string): boolean {
   const [head = '', ...parts] = pattern.split('*');
@@ -26,7 +26,7 @@ export function matchesRoom(pattern: string, name: string): boolean {
   return name.length - tail.length >= at && name.endsWith(tail);
 }
 
-/** `null` stands for every room. */
+/** `null` means every room. */
 export function mayJoinRoom(patterns: readonly string[] | null, name: string): boolean {
   return patterns === null || patterns.some((pattern) => matchesRoom(pattern, name));
 }

@@ -44,13 +44,13 @@ export async function signUp(
   return { tenant, keyId: key.id, apiKey: key.plaintext, checkoutUrl: await firstCheckout(deps, tenant) };
 }
 
-/** The tenant exists whatever happens here, so a provider that fails costs the link and nothing else. */
+/** The tenant already exists, so if the provider fails, only the checkout link is missing. */
 async function firstCheckout(deps: SignupDeps, tenant: TenantId): Promise<string> {
   if (!deps.provider) return '';
   try {
     return await openCheckout(deps, tenant, microsOfCents(deps.config.signupCheckoutCents));
   } catch (error) {
-    deps.log.warn({ err: error }, 'no checkout could be opened at signup');
+    deps.log.warn({ err: error }, 'could not open a checkout at signup');
     return '';
   }
 }

@@ -1,4 +1,4 @@
-/** Five signups an hour for one client address, counted across all processes. Source: specification 4.2. */
+/** Five signups an hour per client address, counted across all processes. Source: specification 4.2. */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';

@@ -1,4 +1,4 @@
-/** The public keys of devices, and the thumbprints that stand for them (RFC 7638). */
+/** Public keys of devices, and their thumbprints (RFC 7638). */
 import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { invalidRequest } from '../../base/failure.ts';
@@ -11,7 +11,7 @@ export interface DeviceKey {
   readonly y: string;
 }
 
-/** Fails with `invalid_request` where the coordinates are no point of the curve. */
+/** Fails with `invalid_request` if the coordinates are not a point on the curve. */
 export async function thumbprintOf({ kty, crv, x, y }: DeviceKey): Promise<string> {
   const jwk = { kty, crv, x, y };
   if (!isCanonical(x) || !isCanonical(y) || !isOnCurve(jwk)) {
@@ -25,16 +25,16 @@ export function isThumbprint(text: string): boolean {
   return isCanonical(text);
 }
 
-/** Of the field `device` of a join. */
+/** Parses the field `device` of a join. */
 export function parseThumbprint(text: string): string {
   if (!isThumbprint(text)) throw invalidRequest('device must be a thumbprint: 32 bytes in base64url');
   return text;
 }
 
 /**
- * The thumbprint of a device that shows its key, its thumbprint, or both, which must then agree.
+ * The thumbprint of a device that sends its key, its thumbprint, or both, which must agree.
  *
- * Devices send the key; the thumbprint alone is what older ones send. Fails with `invalid_request`.
+ * Older devices send only the thumbprint. Fails with `invalid_request`.
  */
 export async function findThumbprint(shown: {
   readonly key?: DeviceKey;
@@ -52,7 +52,7 @@ export async function findThumbprint(shown: {
   return thumbprint;
 }
 
-/** One spelling for one value: its last character may not hold bits that belong to no byte. */
+/** Each value has one spelling: unused bits of the last character must be zero. */
 function isCanonical(text: string): boolean {
   return text.length === 43 && Buffer.from(text, 'base64url').toString('base64url') === text;
 }

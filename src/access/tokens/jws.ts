@@ -1,9 +1,9 @@
-/** Compact JWS (RFC 7515), as the service signs them: tokens, and what has been taken back of them. */
+/** Signs compact JWS (RFC 7515): tokens and snapshots of revocations. */
 
 import type { Signer } from './signer.ts';
 import { SIGNING_ALGORITHM } from './signing-key.ts';
 
-/** `typ` tells what it is, so that one kind is never taken for another (RFC 8725, 3.11). */
+/** `typ` is explicit, so that one kind is never mistaken for another (RFC 8725, 3.11). */
 export async function signJws(
   signer: Signer,
   { kid, typ }: { readonly kid: string; readonly typ: string },

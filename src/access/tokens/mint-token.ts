@@ -1,4 +1,4 @@
-/** Mint a participant token: claims, signed by the active key. */
+/** Mint a participant token: claims signed by the active key. */
 
 import { assert } from '../../base/lib/assert.ts';
 import { TOKEN_SECONDS_MAX } from '../rights/token-lifetime.ts';
@@ -19,8 +19,8 @@ export interface MintedToken {
 }
 
 /**
- * `kid` is the key that the database named active in the statement which admitted the participant,
- * so that no process signs with a key that it merely remembers.
+ * `kid` is the key that was active in the statement that admitted the participant, so that no process signs
+ * with a key from its memory.
  */
 export async function mintToken(deps: TokenDeps, kid: string | null, grant: Grant): Promise<MintedToken> {
   assert(kid !== null, 'a signing key is active');

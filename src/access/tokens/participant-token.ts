@@ -1,17 +1,17 @@
 /**
- * Participant tokens: what stands in them.
+ * The contents of participant tokens.
  *
- * Source: specification 5. A token is a JWS of one user, on one device, in one incarnation of one
- * room; it lives for minutes and is bound to the device's key by `cnf.jkt` (RFC 7800, RFC 9449).
+ * Source: specification 5. A token is a JWS for one user, on one device, in one incarnation of one room. It
+ * lives for minutes and is bound to the device's key by `cnf.jkt` (RFC 7800, RFC 9449).
  */
 import { randomHex } from '../../base/lib/ids.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Role } from '../../money/pricing/role.ts';
 
-/** Explicit, so that a token of another kind is never taken for one (RFC 8725, 3.11). */
+/** Explicit, so that a token of another kind is never mistaken for one (RFC 8725, 3.11). */
 export const TOKEN_TYPE = 'participant+jwt';
 
-/** Everything that a token says, in our own words. */
+/** Everything that a token grants, before it becomes claims. */
 export interface Grant {
   /** Seconds since 1970, by the clock of the database. */
   readonly issuedAt: number;
@@ -23,13 +23,13 @@ export interface Grant {
   readonly room: string;
   readonly roomUid: string;
   readonly role: Role;
-  /** Standing, 0 to 100: one may act only on those of a lower one. */
+  /** 0 to 100. Participants may act only on lower ranks. */
   readonly rank: number;
   /** Sorted. */
   readonly capabilities: readonly string[];
-  /** Revocation epoch of the user in this room: a kick begins a new one. */
+  /** Revocation epoch of the user in this room: a kick starts a new one. */
   readonly epoch: number;
-  /** The API key or device credential that asked for the token, for the record only. */
+  /** The API key or device credential that requested the token; informational. */
   readonly keyId: string;
 }
 
@@ -52,7 +52,7 @@ export interface Claims {
   readonly key: string;
 }
 
-/** `publicUrl` is the address of the deployment: its issuer, and by its host the relays that may be used. */
+/** `publicUrl` is the address of the deployment: the issuer, and its host identifies the relays. */
 export function claimsOf(grant: Grant, publicUrl: string): Claims {
   return {
     iss: publicUrl,
@@ -74,7 +74,7 @@ export function claimsOf(grant: Grant, publicUrl: string): Claims {
   };
 }
 
-/** The relays of a deployment, as `aud` names them. */
+/** The `aud` claim for the relays of a deployment. */
 export function audienceOf(publicUrl: string): string {
   return `relay:${new URL(publicUrl).host}`;
 }

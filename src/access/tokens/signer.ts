@@ -1,6 +1,5 @@
 /**
- * Who holds the private keys and signs with them. Here that is this process; a key management
- * service would be another `Signer`.
+ * Signs with the private keys, which this process holds. A key management service would be another `Signer`.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { Pool } from '../../base/db/pool.ts';
@@ -8,13 +7,13 @@ import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { findSealedKey } from './signing-keys.sql.ts';
 
 export interface Signer {
-  /** The ES256 signature of `bytes`, as r and s of 32 bytes each. Fails where there is no such key. */
+  /** The ES256 signature of `bytes`, as r and s of 32 bytes each. Fails if there is no such key. */
   sign(kid: string, bytes: Buffer): Promise<Buffer>;
 }
 
 /**
- * Signs with the keys of the database. It remembers the one key that it was asked for last, opened,
- * and forgets it as soon as another is asked for: which key signs is never decided here.
+ * Signs with the keys in the database. It caches only the last key it decrypted; the caller decides which key
+ * signs.
  */
 export class DatabaseSigner implements Signer {
   readonly #db: Pool;
@@ -32,7 +31,7 @@ export class DatabaseSigner implements Signer {
     try {
       return sign('sha256', bytes, { key: await opened.key, dsaEncoding: 'ieee-p1363' });
     } catch (error) {
-      // What failed once is asked for again the next time.
+      // Do not cache a failure: the next call reads the key again.
       if (this.#opened === opened) this.#opened = undefined;
       throw error;
     }

@@ -1,9 +1,9 @@
 /**
- * The keys that sign participant tokens, and the schedule that they live by.
+ * The keys that sign participant tokens, and their rotation schedule.
  *
- * Relays keep the published keys for up to an hour. So a key is published for an hour before it
- * signs (`pending`), signs alone (`active`), and stays published until its last token has expired
- * and every cache may have learned of it (`retiring`); then it is `removed`.
+ * Relays cache the published keys for up to an hour. So a key is published for an hour before it signs
+ * (`pending`), is the only one that signs (`active`), and stays published until its last token and all caches
+ * have expired (`retiring`); then it is `removed`.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
@@ -14,17 +14,17 @@ export const SIGNING_ALGORITHM = 'ES256';
 export const SIGNING_KEY_STATES = ['pending', 'active', 'retiring', 'removed'] as const;
 export type SigningKeyState = (typeof SIGNING_KEY_STATES)[number];
 
-/** How long whoever reads the published keys may go on with what he has read. */
+/** How long a reader may cache the published keys. */
 const CACHE_SECONDS_MAX = 3600;
 const SKEW_SECONDS = 60;
 
 export const PENDING_SECONDS = CACHE_SECONDS_MAX;
 export const RETIRING_SECONDS = TOKEN_SECONDS_MAX + SKEW_SECONDS + CACHE_SECONDS_MAX;
 
-/** A key that has signed for so long gets a successor. */
+/** After this time, an active key gets a successor. */
 export const ACTIVE_DAYS = 30;
 
-/** As it is published. Members are those of RFC 7517 and RFC 7518, 6.2.1, and never `d`. */
+/** A published key. Members are those of RFC 7517 and RFC 7518, 6.2.1, without `d`. */
 export interface PublicJwk {
   readonly kty: string;
   readonly crv: string;
@@ -38,7 +38,7 @@ export interface PublicJwk {
 export interface NewSigningKey {
   readonly kid: string;
   readonly publicKey: PublicJwk;
-  /** PKCS #8, in plain: it is sealed before it goes anywhere. */
+  /** PKCS #8, unencrypted: it must be sealed before it is stored. */
   readonly privateKey: Buffer;
 }
 

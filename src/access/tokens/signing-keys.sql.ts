@@ -17,7 +17,7 @@ export interface SigningKeyRow {
   readonly activatedAt: Date | null;
   readonly removeAt: Date | null;
   readonly removedAt: Date | null;
-  /** What the schedule has to do with it now. */
+  /** Whether the schedule moves it to its next state now. */
   readonly due: boolean;
 }
 
@@ -28,7 +28,7 @@ const COLUMNS = `kid, state, published_at as "publishedAt", activated_at as "act
              when 'retiring' then remove_at <= now()
              else false end as due`;
 
-/** One change of the keys at a time, by whichever process or operator; reading goes on. */
+/** Serializes changes to the keys by processes and operators. Reads are not blocked. */
 export async function lockSigningKeys(tx: Tx): Promise<void> {
   await tx.query('lock table signing_keys in share row exclusive mode');
 }
@@ -89,7 +89,7 @@ export async function markRetiring(tx: Tx, kid: string): Promise<void> {
   );
 }
 
-/** The private part goes with it, from here and from every later backup. */
+/** Also deletes the private key, so that later backups do not contain it. */
 export async function markRemoved(tx: Tx, kid: string): Promise<void> {
   await tx.query(
     `update signing_keys set state = 'removed', removed_at = now(), private_key = null where kid = $1`,

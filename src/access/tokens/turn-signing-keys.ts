@@ -1,8 +1,8 @@
 /**
- * The signing keys as time passes, and what operators may do out of turn.
+ * Rotates the signing keys on schedule, or earlier at an operator's request.
  *
- * The state of the keys is rows, moved under one lock by the clock of the database, so any number of
- * processes may do this at any time: the work is done once.
+ * The state of the keys is in rows that change under one lock, by the clock of the database. So any number of
+ * processes may run this at any time; the work is done once.
  */
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -25,15 +25,15 @@ export interface SigningKeyDeps {
   readonly box: SecretBox;
 }
 
-/** Nothing an operator asked for was done; the message says why. */
+/** An operator's request was refused; the message says why. */
 export class SigningKeyRefusal extends Error {
   override readonly name = 'SigningKeyRefusal';
 }
 
 /**
- * Do what the schedule asks for now. Of a deployment without keys the first one is active at once.
+ * Apply the schedule now. The first key of a deployment is active at once.
  *
- * Fails with `StartError` where SECRETS_KEY does not open what others have sealed.
+ * Fails with `StartError` if SECRETS_KEY cannot decrypt the stored keys.
  */
 export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
   await inLock(db, async (tx, keys) => {
@@ -42,14 +42,14 @@ export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
 
     const active = keys.find((key) => key.state === 'active');
     const pending = keys.find((key) => key.state === 'pending');
-    // Nobody can have read the published keys of a deployment that had none.
+    // No relay can have cached the keys of a deployment that had none.
     if (!active) await activate(tx, keys, pending?.kid ?? (await publish(tx, box)));
     else if (pending?.due) await activate(tx, keys, pending.kid);
     else if (active.due && !pending) await publish(tx, box);
   });
 }
 
-/** Publish a successor, which takes over by itself an hour later. Returns its kid. */
+/** Publish a successor, which the schedule activates an hour later. Returns its kid. */
 export async function rotateSigningKey(db: Pool, box: SecretBox): Promise<string> {
   return inLock(db, async (tx, keys) => {
     const pending = keys.find((key) => key.state === 'pending');
@@ -59,7 +59,7 @@ export async function rotateSigningKey(db: Pool, box: SecretBox): Promise<string
   });
 }
 
-/** Let the pending key sign, if every relay can have read it by now. Returns its kid. */
+/** Activate the pending key, if it has been published for long enough. Returns its kid. */
 export async function activateSigningKey(db: Pool): Promise<string> {
   return inLock(db, async (tx, keys) => {
     const pending = keys.find((key) => key.state === 'pending');
@@ -75,8 +75,8 @@ export async function activateSigningKey(db: Pool): Promise<string> {
 }
 
 /**
- * Somebody else may hold our keys: a new one signs from now on, and all others are removed at once.
- * Tokens that they signed are refused as soon as a relay reads the published keys again.
+ * Replace keys that may have leaked: a new key is active and all others are removed at once. A relay refuses
+ * the tokens they signed as soon as it reads the published keys again.
  */
 export async function replaceCompromisedKeys(db: Pool, box: SecretBox): Promise<string> {
   return inLock(db, async (tx, keys) => {
@@ -87,7 +87,7 @@ export async function replaceCompromisedKeys(db: Pool, box: SecretBox): Promise<
   });
 }
 
-/** Remove a key that signs nothing and has signed nothing that is still valid. */
+/** Remove a key that is not active and signed no token that is still valid. */
 export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
   await inLock(db, async (tx, keys) => {
     const key = keys.find((each) => each.kid === kid);
@@ -109,7 +109,7 @@ function inLock<T>(db: Pool, work: (tx: Tx, keys: SigningKeyRow[]) => Promise<T>
   });
 }
 
-/** What one process seals, the others must open: a key that only it could use would stop them all. */
+/** Every process must be able to decrypt every key, or it could not sign when that key is active. */
 async function checkSealedKeys(tx: Tx, box: SecretBox): Promise<void> {
   for (const { kid, privateKey } of await listSealedKeys(tx)) {
     try {

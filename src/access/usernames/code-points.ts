@@ -1,5 +1,5 @@
 /**
- * Sets and mappings of code points, read from the short text in which the tables keep them.
+ * Sets and mappings of code points, parsed from the compact text in the tables.
  *
  * Every number is hexadecimal, without a prefix.
  */
@@ -33,7 +33,7 @@ export class CodePointSet {
   }
 }
 
-/** Characters by the text that replaces them: `61=ff41,ff21 72.6e=6d` maps U+006D to U+0072 U+006E. */
+/** The replacement text of each character: `61=ff41,ff21 72.6e=6d` maps U+006D to U+0072 U+006E. */
 export function readMapping(text: string): ReadonlyMap<string, string> {
   const mapping = new Map<string, string>();
   for (const group of text.trim().split(/\s+/)) {

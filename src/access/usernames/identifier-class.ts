@@ -1,5 +1,5 @@
 /**
- * The identifier class of PRECIS: which characters may stand in a username, and beside which others.
+ * The identifier class of PRECIS: which characters a username may contain, and in which context.
  *
  * Source: RFC 8264, sections 4.2 and 8; RFC 5892, appendix A, for the contextual rules.
  */
@@ -47,7 +47,7 @@ function contextAllows(codePoints: readonly number[], place: number): boolean {
     case HEBREW_GERSHAYIM:
       return HEBREW.has(codePoints[place - 1]);
     default:
-      // Their rules look at the whole string, which is done once and not for each of them.
+      // Their rules concern the whole string, which is checked once and not per character.
       return (
         codePoint === KATAKANA_MIDDLE_DOT ||
         isArabicIndicDigit(codePoint) ||
@@ -56,7 +56,7 @@ function contextAllows(codePoints: readonly number[], place: number): boolean {
   }
 }
 
-/** Whether the letters around a place, but for transparent ones, would be connected without it. */
+/** Whether the letters around a place would join without it. Transparent characters are skipped. */
 function breaksConnection(codePoints: readonly number[], place: number): boolean {
   let before = place - 1;
   while (TRANSPARENT.has(codePoints[before])) before -= 1;

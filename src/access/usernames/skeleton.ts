@@ -1,13 +1,13 @@
 /**
  * Skeletons: two names that look alike have the same one.
  *
- * Source: UTS #39, section 4, internalSkeleton. Its bidiSkeleton first puts characters in the order of
- * display, which differs only where directions are mixed; usernames may not mix letters of both.
+ * Source: UTS #39, section 4, internalSkeleton. Its bidiSkeleton first puts characters in display order,
+ * which matters only for mixed directions; usernames may not mix letters of both.
  */
 import { PROTOTYPES } from './confusables.ts';
 import { DEFAULT_IGNORABLE } from './tables.ts';
 
-/** For comparing only: a skeleton is neither a username, nor fit to be shown. */
+/** For comparison only: a skeleton is not a username and is never shown. */
 export function skeleton(name: string): string {
   return Array.from(name.normalize('NFD'))
     .filter((character) => !DEFAULT_IGNORABLE.has(character.codePointAt(0)))

@@ -1,10 +1,9 @@
 /**
  * Usernames: the profile UsernameCaseMapped of PRECIS.
  *
- * Source: RFC 8265, section 3.3, and RFC 8264, sections 7 and 8. Which characters exist, and what they
- * are, comes from committed tables, so that the same names are accepted whatever Node runs us.
- * `toLowerCase` and `normalize` are Node's own, but they only ever see characters that the tables know.
- * For those, Unicode promises that normal forms and pairs of upper and lower case stay as they are.
+ * Source: RFC 8265, section 3.3, and RFC 8264, sections 7 and 8. Character data comes from committed tables,
+ * so that every version of Node accepts the same names. `toLowerCase` and `normalize` are Node's own, but
+ * they only see characters in the tables. For those, Unicode guarantees stable normal forms and case pairs.
  */
 import { satisfiesBidiRule } from './bidi-rule.ts';
 import { isIdentifier } from './identifier-class.ts';
@@ -14,9 +13,9 @@ import { WIDTH } from './tables.ts';
 export const USERNAME_MAX = 64;
 
 /**
- * No text longer than this, in UTF-16 units, becomes a name of USERNAME_MAX code points: mappings of
- * width and case never shorten a text, and what NFC makes one code point of was at most four. To refuse
- * it unread keeps the cost of a long text constant.
+ * No text longer than this, in UTF-16 units, becomes a name of USERNAME_MAX code points: width and case
+ * mappings never shorten a text, and NFC composes at most four code points into one. Refusing longer texts
+ * unread keeps their cost constant.
  */
 const TEXT_MAX = USERNAME_MAX * 4 * 2;
 
@@ -26,9 +25,9 @@ export type ConfusableUsernames = 'allow' | 'refuse';
 const ROUNDS_MAX = 3;
 
 /**
- * The name that `text` stands for, ready to be compared and shown; `undefined` where it is no username.
+ * The prepared form of `text`, for comparison and display; `undefined` if it is not a username.
  *
- * A name that is prepared again stays as it is.
+ * Preparing a prepared name does not change it.
  */
 export function prepareUsername(text: string): string | undefined {
   if (text.length > TEXT_MAX) return undefined;
@@ -42,8 +41,8 @@ export function prepareUsername(text: string): string | undefined {
 }
 
 /**
- * The rules of the profile, once and in its order: the class is checked after the width is mapped and
- * before the case is. What case and normal form make of a name is checked by the next round.
+ * Applies the rules of the profile once, in order: the class is checked after width mapping and before case
+ * mapping. The next round checks the result of case mapping and normalization.
  */
 function enforce(text: string): string | undefined {
   const prepared = Array.from(text, (character) => WIDTH.get(character) ?? character);

@@ -1,4 +1,4 @@
-/** SQL of admitting a user: `participants` and `admissions` in one statement. Time is the database's. */
+/** SQL that admits users, in `participants` and `admissions` with one statement. Uses database time. */
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -11,17 +11,17 @@ export interface NewAdmission {
   readonly username: string;
   readonly skeleton: string;
   /** Thumbprint of the device's key. */
-  readonly device: string;
-  /** What the device's token is to grant. */
+  readonly thumbprint: string;
+  /** What the device's token will grant. */
   readonly role: Role;
   readonly rank: number;
   readonly capabilities: readonly string[];
   /**
-   * Whether a user is lowered by it who is present with a higher rank, on a device whose token is valid. So
-   * it is where a back end says who that is, and not where somebody has typed the name at a device.
+   * Whether it may lower a user who is present with a higher rank, on a device with a valid token. True for
+   * mints, where a back end vouches for the user; false for joins, where anyone can type the name.
    */
   readonly mayLower: boolean;
-  /** The API key or device credential that asked for it. */
+  /** The API key or device credential that requested it. */
   readonly keyId: string;
   readonly lifetimeSeconds: number;
 }
@@ -29,30 +29,30 @@ export interface NewAdmission {
 export interface Admission {
   /** Seconds since 1970. */
   readonly issuedAt: number;
-  /** The signing key that is active at this very moment. */
+  /** The signing key that is active now. */
   readonly kid: string | null;
   readonly epoch: number;
   readonly muted: readonly PublishRight[];
   readonly publishRevoked: readonly PublishRight[];
-  /** Whether an event told of it: somebody came in, or is somebody else now. */
+  /** Whether an event was appended: the user entered, or changed role, rank or capabilities. */
   readonly eventful: boolean;
 }
 
 /**
- * Whether some device of `participants p` has a valid token of a rank higher than this one. The time stands
- * outside of the `where`, as in `DEVICES`.
+ * Whether some device of `participants p` has a valid token of a higher rank. The time condition is outside
+ * the `where`, as in `DEVICES`.
  */
 const outranks = (rank: string) => `(select coalesce(bool_or(o.expires_at > now()), false) from admissions o
   where o.tenant_id = p.tenant_id and o.room_uid = p.room_uid and o.username = p.username and o.rank > ${rank})`;
-/** Whether an admission leaves the standing of `participants p` as it is. */
+/** Whether an admission keeps the role, rank and capabilities of `participants p`. */
 const STAYS = `not $11 and ${PRESENT} and p.rank > excluded.rank and ${outranks('excluded.rank')}`;
 
 /**
- * Admit a user on a device, or renew that; `undefined` when the room is not live any more.
+ * Admit a user on a device, or renew the admission; `undefined` if the room has ended.
  *
- * One statement does it all. It appends `participant_entered`, or `participant_updated` where role, rank or
- * capabilities change. The row of the room is locked against its end. If the user's last token expired and no
- * sweep has emitted `participant_left` yet, it is emitted here, before `participant_entered`.
+ * The same statement appends `participant_entered`, or `participant_updated` if role, rank or capabilities
+ * change. It locks the room's row, so that the room cannot end meanwhile. If the user's last token expired
+ * and no sweep has emitted `participant_left` yet, it is emitted here, before `participant_entered`.
  */
 export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
   const { rows } = await db.query<Admission>({
@@ -62,12 +62,12 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
            ), r as (
              select name, uid from locked where state = 'LIVE'
            ), before as (
-             -- Locked, so that it is what the row says when this statement changes it.
+             -- Locked, so that the row cannot change before this statement updates it.
              select * from participants
               where tenant_id = $1 and room_uid = $2 and username = $3 and exists (select from r)
                 for no key update
            ), p as (
-             -- The join makes sure that it is read before it is changed.
+             -- The join forces the old row to be read before the change.
              insert into participants as p
                (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
              select $1, r.uid, $3, $4, $6, $7, $8, date_trunc('second', now()) + make_interval(secs => $10)
@@ -98,7 +98,7 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
               where p.entered_at = now()
                  or (p.role, p.rank, p.capabilities)
                     is distinct from (before.role, before.rank, before.capabilities)
-           ), told as (
+           ), appended as (
              insert into unnumbered_events (tenant_id, type, room_uid, subject)
              select $1, 'participant_left', $2, to_jsonb(v)
                from (select ${PARTICIPANT}, '[]'::jsonb as devices
@@ -117,7 +117,7 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
       admission.roomUid,
       admission.username,
       admission.skeleton,
-      admission.device,
+      admission.thumbprint,
       admission.role,
       admission.rank,
       admission.capabilities,
@@ -130,10 +130,10 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
 }
 
 /**
- * Renew an admission of a user who is present and stays the same in every way, or put one more device
- * beside it; `undefined` where that is not so, and `upsertAdmission()` has more to do.
+ * Renew the admission of a user who is present and unchanged, or add a device for that user; `undefined` if
+ * anything else is needed, which `upsertAdmission()` does.
  *
- * Nobody has to be told of it, and the room's row needs no lock: its end changes the participant's.
+ * It appends no event, and does not lock the room's row, because the end of a room updates its participants.
  */
 export async function renewAdmission(
   db: Db,
@@ -166,7 +166,7 @@ export async function renewAdmission(
       admission.tenant,
       admission.roomUid,
       admission.username,
-      admission.device,
+      admission.thumbprint,
       admission.role,
       admission.rank,
       admission.capabilities,
@@ -178,7 +178,7 @@ export async function renewAdmission(
   return rows[0];
 }
 
-/** Whether somebody of another name, which looks like this one, is in the room. */
+/** Whether another user is present whose name looks like this one. */
 export async function hasLookalike(
   db: Db,
   { tenant, roomUid, username, skeleton }: NewAdmission,
@@ -192,7 +192,7 @@ export async function hasLookalike(
   return rows.length > 0;
 }
 
-/** How many others than this user are present, counted up to `max`. */
+/** How many other users are present, counted up to `max`. */
 export async function countOthers(
   db: Db,
   { tenant, roomUid, username }: NewAdmission,

@@ -1,7 +1,7 @@
 /**
- * Let a user into a room: an admission, and a token that is bound to the device's key.
+ * Admit a user to a room, and mint a token that is bound to the device's key.
  *
- * Joins of devices and mints of back ends end here, after each has checked what is its own to check.
+ * Device joins and back-end mints both end here, each after its own checks.
  */
 
 import { type MintedToken, mintToken, type TokenDeps } from '../../access/tokens/mint-token.ts';
@@ -38,15 +38,15 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
 
 export interface Admitted extends MintedToken {
   readonly roomUid: string;
-  /** Of the capabilities asked for, those that a moderator has taken. */
+  /** The requested capabilities that a moderator has taken away. */
   readonly withheld: readonly string[];
 }
 
 /**
- * `check` reads the state of the entrance and throws where it refuses. It is called again if the participant
- * changed between the check and the renewal: a kick or a ban may have happened in between.
+ * `check` reads the entry state and throws if it refuses. It is called again if the participant changed
+ * between the check and the renewal: a kick or a ban may have happened in between.
  *
- * Fails with `room_ended`, `room_full` and `username_confusable` besides.
+ * Also fails with `room_ended`, `room_full` and `username_confusable`.
  */
 export async function admit(deps: AdmissionDeps, check: () => Promise<Entry>): Promise<Admitted> {
   const found = await check();
@@ -66,7 +66,7 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
     lifetimeSeconds: entry.lifetimeSeconds,
     tenant: entry.tenant,
     username: entry.username,
-    thumbprint: entry.device,
+    thumbprint: entry.thumbprint,
     room: entry.room,
     roomUid: entry.roomUid,
     role: entry.role,
@@ -91,7 +91,7 @@ async function enter(deps: AdmissionDeps, entry: Entry): Promise<Admission> {
     entry.lastCheck();
     return isLive(await repeatOnConflict(() => upsertAdmission(deps.db, admission)));
   }
-  // Who else is there decides, so one comes in after the other.
+  // The outcome depends on who else is present, so entries are serialized.
   return inTransaction(deps.db, async (tx) => {
     await lockRoom(tx, admission.tenant, admission.roomUid);
     const isLimited = maxParticipants > 0 && !entry.isPresent;

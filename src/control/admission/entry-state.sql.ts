@@ -1,41 +1,47 @@
-/** SQL of what decides whether a user may enter a room. */
+/** SQL that reads what decides whether a user may enter a room. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { bansOf } from '../moderation/bans.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
-/** One row suffices: a ban of the user, the device or the address, in this room or in all. */
-const IS_BANNED = bansOf({ tenant: 't.id', roomUid: 'r.uid', username: '$3', device: '$4', address: '$5' });
+/** Whether a ban covers the user, the device or the address, in this room or in all. */
+const IS_BANNED = bansOf({
+  tenant: 't.id',
+  roomUid: 'r.uid',
+  username: '$3',
+  thumbprint: '$4',
+  address: '$5',
+});
 
-/** Everything that lets somebody in or keeps him out, as it is at one instant. */
+/** Everything that decides whether a user may enter, as of one instant. */
 export interface EntryState {
   readonly status: TenantStatus;
   readonly exempt: boolean;
   readonly balance: bigint;
-  /** The live room of that name, or else the one that ended last, or else none. */
+  /** The live room of that name, otherwise the one that ended last; `null`: there is none. */
   readonly roomUid: string | null;
   readonly roomState: RoomState | null;
   readonly policy: RoomPolicy | null;
   /** Whether the user is in the room already. */
   readonly isPresent: boolean;
-  /** Whether this device is: its token, for this user, has not lapsed. */
+  /** Whether this device has a valid token for this user. */
   readonly isAdmitted: boolean;
   readonly isBanned: boolean;
 }
 
-/** Who wants to come in. */
+/** A user who asks to enter. */
 export interface Entrant {
   readonly tenant: TenantId;
   readonly room: string;
   readonly username: string;
-  readonly device: string;
-  /** The device's address, where it is known. */
+  readonly thumbprint: string;
+  /** The device's address, if known. */
   readonly address: string | undefined;
 }
 
 /**
- * The plan of this statement is kept, and may be from when the tables were empty: only what leads to
- * one row by a primary key stands in a `where`, lest another index looked as good then.
+ * The plan of this statement is kept, perhaps from when the tables were empty. Each `where` has only
+ * conditions that lead to one row by primary key; otherwise the planner may pick another index.
  */
 export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
   const { rows } = await db.query<EntryState>({
@@ -54,7 +60,7 @@ export async function findEntryState(db: Db, entrant: Entrant): Promise<EntrySta
                                  where tenant_id = t.id and name = $2
                                  order by incarnation desc limit 1) r on true
             where t.id = $1`,
-    values: [entrant.tenant, entrant.room, entrant.username, entrant.device, entrant.address],
+    values: [entrant.tenant, entrant.room, entrant.username, entrant.thumbprint, entrant.address],
   });
   return rows[0]!;
 }

@@ -1,4 +1,4 @@
-/** Thirty joins a minute with one credential, counted across all processes. Source: specification 4.11. */
+/** Thirty joins a minute per credential, counted across all processes. Source: specification 4.11. */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';

@@ -1,7 +1,7 @@
 /**
- * Let a device into a room by its own credential.
+ * Admit a device to a room by its own credential.
  *
- * Source: specification 4.11. The checks come in a fixed order, and the first that fails is told.
+ * Source: specification 4.11. The checks run in a fixed order, and the first failure is reported.
  */
 
 import type { Device } from '../../access/devices/device-credential.ts';
@@ -21,12 +21,12 @@ import {
   refuseWithoutCredit,
 } from './refuse-entry.ts';
 
-/** What was asked for, already of the right form. */
+/** The request, already validated. */
 export interface JoinRequest {
   /** As on the wire; `undefined`: the tenant of the credential. */
   readonly tenant: string | undefined;
   readonly room: string | undefined;
-  /** Prepared: the name that will be minted. */
+  /** Prepared, as it will appear in the token. */
   readonly username: string;
   readonly thumbprint: string;
   /** Where the device calls from. */
@@ -43,8 +43,8 @@ export interface Joined extends Admitted {
 
 /**
  * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
- * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `room_full`, and, for a name
- * that looks like that of somebody present, `username_confusable`.
+ * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `room_full`, and, for a name that
+ * looks like that of a present user, `username_confusable`.
  */
 export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequest): Promise<Joined> {
   const { tenant } = device;
@@ -64,21 +64,21 @@ async function checkJoin(
   { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
 ): Promise<Entry> {
   const { tenant } = device;
-  const state = await findEntryState(deps.db, { tenant, room, username, device: thumbprint, address });
+  const state = await findEntryState(deps.db, { tenant, room, username, thumbprint, address });
   refuseBanned(state);
   refuseInactive(state);
   refuseWithoutCredit(state);
   const live = await getRoom(deps, tenant, room, state);
   // A device joins without a back end that could vouch for the user's age.
   refuseUnverifiedAge(live.policy, false);
-  // Only this device counts as inside: a username can be typed at any device.
+  // Only an admitted device counts as inside, because any device can claim a username.
   refuseNewcomer(live.policy, state.isAdmitted);
   return {
     ...live,
     tenant,
     room,
     username,
-    device: thumbprint,
+    thumbprint,
     isPresent: state.isPresent,
     ...joinGrant(device.publish),
     mayLower: false,

@@ -1,7 +1,7 @@
 /**
- * Mint a token for a participant, as the tenant's back end asks for it.
+ * Mint a participant token for the tenant's back end.
  *
- * Source: specification 5.5 and 7.3. The checks come in a fixed order; credit is the last of them.
+ * Source: specification 5.5 and 7.3. The checks run in a fixed order, credit last.
  */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
@@ -21,18 +21,18 @@ import {
   refuseWithoutCredit,
 } from './refuse-entry.ts';
 
-/** What was asked for, already of the right form. */
+/** The request, already validated. */
 export interface MintRequest {
   readonly room: string;
-  /** Prepared: the name that will be minted. */
+  /** Prepared, as it will appear in the token. */
   readonly username: string;
   readonly thumbprint: string;
   readonly role: Role;
   /** Empty: what the room's policy gives to the role. */
   readonly capabilities: readonly string[];
-  /** `undefined`: that of the role. */
+  /** `undefined`: the default of the role. */
   readonly rank: number | undefined;
-  /** `undefined`: ten minutes, or less where the key's ceiling is lower. */
+  /** `undefined`: ten minutes, or less if the key's ceiling is lower. */
   readonly lifetimeSeconds: number | undefined;
   readonly ageVerified: boolean;
   readonly address: string | undefined;
@@ -59,8 +59,14 @@ async function checkMint(
   request: MintRequest,
 ): Promise<Entry> {
   const { tenant, ceiling } = caller;
-  const { room, username, thumbprint: device, role } = request;
-  const state = await findEntryState(deps.db, { tenant, room, username, device, address: request.address });
+  const { room, username, thumbprint, role } = request;
+  const state = await findEntryState(deps.db, {
+    tenant,
+    room,
+    username,
+    thumbprint,
+    address: request.address,
+  });
   const { roomUid, policy } = state;
   if (roomUid === null || policy === null) throw notFound('room');
 
@@ -84,14 +90,14 @@ async function checkMint(
     policy,
     isPresent: state.isPresent,
     username,
-    device,
+    thumbprint,
     mayLower: true,
     keyId: caller.keyId,
     lastCheck: () => refuseWithoutCredit(state),
   };
 }
 
-/** Sorted, and each once. */
+/** Sorted, without duplicates. */
 function capabilitiesOf({ capabilities, role }: MintRequest, policy: RoomPolicy): readonly string[] {
   return [...new Set(capabilities.length > 0 ? capabilities : capabilitiesOfRole(role, policy))].sort();
 }

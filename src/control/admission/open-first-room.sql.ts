@@ -6,15 +6,15 @@ import { DEFAULT_POLICY } from '../rooms/room.ts';
 import { ROOM } from '../rooms/rooms.sql.ts';
 
 /**
- * Open the first room of this name. Returns its uid, or that of the live room which somebody else
- * has opened meanwhile; `undefined` when that one has even ended already.
+ * Open the first room of this name. Returns its uid, or that of the live room that another call has opened
+ * meanwhile; `undefined` if that room has already ended.
  */
 export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<string | undefined> {
   const opened = await db.query<{ uid: string }>(
     `with r as (
        insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
        on conflict do nothing returning *
-     ), told as (
+     ), appended as (
        insert into unnumbered_events (tenant_id, type, room_uid, subject)
        select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from r
      )

@@ -1,5 +1,5 @@
 /**
- * The checks that joins and mints share. Each entrance decides their order.
+ * The checks that joins and mints share. Each of the two decides their order.
  *
  * Source: specification 3.4, 4.11 and 7.
  */
@@ -27,7 +27,7 @@ export function refuseUnverifiedAge({ ageVerificationRequired }: RoomPolicy, isV
   if (ageVerificationRequired && !isVerified) throw new Failure('age_verification_required');
 }
 
-/** Who is in a room may renew, even while it is full or locked. */
+/** A participant who is inside may renew, even while the room is full or locked. */
 export function refuseNewcomer({ locked }: RoomPolicy, isInside: boolean): void {
   if (locked && !isInside) throw new Failure('room_locked');
 }

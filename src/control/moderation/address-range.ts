@@ -1,20 +1,20 @@
-/** Ranges of addresses that are banned. */
+/** Address ranges that can be banned. */
 import ipaddr from 'ipaddr.js';
 
-/** The shortest prefixes, so that one ban cannot keep out a large part of the world. */
+/** The shortest prefixes, so that one ban cannot cover a large part of the internet. */
 const IPV4_BITS_MIN = 8;
 const IPV6_BITS_MIN = 16;
 
 const RANGE = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i;
-/** Up to four digits each: the parser takes any number of them. */
+/** Up to four digits each, because the parser accepts any number. */
 const GROUPS = /^(?:[0-9a-f]{0,4}:)+[0-9a-f]{0,4}$/i;
 
 /**
- * A range in its one canonical spelling, which is also that of PostgreSQL's `cidr`; `undefined` for
- * text that is none, for one that reaches too far, and for one with bits set beyond its prefix.
+ * A range in its canonical spelling, the same as that of PostgreSQL's `cidr`; `undefined` for text that is
+ * not a range, is too wide, or has bits set beyond its prefix.
  *
- * IPv4 in IPv6's clothes (`::ffff:192.0.2.0/120`, `::192.0.2.0/120`) is refused: clients that call so
- * are known by their IPv4 addresses, which such a range would never match.
+ * IPv4-mapped and IPv4-compatible ranges (`::ffff:192.0.2.0/120`, `::192.0.2.0/120`) are refused: such
+ * clients are known by their IPv4 addresses, which these ranges would never match.
  */
 export function parseAddressRange(text: string): string | undefined {
   const [, address = '', digits = ''] = RANGE.exec(text) ?? [];
@@ -22,7 +22,7 @@ export function parseAddressRange(text: string): string | undefined {
   const network = ipaddr.IPv4.isValidFourPartDecimal(address)
     ? networkOfIpv4(address, bits)
     : networkOfIpv6(address, bits);
-  // Bits beyond the prefix are lost in the network.
+  // The network lacks any bits beyond the prefix.
   return network && network.toString() === ipaddr.parse(address).toString()
     ? `${network}/${bits}`
     : undefined;
@@ -40,7 +40,7 @@ function networkOfIpv6(address: string, bits: number): ipaddr.IPv6 | undefined {
   return isIpv4InIpv6(network) ? undefined : network;
 }
 
-/** Mapped (`::ffff:0:0/96`), or of the form that came before it (`::/96`, of which `::1` is none). */
+/** IPv4-mapped (`::ffff:0:0/96`), or the older IPv4-compatible form (`::/96` except `::1`). */
 function isIpv4InIpv6({ parts }: ipaddr.IPv6): boolean {
   const [sixth, seventh] = parts.slice(5);
   return (

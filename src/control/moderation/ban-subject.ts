@@ -1,7 +1,7 @@
 /**
- * Keep somebody out of a room, or of all rooms of a tenant; whoever is meant and present leaves.
+ * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave.
  *
- * There is one ban of a subject in a scope. Where one stands, it is only ever made stronger.
+ * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
@@ -10,13 +10,13 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
+import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { participantExpelled } from '../rooms/room-events.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
 import { countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
-import { expelMeant, findMeant } from './expel-meant.ts';
+import { expelBanned, findBannedUsers } from './expel-banned.ts';
 import type { ModerationEvent, Subject } from './moderation-event.ts';
 import { recordModeration } from './record-moderation.ts';
 
@@ -24,7 +24,7 @@ export interface BanRequest {
   /** Name of a room; `undefined`: every room of the tenant. */
   readonly room: string | undefined;
   readonly subject: Subject;
-  /** `null`: for ever, or until the room ends. */
+  /** `null`: permanent, or until the room ends. */
   readonly ttlMs: number | null;
   readonly reason: string;
   readonly actor: ActorName | undefined;
@@ -32,7 +32,7 @@ export interface BanRequest {
 
 export interface Banned {
   readonly ban: Ban;
-  /** `undefined`: a ban that is as strong stood already. */
+  /** `undefined`: an equally strong ban already existed. */
   readonly event: ModerationEvent | undefined;
 }
 
@@ -44,33 +44,33 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
   const { tenant } = caller;
   const { subject, ttlMs, reason, actor } = request;
   const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
-  // The standing of a participant is of one room.
+  // A participant has standing in one room only.
   const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
-  // The actor is among those whom a ban of his own name or device means, and nobody outranks himself.
-  const meant = await findMeant(tx, tenant, room?.uid ?? null, subject);
-  for (const each of meant) refuseWithoutStanding(standing, each);
+  // A ban of the actor's own name or device fails here, because actors do not outrank themselves.
+  const users = await findBannedUsers(tx, tenant, room?.uid ?? null, subject);
+  for (const each of users) assertOutranks(standing, each);
   if (room) refuseEnded(room);
 
   const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
   const { ban, isChanged } = await setBan(tx, tenant, { ...wanted, rank: standing.rank });
-  const left = (await expelMeant(tx, tenant, meant)).map(participantExpelled);
+  const left = (await expelBanned(tx, tenant, users)).map(participantExpelled);
   if (!isChanged) {
     if (left.length > 0) await appendEvents(tx, tenant, left);
     return { ban, event: undefined };
   }
   const { expiresAt } = ban;
-  const deed = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
-  return { ban, event: await recordModeration(tx, caller, deed, left) };
+  const act = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
+  return { ban, event: await recordModeration(tx, caller, act, left) };
 }
 
-/** `isChanged`: it is new, or stronger than the one that stood already. */
+/** `isChanged`: the ban is new, or stronger than before. */
 async function setBan(
   tx: Tx,
   tenant: TenantId,
   wanted: NewBan,
 ): Promise<{ readonly ban: Ban; readonly isChanged: boolean }> {
   const isOfAddresses = wanted.subject.kind === 'cidr';
-  // One after the other: two that are counted at once would both be the last.
+  // Serialized; otherwise two concurrent bans could both count as the last one allowed.
   if (isOfAddresses) await lockTenant(tx, tenant);
   const { isNew, ...ban } = await insertBan(tx, tenant, wanted);
   if (!isNew) {

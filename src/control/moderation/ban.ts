@@ -1,10 +1,10 @@
-/** Bans: who and what is kept out of a room, or of all rooms of a tenant. */
+/** Bans of users, devices and address ranges from a room, or from all rooms of a tenant. */
 import type { Subject } from './moderation-event.ts';
 
-/** Ten years. What shall last longer has no end. */
+/** Ten years. A longer ban must be permanent. */
 export const BAN_MS_MAX = 3_650 * 86_400_000;
 
-/** Of one tenant, standing at once: every join is held against each of them. */
+/** Active at once per tenant, because every join is checked against each of them. */
 export const ADDRESS_BANS_MAX = 1_000;
 
 export interface Ban {
@@ -14,11 +14,11 @@ export interface Ban {
   readonly roomUid: string | null;
   readonly subject: Subject;
   readonly createdAt: Date;
-  /** `null`: never, or with the room. */
+  /** `null`: never, or when the room ends. */
   readonly expiresAt: Date | null;
   readonly reason: string;
   /** The participant who set it; `null`: the tenant itself. */
   readonly actor: string | null;
-  /** The rank of whoever set it; the tenant itself has 100. */
+  /** The rank of the actor; the tenant itself has 100. */
   readonly rank: number;
 }

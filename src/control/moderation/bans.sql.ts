@@ -5,43 +5,43 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Ban } from './ban.ts';
 import type { Subject } from './moderation-event.ts';
 
-/** The columns of a `Ban`, of `bans b` and the `rooms r` of those that have one. */
+/** The columns of a `Ban`, from `bans b` and `rooms r`. */
 const BAN = `b.id, r.name as room, b.room_uid as "roomUid",
   json_build_object('kind', b.kind, 'value', b.value) as subject, b.created_at as "createdAt",
   b.expires_at as "expiresAt", b.reason, b.actor, b.rank`;
 
 const ROOM_OF_BAN = 'left join rooms r on r.tenant_id = b.tenant_id and r.uid = b.room_uid';
 
-/** A ban ends when it is lifted, with its time, or with its room. */
-const STANDING = `b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
+/** A ban ends when it is lifted, when it expires, or when its room ends. */
+const ACTIVE = `b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
   and (b.room_uid is null or r.state = 'LIVE')`;
 
 /**
- * Whether a ban stands against somebody who wants to enter: of the user, the device or the address, in the
- * room or in all rooms. The values are SQL: columns or parameters.
+ * Whether an active ban covers an entrant: the user, the device or the address, in the room or in all rooms.
+ * The values are SQL: columns or parameters.
  */
 export function bansOf(entrant: {
   readonly tenant: string;
   readonly roomUid: string;
   readonly username: string;
-  readonly device: string;
+  readonly thumbprint: string;
   readonly address: string;
 }): string {
-  const { tenant, roomUid, username, device, address } = entrant;
+  const { tenant, roomUid, username, thumbprint, address } = entrant;
   return `exists (select from bans b
                    where b.tenant_id = ${tenant} and b.lifted_at is null
                      and (b.expires_at is null or b.expires_at > now())
                      and (b.room_uid is null or b.room_uid = ${roomUid})
-                     and (b.kind = 'user' and b.value = ${username} or b.kind = 'device' and b.value = ${device}
+                     and (b.kind = 'user' and b.value = ${username} or b.kind = 'device' and b.value = ${thumbprint}
                           or b.kind = 'cidr' and b.network >>= ${address}::inet))`;
 }
 
 export interface NewBan extends Pick<Ban, 'roomUid' | 'subject' | 'reason' | 'actor' | 'rank'> {
-  /** `null`: for ever. */
+  /** `null`: permanent. */
   readonly ttlMs: number | null;
 }
 
-/** Set a ban, unless the same one stands: that is returned then. */
+/** Set a ban. Returns the existing one if the same ban is active. */
 export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<Ban & { isNew: boolean }> {
   const { roomUid, subject, reason, actor, rank, ttlMs } = ban;
   await tx.query(
@@ -52,7 +52,7 @@ export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<
   );
   const id = newId('ban');
   const network = subject.kind === 'cidr' ? subject.value : null;
-  // The update changes nothing. It waits for whoever is setting or lifting the same ban, and finds it.
+  // The update changes nothing. It waits for concurrent changes of the same ban, and returns the row.
   const { rows } = await tx.query<Ban>(
     `with b as (
        insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at)
@@ -68,8 +68,8 @@ export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<
 }
 
 /**
- * Make a ban as strong as `wanted`: it gets the later end, the higher rank with whoever has that, and
- * the new reason. `undefined` where it is as strong already; then it stays as it is.
+ * Make a ban as strong as the given one: it gets the later end, the higher rank with its actor, and the new
+ * reason. `undefined` if it is already as strong; then it does not change.
  */
 export async function strengthenBan(
   tx: Tx,
@@ -94,17 +94,17 @@ export async function strengthenBan(
   return rows[0];
 }
 
-/** Whom a ban means, and where. */
+/** The subject of a ban, and where it applies. */
 export interface BanScope extends Pick<Ban, 'roomUid' | 'subject'> {
   readonly tenant: TenantId;
 }
 
 /**
- * Bans of users and devices that were set, or made stronger, in the last `seconds`, and of which
- * somebody whom they mean is present.
+ * Bans of users and devices that were set, or made stronger, in the last `seconds`, and that cover a user who
+ * is present.
  *
- * Each is looked at by itself, and in every room by primary key, so that no plan reads all participants
- * for a few bans; nor is a plan kept from when there were none.
+ * Each ban is checked separately, in every room by primary key, so that no plan reads all participants for a
+ * few bans. The statement has no name, so no plan is kept from when there were none.
  */
 export async function findBrokenBans(
   db: Db,
@@ -140,7 +140,7 @@ export async function findBrokenBans(
   return rows;
 }
 
-/** The ban of exactly this scope and subject, if it stands; locked against everybody who would lift it. */
+/** The active ban of exactly this scope and subject, locked so that no other call can lift it. */
 export async function lockBan(
   tx: Tx,
   tenant: TenantId,
@@ -150,7 +150,7 @@ export async function lockBan(
   const { rows } = await tx.query<Ban>(
     `select ${BAN} from bans b ${ROOM_OF_BAN}
       where b.tenant_id = $1 and b.room_uid is not distinct from $2 and b.kind = $3 and b.value = $4
-        and ${STANDING} for update of b`,
+        and ${ACTIVE} for update of b`,
     [tenant, roomUid, subject.kind, subject.value],
   );
   return rows[0];
@@ -160,11 +160,11 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
   await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
 }
 
-/** How many ranges of addresses are banned, in all rooms. */
+/** How many address ranges are banned, in all rooms. */
 export async function countAddressBans(db: Db, tenant: TenantId): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::integer as count from bans b ${ROOM_OF_BAN}
-      where b.tenant_id = $1 and b.kind = 'cidr' and ${STANDING}`,
+      where b.tenant_id = $1 and b.kind = 'cidr' and ${ACTIVE}`,
     [tenant],
   );
   return rows[0]!.count;
@@ -174,17 +174,17 @@ export interface BanFilter {
   /** Only bans of this room. */
   readonly roomUid: string | undefined;
   readonly subject: Subject | undefined;
-  /** Id of the ban that the page before ended with. */
+  /** Id of the last ban of the previous page. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** Bans that stand, the newest first. */
-export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
+/** Active bans, newest first. */
+export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
   const { roomUid, subject, after, limit } = filter;
   const { rows } = await db.query<Ban>(
     `select ${BAN} from bans b ${ROOM_OF_BAN}
-      where b.tenant_id = $1 and ${STANDING}
+      where b.tenant_id = $1 and ${ACTIVE}
         and ($2::text is null or b.room_uid = $2)
         and ($3::text is null or b.kind = $3 and b.value = $4)
         and ($5::text is null or (b.created_at, b.id) <
@@ -195,9 +195,9 @@ export async function selectBans(db: Db, tenant: TenantId, filter: BanFilter): P
   return rows;
 }
 
-/** Take some of the bans out of sight that have ended, or whose rooms have. Returns how many there were. */
+/** Mark some bans as lifted that have expired, or whose rooms have ended. Returns how many. */
 export async function liftEndedBans(db: Db, limit: number): Promise<number> {
-  // Rooms that have been swept are those that ended so long ago that their bans are lifted.
+  // Bans of swept rooms are already lifted, because those rooms ended long ago.
   const { rowCount } = await db.query(
     `with expired as (
        select tenant_id, id from bans where lifted_at is null and expires_at <= now()

@@ -1,4 +1,4 @@
-/** End a room as a moderator: as any end, and for the record. */
+/** End a room as a moderator, and record the act. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -29,6 +29,6 @@ export async function closeRoom(
   refuseEnded(live);
 
   const room = await endRoom(tx, tenant, live, 'closed');
-  const deed = { action: 'close_room', room, subject: null, reason, actor: standing.username } as const;
-  return { room, event: await recordModeration(tx, caller, deed) };
+  const act = { action: 'close_room', room, subject: null, reason, actor: standing.username } as const;
+  return { room, event: await recordModeration(tx, caller, act) };
 }

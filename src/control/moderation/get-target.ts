@@ -1,10 +1,10 @@
-/** Find the participant whom a moderator means, and whether he may. */
+/** Find the target of a moderator's act, and check that the actor may act on it. */
 
 import type { Capability } from '../../access/rights/capabilities.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { authorizeActor, refuseWithoutStanding } from '../rooms/actor.ts';
+import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { ActorName, Participant } from '../rooms/participant.ts';
 import { findParticipant } from '../rooms/participants.sql.ts';
@@ -35,7 +35,7 @@ export async function getTarget(
   const participant = await findParticipant(tx, tenant, room.uid, username);
   if (!participant) throw notFound('participant');
   const standing = await authorizeActor(tx, tenant, room, actor, capability);
-  refuseWithoutStanding(standing, participant);
+  assertOutranks(standing, participant);
   refuseEnded(room);
   return { room, participant };
 }

@@ -1,4 +1,4 @@
-/** Make a user leave a room. The next token is of a new epoch, and those before it are void. */
+/** Make a user leave a room. The next token has a new epoch, and earlier ones are void. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -13,13 +13,13 @@ export interface KickRequest extends TargetName {
   readonly reason: string;
 }
 
-/** What was done to a participant, and who that is now. */
+/** The event of a moderator's act, and the participant after it. */
 export interface Moderated {
   readonly participant: Participant;
   readonly event: ModerationEvent;
 }
 
-/** Fails as `getTarget()`. Whoever has left already may hold tokens all the same: they are void too. */
+/** Fails as `getTarget()`. A participant who has left may still hold tokens: they become void too. */
 export async function kickParticipant(
   tx: Tx,
   caller: AuthenticatedCaller,

@@ -1,17 +1,17 @@
-/** Read the bans that stand. */
+/** Read the active bans. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Ban } from './ban.ts';
-import { type BanFilter, selectBans } from './bans.sql.ts';
+import { type BanFilter, findBans } from './bans.sql.ts';
 
 export interface BansRequest extends Omit<BanFilter, 'roomUid'> {
   /** Name of a room; `undefined`: the tenant and all its rooms. */
   readonly room: string | undefined;
 }
 
-/** The newest first. Fails with `not_found` where there is no such room. */
+/** Newest first. Fails with `not_found` if there is no such room. */
 export async function listBans(db: Db, tenant: TenantId, { room, ...filter }: BansRequest): Promise<Ban[]> {
   const found = room === undefined ? undefined : await getRoom(db, tenant, { name: room, uid: undefined });
-  return selectBans(db, tenant, { ...filter, roomUid: found?.uid });
+  return findBans(db, tenant, { ...filter, roomUid: found?.uid });
 }

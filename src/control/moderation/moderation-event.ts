@@ -1,4 +1,4 @@
-/** What moderators did: records that are kept and never change. */
+/** Records of what moderators did. They are kept and never change. */
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 
 export const MODERATION_ACTIONS = [
@@ -16,14 +16,14 @@ export type ModerationAction = (typeof MODERATION_ACTIONS)[number];
 export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 
-/** Who or what is meant: a username, a thumbprint, or a range of addresses in canonical form. */
+/** A username, a thumbprint, or an address range in canonical form. */
 export interface Subject {
   readonly kind: SubjectKind;
   readonly value: string;
 }
 
 export interface ModerationEvent {
-  /** The number of the event that told of it. */
+  /** The number of its event. */
   readonly id: bigint;
   readonly action: ModerationAction;
   /** Name and uid of the room; `null`: the whole tenant. */

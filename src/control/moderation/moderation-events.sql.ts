@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 
-/** When everything of this transaction happens. */
+/** The time of this transaction. */
 export async function transactionTime(tx: Tx): Promise<Date> {
   const { rows } = await tx.query<{ at: Date }>('select now() as at');
   return rows[0]!.at;
@@ -32,7 +32,7 @@ export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: Mod
   );
 }
 
-/** Keep for ever what watchdogs did. `firstId` is the number of the first one's event. */
+/** Record what watchdogs did. `firstId` is the number of the first one's event. */
 export async function insertModerationEvents(
   tx: Tx,
   tenant: TenantId,
@@ -51,7 +51,7 @@ export async function insertModerationEvents(
 }
 
 export interface ModerationEventFilter {
-  /** Name of a room; all rooms that had the name are meant. */
+  /** Name of a room; covers all rooms that had the name. */
   readonly room: string | undefined;
   readonly username: string | undefined;
   /** Only events before the one with this id. */
@@ -60,7 +60,7 @@ export interface ModerationEventFilter {
 }
 
 /** The newest first. */
-export async function selectModerationEvents(
+export async function findModerationEvents(
   db: Db,
   tenant: TenantId,
   { room, username, before, limit }: ModerationEventFilter,

@@ -2,7 +2,7 @@
  * Applies new bans once more, to users who entered while the ban was being set.
  *
  * An entry checks the bans that are committed at that moment, and a ban expels the users who are present at
- * that moment. Two transactions at once may miss each other; this finds what they left.
+ * that moment. Two concurrent transactions may miss each other; this expels the users they missed.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -11,13 +11,13 @@ import type { EventDeps } from '../../events/event-deps.ts';
 import { participantExpelled } from '../rooms/room-events.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
 import { type BanScope, findBrokenBans, lockBan } from './bans.sql.ts';
-import { expelMeant, findMeant } from './expel-meant.ts';
+import { expelBanned, findBannedUsers } from './expel-banned.ts';
 
-/** Longer than the call that sets a ban and one that lets somebody in take together. */
+/** Longer than a call that sets a ban and a call that admits a user take together. */
 const NEW_SECONDS = 30;
 const BANS_AT_ONCE = 100;
 
-/** However many processes do it, each user leaves once. */
+/** Several processes may run this at once: each user leaves once. */
 export async function reapplyNewBans(deps: Pick<EventDeps, 'db' | 'events'>): Promise<void> {
   const broken = await findBrokenBans(deps.db, { seconds: NEW_SECONDS, limit: BANS_AT_ONCE });
   for (const scope of broken) {
@@ -30,6 +30,6 @@ async function reapply(tx: Tx, { tenant, roomUid, subject }: BanScope): Promise<
   if (roomUid !== null) await lockRoom(tx, tenant, roomUid);
   // It may have been lifted meanwhile.
   if (!(await lockBan(tx, tenant, roomUid, subject))) return;
-  const left = await expelMeant(tx, tenant, await findMeant(tx, tenant, roomUid, subject));
+  const left = await expelBanned(tx, tenant, await findBannedUsers(tx, tenant, roomUid, subject));
   if (left.length > 0) await appendEvents(tx, tenant, left.map(participantExpelled));
 }

@@ -1,4 +1,4 @@
-/** Tell what a moderator did, and keep it for ever. */
+/** Append the event of a moderator's act, and record it permanently. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -7,7 +7,7 @@ import type { NewEvent } from '../../events/event.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { insertModerationEvent, transactionTime } from './moderation-events.sql.ts';
 
-export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reason' | 'actor'> {
+export interface ModeratorAct extends Pick<ModerationEvent, 'action' | 'subject' | 'reason' | 'actor'> {
   /** `null`: the whole tenant. */
   readonly room: { readonly name: string; readonly uid: string } | null;
   readonly tracks?: ModerationEvent['tracks'];
@@ -16,19 +16,18 @@ export interface Deed extends Pick<ModerationEvent, 'action' | 'subject' | 'reas
 }
 
 /**
- * Append the event of `deed`, and those of what it came to. Every deed of a moderator is something
- * that relays must know of.
+ * Append the event of `act`, and those of its outcome. Relays must learn of every moderator's act.
  *
- * This locks the tenant's events: do it last.
+ * This locks the tenant's events: call it last in the transaction.
  */
 export async function recordModeration(
   tx: Tx,
   { tenant, keyId }: AuthenticatedCaller,
-  { room, tracks = [], expiresAt = null, ...deed }: Deed,
+  { room, tracks = [], expiresAt = null, ...act }: ModeratorAct,
   outcome: readonly NewEvent[] = [],
 ): Promise<ModerationEvent> {
-  const told = {
-    ...deed,
+  const record = {
+    ...act,
     room: room?.name ?? null,
     roomUid: room?.uid ?? null,
     tracks,
@@ -37,13 +36,13 @@ export async function recordModeration(
     at: await transactionTime(tx),
     expiresAt,
   };
-  const id = await appendNumberedEvents(tx, tenant, [moderated(told), ...outcome]);
-  const event = { id, ...told };
+  const id = await appendNumberedEvents(tx, tenant, [moderated(record), ...outcome]);
+  const event = { id, ...record };
   await insertModerationEvent(tx, tenant, event);
   return event;
 }
 
-/** The event of what a moderator did. Its number becomes the id of the record. */
+/** The event of a moderator's act. Its number becomes the id of the record. */
 export function moderated(event: Omit<ModerationEvent, 'id'>): NewEvent {
   return { type: 'moderation', roomUid: event.roomUid, subject: event, revokes: true };
 }

@@ -1,8 +1,8 @@
 /**
- * Take a participant's tracks, or give them back: by mutes, and by rights to publish.
+ * Mute a participant's tracks or revoke their publish rights, and undo either.
  *
- * Either is missing in the next token and told to relays. What was given back is in the next token
- * again; a track that was muted is not unmuted by it.
+ * A restricted track is missing from the next token, and relays are notified. Once released, it is in the
+ * next token again; releasing does not unmute it.
  */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
@@ -28,7 +28,7 @@ export interface RestrictRequest extends TargetName {
   readonly reason: string;
 }
 
-/** Fails as `getTarget()`. What is taken already may be taken again: it is recorded all the same. */
+/** Fails as `getTarget()`. A restriction may be repeated, and is recorded again. */
 export async function restrictTracks(
   tx: Tx,
   caller: AuthenticatedCaller,

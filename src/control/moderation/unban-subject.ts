@@ -20,7 +20,7 @@ export interface UnbanRequest {
 
 /**
  * Fails with `not_found`, also in a room that has ended, because its bans ended with it; with
- * `capability_required`, and `insufficient_standing` where a higher rank has set the ban.
+ * `capability_required`, and with `insufficient_standing` if a higher rank set the ban.
  */
 export async function unbanSubject(
   tx: Tx,
@@ -36,6 +36,6 @@ export async function unbanSubject(
   if (standing.rank < ban.rank) throw new Failure('insufficient_standing');
 
   await liftBan(tx, tenant, ban.id);
-  const deed = { action: 'unban', room, subject, reason: '', actor: standing.username } as const;
-  return { ban, event: await recordModeration(tx, caller, deed) };
+  const act = { action: 'unban', room, subject, reason: '', actor: standing.username } as const;
+  return { ban, event: await recordModeration(tx, caller, act) };
 }

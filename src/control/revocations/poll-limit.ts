@@ -1,17 +1,20 @@
-/** How many polls may be under way: anybody may ask, and each that waits holds a connection. */
+/** Limits concurrent polls, because anyone may poll, and each waiting poll holds a connection. */
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 
 const POLLS_PER_ADDRESS_MAX = 200;
 const POLLS_MAX = 10_000;
-/** Places become free as polls end, which each does within half a minute. */
+/** Every poll ends within half a minute, so places become free soon. */
 const RETRY_AFTER_SECONDS = 5;
 
 export class PollLimit {
   readonly #perNetwork = new Map<string, number>();
   #total = 0;
 
-  /** Count one poll until the result is called. Throws `too_many_streams` beyond the limits of this process. */
+  /**
+   * Count one poll until the returned function is called. Throws `too_many_streams` beyond the limits of this
+   * process.
+   */
   enter(address: string): () => void {
     const network = networkOf(address);
     const count = this.#perNetwork.get(network) ?? 0;

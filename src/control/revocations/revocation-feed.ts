@@ -1,8 +1,8 @@
 /**
- * Tells relays what has been taken back of a tenant's tokens, as soon as it has been.
+ * Sends relays the revocations of a tenant's tokens as they happen.
  *
- * However many relays wait in this process, one reading of a tenant serves them all, and one query
- * looks after all the tenants that anybody waits for. A wake-up that is lost costs a second.
+ * One read of a tenant serves all its relays in this process, and one query checks all tenants with waiting
+ * polls. A lost wake-up delays a change by at most a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -16,14 +16,14 @@ import { type Publisher, type Snapshot, signRevocations } from './sign-revocatio
 
 /** How long a poll waits for something new. */
 export const POLL_SECONDS = 25;
-/** A snapshot is signed anew when somebody asks for one that is older, so that it lasts a good while. */
+/** An older snapshot is signed again on request, so that every answer stays valid for a while. */
 const FRESH_MS = 5_000;
 const CHECK_SECONDS = 1;
-/** Between two queries, however often we are woken. */
+/** The minimum pause between two queries. */
 const CHECK_PAUSE_MS = 20;
-/** Of the time of this process, reading one tenant may take a fifth, and delay it by a second. */
-const READ_REST_FACTOR = 4;
-const READ_REST_MS_MAX = 1_000;
+/** Reads of one tenant take at most a fifth of the time, unless the pause reaches its maximum. */
+const READ_PAUSE_FACTOR = 4;
+const READ_PAUSE_MS_MAX = 1_000;
 
 export interface Poll {
   readonly tenant: TenantId;
@@ -31,7 +31,7 @@ export interface Poll {
   readonly after: bigint | undefined;
   /** The relay's address, for the limits. */
   readonly address: string;
-  /** Given when nobody waits for the answer any more. */
+  /** Aborted when the relay no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -40,17 +40,17 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** What this process knows of one tenant. */
+/** What this process knows about one tenant. */
 interface Channel {
   readonly tenant: TenantId;
   readonly waiters: Set<Waiter>;
   snapshot: Snapshot | undefined;
-  /** By the monotonic clock, as all times here; before the first reading, since when it is wanted. */
+  /** By the monotonic clock, like all times here; before the first read, when the channel was opened. */
   readAt: number;
-  /** Something happened that the last reading, or the one under way, may not have seen. */
+  /** A change happened that the last or current read may have missed. */
   isOutdated: boolean;
   reading: Promise<void> | undefined;
-  restUntil: number;
+  pausedUntil: number;
   isListening: boolean;
 }
 
@@ -72,8 +72,8 @@ export class RevocationFeed {
   }
 
   /**
-   * The newest snapshot, as a signed JWS: at once where it is newer than `after`, and else as soon as
-   * something is, or after `POLL_SECONDS`.
+   * The newest snapshot, as a signed JWS: at once if it is newer than `after`, otherwise as soon as one is,
+   * or after `POLL_SECONDS`.
    *
    * Fails with `not_found` and `too_many_streams`.
    */
@@ -90,7 +90,7 @@ export class RevocationFeed {
     }
   }
 
-  /** Whoever waits is answered with what is known; whoever comes later does not wait. */
+  /** Answers waiting polls with the current snapshot. Later polls do not wait. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const { waiters } of this.#channels.values()) for (const { wake } of waiters) wake();
@@ -107,7 +107,7 @@ export class RevocationFeed {
       readAt: performance.now(),
       isOutdated: false,
       reading: undefined,
-      restUntil: Number.NEGATIVE_INFINITY,
+      pausedUntil: Number.NEGATIVE_INFINITY,
       isListening: false,
     };
     this.#channels.set(tenant, channel);
@@ -126,8 +126,8 @@ export class RevocationFeed {
   }
 
   /**
-   * Read once for everybody who asks, and once more where that reading had begun too early. What happens
-   * during the second one is for whoever asks next: else nobody would be answered while much happens.
+   * Callers share one read, and a second one if the first began too early. Changes during the second read are
+   * left to the next caller; otherwise polls of a busy tenant would never be answered.
    */
   async #refresh(channel: Channel): Promise<void> {
     if (channel.reading) {
@@ -141,8 +141,8 @@ export class RevocationFeed {
   }
 
   async #read(channel: Channel): Promise<void> {
-    const restMs = channel.restUntil - performance.now();
-    if (restMs > 0) await sleep(restMs);
+    const pauseMs = channel.pausedUntil - performance.now();
+    if (pauseMs > 0) await sleep(pauseMs);
     const begunAt = performance.now();
     channel.isOutdated = false;
     try {
@@ -150,12 +150,12 @@ export class RevocationFeed {
       channel.readAt = performance.now();
     } finally {
       const tookMs = performance.now() - begunAt;
-      channel.restUntil = performance.now() + Math.min(READ_REST_MS_MAX, tookMs * READ_REST_FACTOR);
+      channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
     }
     for (const { after, wake } of channel.waiters) if (after < (channel.snapshot?.seq ?? 0n)) wake();
   }
 
-  /** Resolves once there is something newer, it has taken too long, or nobody cares any more. */
+  /** Resolves on a newer snapshot, on timeout, or when `signal` is aborted. */
   #change(channel: Channel, after: bigint, signal: AbortSignal): Promise<void> {
     if (this.#closing.signal.aborted || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -169,13 +169,13 @@ export class RevocationFeed {
       const timer = setTimeout(end, POLL_SECONDS * 1000);
       signal.addEventListener('abort', end);
       channel.waiters.add(waiter);
-      // While nobody waited nobody looked.
+      // The channel was not checked while no poll waited.
       if (channel.waiters.size === 1) this.#check(channel.tenant);
       if (!channel.isListening) void this.#listen(channel);
     });
   }
 
-  /** While anybody waits, whatever happens to the tenant may be what they wait for. */
+  /** While polls wait, check the tenant after each of its events. */
   async #listen(channel: Channel): Promise<void> {
     const { tenant, waiters } = channel;
     channel.isListening = true;
@@ -187,7 +187,7 @@ export class RevocationFeed {
     channel.isListening = false;
   }
 
-  /** Look at this tenant now. */
+  /** Check this tenant now. */
   #check(tenant: TenantId): void {
     this.#woken.add(tenant);
     this.#checks?.wake();
@@ -197,11 +197,11 @@ export class RevocationFeed {
     return repeat(
       CHECK_SECONDS,
       () => this.#checkChannels(),
-      (error) => this.#log.warn({ err: error }, 'what is new to relays could not be looked up'),
+      (error) => this.#log.warn({ err: error }, 'could not check for new revocations'),
     );
   }
 
-  /** One query for those that were woken, and every second for all that somebody waits for. */
+  /** One query for the tenants that were woken, and every second for all tenants with waiting polls. */
   async #checkChannels(): Promise<void> {
     const isDue = performance.now() - this.#checkedAllAt >= CHECK_SECONDS * 1000 - CHECK_PAUSE_MS;
     if (isDue) {
@@ -220,7 +220,7 @@ export class RevocationFeed {
       if (!channel?.snapshot || (seqs.get(tenant) ?? 0n) === channel.snapshot.seq) continue;
       channel.isOutdated = true;
       this.#refresh(channel).catch((error) =>
-        this.#log.warn({ err: error, tenant: renderTenantId(tenant) }, 'revocations could not be read'),
+        this.#log.warn({ err: error, tenant: renderTenantId(tenant) }, 'could not read revocations'),
       );
     }
     await sleep(CHECK_PAUSE_MS);

@@ -1,26 +1,26 @@
-/** SQL of what relays are told. It is all kept for other purposes; here it is only read. */
+/** SQL that reads revocations, from tables that exist for other purposes. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { KEPT_SECONDS, type RevocationState } from './revocations.ts';
 
-/** In the text, because a plan that is kept is made without the values: by this it sees how few rows it means. */
+/** Inlined, not a parameter: a generic plan could not estimate its selectivity. */
 const RECENTLY = `now() - interval '${KEPT_SECONDS} seconds'`;
 
-/** `undefined`: there is no such tenant. One statement, so that number, contents and key belong together. */
+/** `undefined`: there is no such tenant. One statement, so that number, contents and key are consistent. */
 export async function findRevocations(db: Db, tenant: TenantId): Promise<RevocationState | undefined> {
   const { rows } = await db.query<RevocationState>({
     name: 'find-revocations',
     text: `select coalesce(s.last_revocation, 0) as seq,
                   extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
                   (select kid from signing_keys where state = 'active') as kid,
-                  -- Everybody has left a room that ended: that it is closed says it all.
+                  -- Participants of an ended room are covered by the list of closed rooms.
                   (select coalesce(json_agg(json_build_object('roomUid', p.room_uid, 'username', p.username,
                             'epoch', p.epoch, 'withheld', p.muted || p.publish_revoked)), '[]')
                      from participants p
                      join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid and r.state = 'LIVE'
                     where p.tenant_id = t.id and p.revoked_at > ${RECENTLY})
                     as participants,
-                  -- Whoever mints knows name and device, and not always the address.
+                  -- Mints check the name and the device, but do not always know the address.
                   (select coalesce(json_agg(json_build_object('roomUid', b.room_uid, 'kind', b.kind,
                             'value', coalesce(b.network::text, b.value),
                             'until', ceil(extract(epoch from b.expires_at)))), '[]')
@@ -42,7 +42,7 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
   return rows[0];
 }
 
-/** How far these tenants have come; one that nothing was ever taken back of is not there. */
+/** The last revocation of each of these tenants; tenants without any are missing. */
 export async function findRevocationSeqs(
   db: Db,
   tenants: readonly TenantId[],

@@ -1,8 +1,8 @@
 /**
- * What has been taken back of a tenant's tokens, as relays are told: kicks, bans, mutes, closed rooms.
+ * Revocations of a tenant's tokens, as sent to relays: kicks, bans, mutes, closed rooms.
  *
- * Source: specification 5. Whoever asks may read it, so people and rooms stand in it as hashes that
- * only somebody who has a token can compare with. `docs/tokens.md` describes the form.
+ * Source: specification 5. Anyone may read them, so users and rooms appear as hashes that only the holder of
+ * a token can match. `docs/tokens.md` describes the format.
  */
 import { createHash } from 'node:crypto';
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
@@ -11,28 +11,28 @@ import { audienceOf } from '../../access/tokens/participant-token.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { SubjectKind } from '../moderation/moderation-event.ts';
 
-/** Explicit, so that a participant token is never taken for one (RFC 8725, 3.11). */
+/** Explicit, so that a participant token is never mistaken for one (RFC 8725, 3.11). */
 export const REVOCATIONS_TYPE = 'revocations+jwt';
 
-/** For so long a relay may admit people by one snapshot. */
+/** How long a relay may use one snapshot. */
 const SNAPSHOT_SECONDS = 60;
 
-/** For so long a token may be about that does not know of a change; a minute is for slow clocks. */
+/** How long a token from before a change may stay valid, plus a minute for clock skew. */
 export const KEPT_SECONDS = TOKEN_SECONDS_MAX + 60;
 
-/** Everything that a snapshot tells, as it was at one instant. */
+/** The contents of a snapshot, as of one instant. */
 export interface RevocationState {
-  /** The newest event that changed anything. */
+  /** The newest event that revoked anything. */
   readonly seq: bigint;
   /** Seconds since 1970, by the clock of the database. */
   readonly issuedAt: number;
-  /** The signing key that is active at this very moment. */
+  /** The signing key that is active now. */
   readonly kid: string | null;
   readonly participants: readonly {
     readonly roomUid: string;
     readonly username: string;
     readonly epoch: number;
-    /** What a moderator has muted or taken. */
+    /** What a moderator has muted or revoked. */
     readonly withheld: readonly PublishRight[];
   }[];
   readonly bans: readonly {
@@ -78,7 +78,7 @@ export function revocationClaimsOf(
     bans: state.bans.map(({ roomUid, kind, value, until }) => [
       roomUid === null ? '*' : hashOf('room', roomUid),
       kind,
-      // A range can only be matched where it can be read.
+      // Ranges are in plain text, because an address cannot be matched against a hash.
       kind === 'cidr' ? value : hashOf(kind, roomUid ?? tid, value),
       until,
     ]),
@@ -93,17 +93,17 @@ export function revocationClaimsOf(
 }
 
 /**
- * 22 characters for what is meant: base64url of the first half of SHA-256.
+ * 22 characters: base64url of the first half of SHA-256.
  *
- * The uid of a room has 128 random bits and is known to its participants and their relays alone. Of
- * what is banned in the whole tenant, names can be tried.
+ * The uid of a room has 128 random bits and is known only to its participants and their relays. The names in
+ * tenant-wide bans can be guessed.
  */
 export function hashOf(
   purpose: 'room' | 'epoch' | 'mute' | 'user' | 'device',
   roomOrTenant: string,
   value?: string,
 ): string {
-  // None of them has a NUL inside, so no two lists make the same text.
+  // No part contains NUL, so different parts give different texts.
   const text = [purpose, roomOrTenant, ...(value === undefined ? [] : [value])].join('\0');
   return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
 }

@@ -1,4 +1,4 @@
-/** Sign what has been taken back of a tenant's tokens, as it is now. */
+/** Sign a snapshot of the revocations of a tenant's tokens. */
 
 import { signJws } from '../../access/tokens/jws.ts';
 import type { Signer } from '../../access/tokens/signer.ts';
@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly jws: string;
 }
 
-/** What publishing needs from outside. */
+/** The dependencies of publishing. */
 export interface Publisher {
   readonly db: Db;
   readonly signer: Signer;

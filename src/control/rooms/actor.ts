@@ -1,8 +1,8 @@
 /**
- * On whose behalf a call is made: the tenant's own, or that of a participant who may act on others.
+ * The actor of a call: the tenant itself, or a participant who may act on others.
  *
- * A participant acts by the capabilities and the rank of the newest token of the device that is named,
- * and only on lower ranks.
+ * A participant acts with the capabilities and the rank of the newest token of the named device, and only on
+ * lower ranks.
  */
 
 import type { Capability } from '../../access/rights/capabilities.ts';
@@ -12,7 +12,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ActorName } from './participant.ts';
 import { findActor } from './participants.sql.ts';
 
-/** How far somebody may go. */
+/** An actor and the rank it acts with. */
 export interface Standing {
   /** `null`: the tenant itself. */
   readonly username: string | null;
@@ -22,8 +22,8 @@ export interface Standing {
 const OWNER: Standing = { username: null, rank: 100 };
 
 /**
- * The tenant may do everything; an actor needs the capability, and a token for the room that is still
- * valid. Where no one room is meant (`null`) no actor has any standing.
+ * The tenant may do everything. A participant needs the capability and a valid token for the room. Without a
+ * room (`null`), every participant is refused.
  */
 export async function authorizeActor(
   db: Db,
@@ -40,8 +40,8 @@ export async function authorizeActor(
   return { username: actor.username, rank: found.rank };
 }
 
-/** One acts on lower ranks only; and never on oneself, whatever ranks one's devices have. */
-export function refuseWithoutStanding(
+/** Actors may act only on lower ranks, and never on themselves, even from a device with a higher rank. */
+export function assertOutranks(
   standing: Standing,
   target: { readonly username: string; readonly rank: number },
 ): void {

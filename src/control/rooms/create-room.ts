@@ -1,4 +1,4 @@
-/** Create a room, live at once. It works without credit. */
+/** Create a room, live at once. This needs no credit. */
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';

@@ -1,4 +1,4 @@
-/** End a room: everybody leaves, and every token for it is void. */
+/** End a room: all participants leave, and every token for it is void. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';

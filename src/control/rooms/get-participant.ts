@@ -7,7 +7,7 @@ import { getRoom } from './get-room.ts';
 import { type ActorName, isHiddenFrom, type Participant } from './participant.ts';
 import { findParticipant } from './participants.sql.ts';
 
-/** Which room is meant: by name, by uid, or both. */
+/** A room by name, by uid, or both. */
 export type RoomReference = Parameters<typeof getRoom>[2];
 
 /**

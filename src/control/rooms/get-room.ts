@@ -5,7 +5,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LockedRoom, Room } from './room.ts';
 import { findRoom, lockRoomByName } from './rooms.sql.ts';
 
-/** By name, by uid or both; of rooms that share a name, the live one, or else the one that ended last. */
+/** By name, by uid or both. Of rooms that share a name: the live one, otherwise the one that ended last. */
 export async function getRoom(
   db: Db,
   tenant: TenantId,
@@ -16,7 +16,7 @@ export async function getRoom(
   return room;
 }
 
-/** Lock the newest room of a name, live or not: `refuseEnded()` comes after the caller's rights are clear. */
+/** Lock the newest room of a name, live or not: check the caller's rights before `refuseEnded()`. */
 export async function getLockedRoom(tx: Tx, tenant: TenantId, name: string): Promise<LockedRoom> {
   const room = await lockRoomByName(tx, tenant, name);
   if (!room) throw notFound('room');

@@ -5,19 +5,19 @@ import { authorizeActor } from './actor.ts';
 import type { RoomReference } from './get-participant.ts';
 import { getRoom } from './get-room.ts';
 import type { ActorName, Participant } from './participant.ts';
-import { selectParticipants } from './participants.sql.ts';
+import { findParticipants } from './participants.sql.ts';
 
 export interface RosterRequest {
   readonly room: RoomReference;
   readonly actor: ActorName | undefined;
-  /** Those who have left, too. */
+  /** Also participants who have left. */
   readonly includeLeft: boolean;
-  /** The last name of the page before. */
+  /** The last name of the previous page. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** Without those who are hidden from the actor. Fails with `not_found` and `capability_required`. */
+/** Omits participants hidden from the actor. Fails with `not_found` and `capability_required`. */
 export async function listParticipants(
   db: Db,
   tenant: TenantId,
@@ -25,5 +25,5 @@ export async function listParticipants(
 ): Promise<{ readonly roomUid: string; readonly participants: Participant[] }> {
   const { uid } = await getRoom(db, tenant, request.room);
   await authorizeActor(db, tenant, { uid }, request.actor, 'roster.view');
-  return { roomUid: uid, participants: await selectParticipants(db, tenant, uid, request) };
+  return { roomUid: uid, participants: await findParticipants(db, tenant, uid, request) };
 }

@@ -1,14 +1,14 @@
 /** SQL that deletes participants and devices that are no longer shown. */
 import type { Db } from '../../base/db/pool.ts';
 
-/** Of whom nothing acts on any more, and who left before the last $1 days. */
+/** Participants who left more than $1 days ago and have no restrictions. */
 const FORGETTABLE = `left_at < now() - make_interval(days => $1) and muted = '{}' and publish_revoked = '{}'`;
 
 /**
- * Forget some of those who left long ago. Returns how many there were. What a moderator has taken of a
- * participant, who may come back, is kept. Their rooms keep when they had last been there, for watchdogs.
+ * Delete some participants who left long ago. Returns how many. Participants with restrictions are kept, in
+ * case they come back. The rooms keep the times when participants and hosts last left, for watchdogs.
  *
- * As everywhere, the room is locked before its participants; one that is locked is left to the next sweep.
+ * As everywhere, the room is locked before its participants. Locked rooms are left to the next sweep.
  */
 export async function deleteOldParticipants(
   db: Db,
@@ -21,7 +21,7 @@ export async function deleteOldParticipants(
        select tenant_id, uid from rooms where (tenant_id, uid) in (select tenant_id, room_uid from old)
           for no key update skip locked
      ), p as (
-       -- Whoever came back meanwhile stays. Only the primary key leads here: no index looks as good by mistake.
+       -- Participants who came back meanwhile stay. "is true" keeps the planner on the primary key.
        delete from participants where (${FORGETTABLE}) is true and (tenant_id, room_uid, username) in (
          select o.tenant_id, o.room_uid, o.username
            from old o join r on r.tenant_id = o.tenant_id and r.uid = o.room_uid)
@@ -44,8 +44,8 @@ export async function deleteOldParticipants(
 }
 
 /**
- * Forget some of the participants of rooms that ended long ago, whatever was taken of them; a room that has
- * none left is not looked at again. Returns how many there were of both.
+ * Delete some participants of rooms that ended long ago, with or without restrictions. A room without
+ * participants is marked as swept. Returns how many of both.
  */
 export async function sweepEndedRooms(db: Db, options: { keepDays: number; limit: number }): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
@@ -70,7 +70,7 @@ export async function sweepEndedRooms(db: Db, options: { keepDays: number; limit
   return rows[0]!.count;
 }
 
-/** Forget some of the devices whose tokens lapsed long ago. Returns how many there were. */
+/** Delete some admissions that expired long ago. Returns how many. */
 export async function deleteExpiredAdmissions(
   db: Db,
   options: { keepHours: number; limit: number },

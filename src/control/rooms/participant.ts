@@ -1,14 +1,14 @@
 /**
- * Participants: the users of a room, as far as tokens and usage records tell of them.
+ * Participants: the users of a room, as known from tokens and usage records.
  *
- * A user is present from the first token until the last one has lapsed, or until somebody ended it.
+ * A user is present from the first token until the last one expires, or until the user is expelled.
  */
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Role, Tier } from '../../money/pricing/role.ts';
 
 export type LeaveReason = 'expired' | 'kicked' | 'banned' | 'ended' | 'watchdog';
 
-/** A participant, as a request names one. */
+/** How a request names the participant who acts. */
 export interface ActorName {
   readonly username: string;
   readonly thumbprint: string;
@@ -16,7 +16,7 @@ export interface ActorName {
 
 export interface ParticipantDevice {
   readonly thumbprint: string;
-  /** The API key or device credential that asked for its last token. */
+  /** The API key or device credential that requested its last token. */
   readonly keyId: string;
   readonly expiresAt: Date;
 }
@@ -26,24 +26,24 @@ export interface Participant {
   readonly roomUid: string;
   readonly username: string;
   readonly role: Role;
-  /** Standing, 0 to 99: who acts on this participant has a higher one. */
+  /** 0 to 99. Only actors with a higher rank may act on this participant. */
   readonly rank: number;
-  /** What the last mint was to grant; a join lowers nobody who is present. */
+  /** What the last token was to grant; a join does not lower a user who is present. */
   readonly capabilities: readonly string[];
-  /** What a moderator has taken of it. */
+  /** The publish rights that a moderator has taken away. */
   readonly muted: readonly PublishRight[];
   readonly publishRevoked: readonly PublishRight[];
   readonly tier: Tier | null;
   readonly enteredAt: Date;
   readonly lastSeenAt: Date | null;
   readonly expiresAt: Date;
-  /** `null` of whoever is present. */
+  /** `null` while present. */
   readonly leftAt: Date | null;
   readonly leaveReason: LeaveReason | null;
   readonly devices: readonly ParticipantDevice[];
 }
 
-/** Hidden is hidden from the others in the room; neither from oneself nor from the tenant (`undefined`). */
+/** Hidden participants are visible to themselves and to the tenant (`undefined`), but not to others. */
 export function isHiddenFrom(
   viewer: { readonly username: string } | undefined,
   { username, capabilities }: Pick<Participant, 'username' | 'capabilities'>,
@@ -53,7 +53,7 @@ export function isHiddenFrom(
 
 type Restrictions = Pick<Participant, 'muted' | 'publishRevoked'>;
 
-/** Capabilities without the rights to publish that a moderator has taken; and those, in the same order. */
+/** Splits capabilities into those granted and those that a moderator has taken away, in the same order. */
 export function withhold(
   capabilities: readonly string[],
   { muted, publishRevoked }: Restrictions,

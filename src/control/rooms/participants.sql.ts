@@ -1,4 +1,4 @@
-/** SQL of `participants` and their devices. Time is the database's. */
+/** SQL of `participants` and their devices. Uses database time. */
 
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
@@ -6,8 +6,8 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ActorName, LeaveReason, Participant } from './participant.ts';
 
 /**
- * The columns of a `Participant`, of `participants p` and `rooms r`. Whose last token has lapsed has
- * left, whether or not a row says so.
+ * The columns of a `Participant`, from `participants p` and `rooms r`. A participant whose last token expired
+ * counts as left, even before a sweep updates the row.
  */
 export const PARTICIPANT = `r.name as room, p.room_uid as "roomUid", p.username, p.role, p.rank, p.capabilities,
   p.muted, p.publish_revoked as "publishRevoked", p.tier, p.entered_at as "enteredAt",
@@ -19,8 +19,8 @@ export const PARTICIPANT = `r.name as room, p.room_uid as "roomUid", p.username,
 export const PRESENT = 'p.left_at is null and p.expires_at > now()';
 
 /**
- * The devices of `participants p` whose tokens have not lapsed, as JSON. The time stands outside of the
- * `where`, lest an index by time looked as good as the primary key.
+ * The devices of `participants p` with valid tokens, as JSON. The time condition is outside the `where`;
+ * otherwise the planner may pick an index by time instead of the primary key.
  */
 const DEVICES = `coalesce((select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id,
     'expiresAt', a.expires_at) order by a.device) filter (where a.expires_at > now())
@@ -30,7 +30,7 @@ const DEVICES = `coalesce((select jsonb_agg(jsonb_build_object('thumbprint', a.d
 /** A participant with devices, read from `participants p` and `rooms r`. */
 export const WHOLE_PARTICIPANT = `${PARTICIPANT}, ${DEVICES}`;
 
-/** Rows of `WHOLE_PARTICIPANT`: JSON has no dates. */
+/** Restores the dates in a row of `WHOLE_PARTICIPANT`, because JSON has none. */
 export function reviveParticipant(row: Participant): Participant {
   return { ...row, devices: row.devices.map((each) => ({ ...each, expiresAt: new Date(each.expiresAt) })) };
 }
@@ -49,8 +49,8 @@ export async function findParticipant(
   return rows.map(reviveParticipant)[0];
 }
 
-/** Participants of a room by name, those who are present or all; without those hidden from `actor`. */
-export async function selectParticipants(
+/** Participants of a room by name, present ones or all, without those hidden from `actor`. */
+export async function findParticipants(
   db: Db,
   tenant: TenantId,
   roomUid: string,
@@ -73,8 +73,11 @@ export async function selectParticipants(
   return rows.map(reviveParticipant);
 }
 
-/** Who is present in live rooms, by room and name, after one of them; with `room`, only in that of this name. */
-export async function selectPresent(
+/**
+ * Participants present in live rooms, by room and name, after `after`; with `room`, only in the room of this
+ * name.
+ */
+export async function findPresentParticipants(
   db: Db,
   tenant: TenantId,
   options: {
@@ -94,7 +97,7 @@ export async function selectPresent(
   return rows.map(reviveParticipant);
 }
 
-/** Rank and capabilities by the token of this device, which is valid. */
+/** Rank and capabilities from the valid token of this device. */
 export async function findActor(
   db: Db,
   tenant: TenantId,
@@ -112,10 +115,10 @@ export async function findActor(
 }
 
 /**
- * Make users of a room leave: their tokens are void from now on. Returns those of whom an event has yet
- * to tell that they left: who were present, and whose last token has lapsed so lately that no sweep has
- * come by. Whoever is named and has left already gets a new epoch all the same. `usernames` left out means
- * everybody who has not left: a room that was live for long has far more others, and they hold no token.
+ * Make users of a room leave: their tokens are void from now on. Returns the users who still need a leave
+ * event: those who were present, and those whose last token expired before a sweep marked them. Users in
+ * `usernames` who have already left get a new epoch too. Without `usernames`, only users who have not left
+ * are updated: a long-lived room has far more others, and they hold no token.
  */
 export async function expel(
   tx: Tx,
@@ -124,7 +127,7 @@ export async function expel(
   reason: LeaveReason,
   usernames?: readonly string[],
 ): Promise<Participant[]> {
-  // No statement joins two tables: without statistics, PostgreSQL would compare each row with each.
+  // No statement joins two tables: without statistics, PostgreSQL would compare every pair of rows.
   if (usernames) {
     await tx.query(
       `update participants set epoch = epoch + 1, revoked_at = now()
@@ -154,31 +157,31 @@ export async function expel(
   return rows;
 }
 
-/** Tenants with participants whose last token has lapsed and who are not marked as gone, some at a time. */
-export async function findTenantsWithLapsed(db: Db, limit: number): Promise<TenantId[]> {
+/** Some of the tenants with participants whose last token expired and who are not marked as left. */
+export async function findTenantsWithExpired(db: Db, limit: number): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>(
     `select distinct tenant_id as tenant
        from (select tenant_id from participants
-              where left_at is null and expires_at <= now() order by expires_at limit $1) lapsed`,
+              where left_at is null and expires_at <= now() order by expires_at limit $1) expired`,
     [limit],
   );
   return rows.map((row) => row.tenant);
 }
 
 /**
- * Mark some of those as gone whose last token has lapsed, and return them. Whoever is being renewed, or
- * marked by another process, is left out: the row is locked, or looks otherwise once it is not.
+ * Mark some participants as left whose last token expired, and return them. Rows that a renewal or another
+ * sweep has locked are skipped.
  */
-export async function markLapsed(tx: Tx, tenant: TenantId, limit: number): Promise<Participant[]> {
+export async function markExpired(tx: Tx, tenant: TenantId, limit: number): Promise<Participant[]> {
   const { rows } = await tx.query<Participant>(
-    `with lapsed as (
+    `with expired as (
        select room_uid, username from participants
         where tenant_id = $1 and left_at is null and expires_at <= now()
         order by expires_at limit $2 for update skip locked
      ), p as (
        update participants p set left_at = p.expires_at, leave_reason = 'expired'
-         from lapsed l
-        where p.tenant_id = $1 and p.room_uid = l.room_uid and p.username = l.username
+         from expired e
+        where p.tenant_id = $1 and p.room_uid = e.room_uid and p.username = e.username
        returning p.*
      )
      select ${PARTICIPANT}, '[]'::jsonb as devices
@@ -189,23 +192,23 @@ export async function markLapsed(tx: Tx, tenant: TenantId, limit: number): Promi
   return rows;
 }
 
-/** Whom a ban of a user or a device means, in one live room or in all of them. */
-export interface Meant {
+/** A user in a live room who is covered by a ban of a user or a device. */
+export interface BannedUser {
   readonly roomUid: string;
   readonly username: string;
   readonly rank: number;
-  /** Whether the user is in the room, and on this device if it is one that is meant. */
+  /** Whether the user is in the room; for a ban of a device, on that device. */
   readonly isPresent: boolean;
 }
 
-/** `roomUid`: `null` stands for every live room. Ordered by room. */
+/** `roomUid`: `null` means every live room. Ordered by room. */
 export async function findUsers(
   db: Db,
   tenant: TenantId,
   roomUid: string | null,
   username: string,
-): Promise<Meant[]> {
-  const { rows } = await db.query<Meant>(
+): Promise<BannedUser[]> {
+  const { rows } = await db.query<BannedUser>(
     `select p.room_uid as "roomUid", p.username, p.rank,
             p.left_at is null and p.expires_at > now() as "isPresent"
        from rooms r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
@@ -216,14 +219,14 @@ export async function findUsers(
   return rows;
 }
 
-/** Users of a device, as `findUsers()`. */
+/** Like `findUsers()`, for the users of a device. */
 export async function findUsersOfDevice(
   db: Db,
   tenant: TenantId,
   roomUid: string | null,
-  device: string,
-): Promise<Meant[]> {
-  const { rows } = await db.query<Meant>(
+  thumbprint: string,
+): Promise<BannedUser[]> {
+  const { rows } = await db.query<BannedUser>(
     `select p.room_uid as "roomUid", p.username, p.rank,
             p.left_at is null and a.expires_at > now() as "isPresent"
        from admissions a
@@ -231,12 +234,12 @@ export async function findUsersOfDevice(
        join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
       where a.tenant_id = $1 and a.device = $3 and r.state = 'LIVE' and ($2::text is null or r.uid = $2)
       order by p.room_uid, p.username`,
-    [tenant, roomUid, device],
+    [tenant, roomUid, thumbprint],
   );
   return rows;
 }
 
-/** Set what a moderator has taken of a participant, whose room is locked. */
+/** Set the restrictions of a participant. The room must be locked. */
 export async function updateRestrictions(
   tx: Tx,
   tenant: TenantId,
@@ -253,7 +256,7 @@ export async function updateRestrictions(
   return reviveParticipant(rows[0]!);
 }
 
-/** Take all rights to publish from users who are present, or from everybody. Returns those users. */
+/** Revoke all publish rights of these users, or of all (`null`), if they are present. Returns those users. */
 export async function revokeAllPublishing(
   tx: Tx,
   tenant: TenantId,

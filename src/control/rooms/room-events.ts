@@ -20,17 +20,17 @@ export function participantUpdated(participant: Participant): NewEvent {
   return { type: 'participant_updated', roomUid: participant.roomUid, subject: participant };
 }
 
-/** The last token expired, or the room ended, which is an event of its own. */
+/** The last token expired, or the room ended, which has its own event. */
 export function participantLeft(participant: Participant): NewEvent {
   return { type: 'participant_left', roomUid: participant.roomUid, subject: participant };
 }
 
-/** The same of a participant whose tokens are void although they have not expired. */
+/** Like `participantLeft()`, for a participant whose tokens are void before they expire. */
 export function participantExpelled(participant: Participant): NewEvent {
   return { ...participantLeft(participant), revokes: true };
 }
 
-/** The same of rights to publish that a valid token still grants. */
+/** Like `participantUpdated()`, for publish rights that a valid token still grants. */
 export function participantRestricted(participant: Participant): NewEvent {
   return { ...participantUpdated(participant), revokes: true };
 }

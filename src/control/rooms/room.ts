@@ -1,8 +1,8 @@
 /**
- * Rooms: their names, the patterns that name several, and their policy.
+ * Rooms and their policy.
  *
- * A room is one incarnation of its name: when it has ended, the name may be used again, and then it
- * is another room with another uid.
+ * A room is one incarnation of its name. After it has ended, the name may be used again for another room with
+ * another uid.
  */
 import type { RoleCapabilities } from '../../access/rights/capabilities.ts';
 
@@ -11,13 +11,13 @@ export const METADATA_LENGTH_MAX = 4096;
 
 export const PARTICIPANTS_MAX = 100_000;
 
-/** Where a join goes that names no room, with a credential that names none either. */
+/** The room of a join if neither the request nor the credential names one. */
 export const ROOM_DEFAULT = 'lobby';
 
 export const ROOM_STATES = ['LIVE', 'ENDED'] as const;
 export type RoomState = (typeof ROOM_STATES)[number];
 
-/** Rules of a room, kept as JSON with it. Those up to `region` never change. */
+/** Rules of a room, stored as JSON. Those up to `region` never change. */
 export interface RoomPolicy extends RoleCapabilities {
   readonly mode: 'MEETING' | 'BROADCAST';
   readonly e2eeRequired: boolean;
@@ -25,7 +25,7 @@ export interface RoomPolicy extends RoleCapabilities {
   readonly region: string;
   /** Users who may be present at once; 0: no limit. */
   readonly maxParticipants: number;
-  /** Nobody new comes in. */
+  /** New users may not enter. */
   readonly locked: boolean;
   readonly muteOnEntry: boolean;
 }
@@ -57,5 +57,5 @@ export interface Room {
   readonly metadata: string;
 }
 
-/** Nobody counts participants who only decides about the room, while others wait for it. */
+/** Without participantCount, so that holders of the row lock do not pay for the count. */
 export type LockedRoom = Omit<Room, 'participantCount'>;

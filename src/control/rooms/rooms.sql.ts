@@ -4,22 +4,22 @@ import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EndReason, LockedRoom, Room, RoomPolicy, RoomState } from './room.ts';
 
-/** The columns of a `LockedRoom`, of `rooms r`. */
+/** The columns of a `LockedRoom`, from `rooms r`. */
 const LOCKED_ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdAt", r.ended_at as "endedAt",
   r.end_reason as "endReason", r.metadata`;
 
-/** The columns of a `Room`, of `rooms r`. */
+/** The columns of a `Room`, from `rooms r`. */
 export const ROOM = `${LOCKED_ROOM},
   (select count(*)::integer from participants p
     where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
     as "participantCount"`;
 
-/** Until the transaction ends, nobody else who asks for this lock decides about the room, and nobody comes in. */
+/** Lock a room until the transaction ends, against entries and other holders of this lock. */
 export async function lockRoom(tx: Tx, tenant: TenantId, uid: string): Promise<void> {
   await tx.query('select from rooms where tenant_id = $1 and uid = $2 for no key update', [tenant, uid]);
 }
 
-/** As `lockRoom()`, several in one order, so that no two who lock some wait for each other. */
+/** Like `lockRoom()`, for several rooms in a fixed order, which avoids deadlocks. */
 export async function lockRooms(tx: Tx, tenant: TenantId, uids: readonly string[]): Promise<void> {
   await tx.query('select from rooms where tenant_id = $1 and uid = any($2) order by uid for no key update', [
     tenant,
@@ -27,10 +27,7 @@ export async function lockRooms(tx: Tx, tenant: TenantId, uids: readonly string[
   ]);
 }
 
-/**
- * The live room of this name, or else the one that ended last; locked against everybody who would
- * change it or come in.
- */
+/** The live room of this name, otherwise the one that ended last; locked as by `lockRoom()`. */
 export async function lockRoomByName(
   tx: Tx,
   tenant: TenantId,
@@ -44,7 +41,7 @@ export async function lockRoomByName(
   return rows[0];
 }
 
-/** The room with this uid; without a uid, as `lockRoomByName()`, but not locked. */
+/** The room with this uid; without a uid, like `lockRoomByName()`, but not locked. */
 export async function findRoom(
   db: Db,
   tenant: TenantId,
@@ -67,7 +64,7 @@ export interface RoomFilter {
 }
 
 /** Rooms, the newest first, after the one with uid `after`. */
-export async function selectRooms(
+export async function findRooms(
   db: Db,
   tenant: TenantId,
   filter: RoomFilter & { readonly after: string | undefined; readonly limit: number },
@@ -96,7 +93,7 @@ export async function selectRooms(
 }
 
 /** Live rooms by name, after the one of name `after`; with `room`, only the one of that name. */
-export async function selectLiveRooms(
+export async function findLiveRooms(
   db: Db,
   tenant: TenantId,
   options: { readonly room: string | undefined; readonly after: string | undefined; readonly limit: number },

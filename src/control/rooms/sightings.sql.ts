@@ -3,7 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Tier } from '../../money/pricing/role.ts';
 
-/** Tenants with somebody in their rooms. */
+/** Tenants with participants present. */
 export async function findTenantsWithPresent(db: Db): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>(
     `select distinct tenant_id as tenant from participants where left_at is null and expires_at > now()`,
@@ -11,7 +11,7 @@ export async function findTenantsWithPresent(db: Db): Promise<TenantId[]> {
   return rows.map((row) => row.tenant);
 }
 
-/** A participant of the live room of that name, as a usage record tells of one. */
+/** A participant of the live room of that name, as seen in a usage record. */
 export interface Sighting {
   readonly tenant: TenantId;
   readonly room: string;
@@ -19,7 +19,9 @@ export interface Sighting {
   readonly tier: Tier;
 }
 
-/** Each participant once. Who is not in a live room is passed over, and so is one who is locked just now. */
+/**
+ * Each participant at most once. Participants who are not in a live room are skipped, and so are locked rows.
+ */
 export async function markSeen(db: Db, sightings: readonly Sighting[]): Promise<void> {
   await db.query(
     `with seen as (

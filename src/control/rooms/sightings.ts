@@ -1,9 +1,9 @@
 /**
- * What usage records tell of participants: that they were seen, and in which tier.
+ * What usage records say about participants: when they were last seen, and in which tier.
  *
- * Charging does not wait for it. What records tell is kept in memory, the newest of each participant,
- * and written every second; what is too much is dropped. Nothing depends on any one sighting, as a relay
- * reports whoever is still there again half a minute later. No event tells of them.
+ * Charging does not wait for sightings. The newest sighting of each participant is kept in memory and written
+ * every second; excess sightings are dropped. No single sighting matters, because relays report present
+ * participants again half a minute later. Sightings append no events.
  */
 import type { Db } from '../../base/db/pool.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
@@ -12,10 +12,10 @@ import type { Tier } from '../../money/pricing/role.ts';
 import { findTenantsWithPresent, markSeen, type Sighting } from './sightings.sql.ts';
 
 const SIGHTINGS_MAX = 20_000;
-/** Renewals of those who are written wait for the end of the statement. */
+/** Renewals of these participants wait for the statement. */
 const WRITTEN_AT_ONCE = 1_000;
 
-/** What usage records say about participants, a row a record. */
+/** Usage records, one per row. */
 export interface Seen {
   readonly length: number;
   room(row: number): string | undefined;
@@ -26,7 +26,7 @@ export interface Seen {
 export class Sightings {
   readonly #db: Db;
   readonly #dropped: Metrics['sightingsDropped'];
-  /** Tenants with somebody in their rooms, as of some seconds ago. */
+  /** Tenants with participants present, as of a few seconds ago. */
   #tenants: ReadonlySet<TenantId> = new Set();
   #unwritten = new Map<string, Sighting>();
 
@@ -35,7 +35,7 @@ export class Sightings {
     this.#dropped = dropped;
   }
 
-  /** Of a tenant whose rooms are empty, or who has none here, this costs one look-up. */
+  /** For a tenant without participants, this costs one look-up. */
   note(tenant: TenantId, records: Seen): void {
     if (!this.#tenants.has(tenant)) return;
     const prefix = `${tenant}\0`;
@@ -62,7 +62,7 @@ export class Sightings {
     }
   }
 
-  async askForTenants(): Promise<void> {
+  async refreshTenants(): Promise<void> {
     this.#tenants = new Set(await findTenantsWithPresent(this.#db));
   }
 }

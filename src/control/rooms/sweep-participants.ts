@@ -10,16 +10,16 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { findTenantsWithLapsed, markLapsed } from './participants.sql.ts';
+import { findTenantsWithExpired, markExpired } from './participants.sql.ts';
 import { participantLeft } from './room-events.ts';
 
 /** Few, because the tenant's other events wait for the end of the transaction. */
 const PARTICIPANTS_AT_ONCE = 100;
 const TENANTS_LOOKED_FOR = 1_000;
 
-/** Every tenant apart, so that none waits for the events of another. */
+/** One transaction per tenant, so that no tenant waits for the events of another. */
 export async function sweepParticipants(deps: EventDeps): Promise<void> {
-  for (const tenant of await findTenantsWithLapsed(deps.db, TENANTS_LOOKED_FOR)) {
+  for (const tenant of await findTenantsWithExpired(deps.db, TENANTS_LOOKED_FOR)) {
     let left: number;
     do {
       left = await inTransaction(deps.db, (tx) => sweepSome(tx, tenant));
@@ -30,7 +30,7 @@ export async function sweepParticipants(deps: EventDeps): Promise<void> {
 
 /** Returns how many have left. */
 async function sweepSome(tx: Tx, tenant: TenantId): Promise<number> {
-  const left = await markLapsed(tx, tenant, PARTICIPANTS_AT_ONCE);
+  const left = await markExpired(tx, tenant, PARTICIPANTS_AT_ONCE);
   await appendEvents(tx, tenant, left.map(participantLeft));
   return left.length;
 }

@@ -18,8 +18,8 @@ export type PolicyChange = Partial<
 >;
 
 /**
- * Fails with `not_found`, `room_ended` and `capability_required`, also where an actor would have roles
- * given what he lacks himself.
+ * Fails with `not_found`, `room_ended` and `capability_required`, also if an actor would grant roles a
+ * capability that the actor lacks.
  */
 export async function updateRoomPolicy(
   tx: Tx,
@@ -38,7 +38,7 @@ export async function updateRoomPolicy(
   return updated;
 }
 
-/** What some role is given from now on that it was not given before. */
+/** The capabilities that the change adds to some role. */
 function addedCapabilities(before: RoomPolicy, after: RoomPolicy): ReadonlySet<Capability> {
   return new Set(
     ROLES.flatMap((role) => {

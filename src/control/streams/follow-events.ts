@@ -1,13 +1,13 @@
 /**
- * Follow the events of a tenant: a snapshot first, or from where an earlier stream was left, then each
- * event once and in order.
+ * Follow the events of a tenant: first a snapshot, unless the stream resumes at a place, then each event once
+ * and in order.
  *
- * A place whose next event is not kept any more, or that the database knows nothing of since it was
- * restored, is answered like a beginning, with a snapshot.
+ * A place whose next event is no longer kept, or that a restored database does not know, starts over with a
+ * snapshot.
  */
 
 import type { Caller } from '../../access/keys/api-key.ts';
-import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
+import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -20,19 +20,19 @@ import { inLogSnapshot } from '../../events/log-snapshot.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Participant } from '../rooms/participant.ts';
-import { selectPresent } from '../rooms/participants.sql.ts';
+import { findPresentParticipants } from '../rooms/participants.sql.ts';
 import type { Room } from '../rooms/room.ts';
-import { selectLiveRooms } from '../rooms/rooms.sql.ts';
+import { findLiveRooms } from '../rooms/rooms.sql.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { listWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import type { EventFilter, StreamItem } from './stream-event.ts';
 import { listStreamEvents } from './stream-events.sql.ts';
 import type { StreamLimit } from './stream-limit.ts';
 
-/** A stream that says nothing for 15 s is dead. */
+/** Clients take a stream for dead after 15 s of silence. */
 const BOOKMARK_MS = 10_000;
 const PAGE_SIZE = 200;
-/** A snapshot keeps a connection, and old rows, for as long as its reader takes. */
+/** A snapshot holds a connection, and old row versions, until the client has read it. */
 const SNAPSHOT_MS_MAX = 60_000;
 
 export interface StreamDeps extends BaseDeps {
@@ -42,23 +42,23 @@ export interface StreamDeps extends BaseDeps {
 }
 
 export interface Following extends EventFilter {
-  /** What has been dealt with; `undefined`: nothing. */
+  /** The last place that the client has processed; `undefined`: none. */
   readonly after: Place | undefined;
-  /** Given when nobody reads any more. */
+  /** Aborted when the client stops reading. */
   readonly signal: AbortSignal;
-  /** How long a stream may say nothing, in milliseconds; for tests. */
+  /** The longest silence of the stream, in milliseconds; for tests. */
   readonly bookmarkMs?: number;
 }
 
-/** Takes one item, and resolves when the next one may come. */
+/** Sends one item, and resolves when the client can take the next one. */
 export type Send = (item: StreamItem) => Promise<void>;
 
-/** Whose key it is that must stand for as long as a stream is followed. */
+/** The caller of a stream, whose key must work for as long as the stream runs. */
 export type Follower = Pick<Caller, 'tenant' | 'keyId'>;
 
 /**
- * Resolves when `signal` is aborted. Fails with `not_found` where no room ever bore the name,
- * `too_many_streams`, and, as soon as something would be told, as a new call with the key would.
+ * Resolves when `signal` is aborted. Fails with `not_found` if no room ever had the name, with
+ * `too_many_streams`, and, before the next item, as `assertKeyStillWorks()`.
  */
 export async function followEvents(
   deps: StreamDeps,
@@ -93,13 +93,13 @@ async function follow(deps: StreamDeps, follower: Follower, following: Following
         : await listStreamEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
     if (!page?.isKept) {
       reached = await sendSnapshot(deps, follower, following, send);
-      // A bookmark says that the snapshot is whole.
+      // A bookmark marks the snapshot as complete.
       if (reached && !signal.aborted) await bookmark(reached);
       continue;
     }
     const isDue = performance.now() >= due;
-    // Looked for after the reading: of what was read, nothing happened after the key had fallen.
-    if (isDue || page.events.length > 0) refuseFallenKey(await deps.keyLookups.find(keyId));
+    // Checked after the read, so that no event is sent that happened after the key stopped working.
+    if (isDue || page.events.length > 0) assertKeyStillWorks(await deps.keyLookups.find(keyId));
     for (const event of page.events) {
       if (signal.aborted) return;
       await send({ type: 'event', event });
@@ -111,7 +111,7 @@ async function follow(deps: StreamDeps, follower: Follower, following: Following
   }
 }
 
-/** Send what is there, as of one instant; returns how far the events had come, unless nobody waits any more. */
+/** Send the state as of one instant. Returns the newest place, or `undefined` if the client went away. */
 async function sendSnapshot(
   deps: StreamDeps,
   { tenant, keyId }: Follower,
@@ -121,7 +121,7 @@ async function sendSnapshot(
   await send({ type: 'reset' });
   return deps.streams.inTurn(tenant, following.signal, () =>
     inLogSnapshot(deps.db, tenant, async (tx, place) => {
-      refuseFallenKey((await findWorkingKeys(tx, [keyId])).get(keyId));
+      assertKeyStillWorks((await findWorkingKeys(tx, [keyId])).get(keyId));
       const until = performance.now() + SNAPSHOT_MS_MAX;
       for await (const item of readSnapshot(tx, tenant, following)) {
         if (following.signal.aborted) break;
@@ -139,10 +139,12 @@ async function* readSnapshot(
 ): AsyncGenerator<StreamItem> {
   const limit = PAGE_SIZE;
   if (!only) {
-    const rooms = pages((last?: Room) => selectLiveRooms(tx, tenant, { room, after: last?.name, limit }));
+    const rooms = pages((last?: Room) => findLiveRooms(tx, tenant, { room, after: last?.name, limit }));
     for await (const subject of rooms) yield { type: 'snapshot', of: 'room', subject };
   }
-  const present = pages((last?: Participant) => selectPresent(tx, tenant, { room, after: last, limit }));
+  const present = pages((last?: Participant) =>
+    findPresentParticipants(tx, tenant, { room, after: last, limit }),
+  );
   for await (const subject of present) yield { type: 'snapshot', of: 'participant', subject };
   if (!only) {
     const waiting = pages((last?: Watchdog) =>
@@ -152,16 +154,16 @@ async function* readSnapshot(
   }
 }
 
-/** Everything that `select` finds, a page at a time; it is given the last one of the page before. */
-async function* pages<Row>(select: (last?: Row) => Promise<Row[]>): AsyncGenerator<Row> {
-  let page = await select();
+/** Everything that `find` returns, a page at a time. It takes the last row of the previous page. */
+async function* pages<Row>(find: (last?: Row) => Promise<Row[]>): AsyncGenerator<Row> {
+  let page = await find();
   while (page.length > 0) {
     yield* page;
-    page = page.length < PAGE_SIZE ? [] : await select(page.at(-1));
+    page = page.length < PAGE_SIZE ? [] : await find(page.at(-1));
   }
 }
 
-/** A reader may take one item and never another: nobody else may have to wait for that. */
+/** Fails if the client takes too long, so that a stalled client does not block other snapshots. */
 async function inTime(sending: Promise<void>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,6 +1,6 @@
-/** Read a page of events, and wait for one where nothing has happened yet. */
+/** Read a page of events, and wait if there is none yet. */
 
-import { refuseFallenKey } from '../../access/keys/assert-key-still-works.ts';
+import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import type { Place } from '../../events/event.ts';
 import { findOldestPlace } from '../../events/events.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
@@ -9,30 +9,30 @@ import type { Follower, StreamDeps } from './follow-events.ts';
 import type { Event } from './stream-event.ts';
 import { listStreamEvents } from './stream-events.sql.ts';
 
-/** Events of a rare room may be far apart: a search ends after so long, however far it has come. */
+/** Events of one room may be far apart, so a search ends after this time, wherever it is. */
 const SEARCH_MS_MAX = 5_000;
 
 export interface EventsRequest {
-  /** Where the page before ended; `undefined`: begin with the oldest event that is kept. */
+  /** Where the previous page ended; `undefined`: begin with the oldest event that is kept. */
   readonly after: Place | undefined;
   readonly room: string | undefined;
   readonly limit: number;
   readonly waitMs: number;
-  /** Given when nobody waits any more. */
+  /** Aborted when the client no longer waits. */
   readonly signal: AbortSignal;
 }
 
 export interface EventsPage {
-  /** Whether events after `after` are gone, or `after` is no place in this history. It counts against the limit. */
+  /**
+   * Whether events after `after` are gone, or `after` is not in this history. Counts as one event of the
+   * limit.
+   */
   readonly isReset: boolean;
   readonly events: readonly Event[];
   readonly reached: Place;
 }
 
-/**
- * Fails with `not_found` where no room ever bore the name, and, where it took a while, as a new call with
- * the key would.
- */
+/** Fails with `not_found` if no room ever had the name, and, after a wait, as `assertKeyStillWorks()`. */
 export async function listEvents(
   deps: StreamDeps,
   { tenant, keyId }: Follower,
@@ -59,8 +59,8 @@ export async function listEvents(
     const isAtEnd = reached.seq === page.lastSeq;
     const leftMs = begun + (isAtEnd ? waitMs : Math.max(waitMs, SEARCH_MS_MAX)) - performance.now();
     if (isReset || page.events.length > 0 || signal.aborted || leftMs <= 0) {
-      // Looked for after the reading: of what was read, nothing happened after the key had fallen.
-      if (isLater) refuseFallenKey(await deps.keyLookups.find(keyId));
+      // Checked after the read, so that no event is returned that happened after the key stopped working.
+      if (isLater) assertKeyStillWorks(await deps.keyLookups.find(keyId));
       return { isReset, events: page.events, reached };
     }
     if (isAtEnd) await deps.events.wait(tenant, reached.seq, signal, leftMs);

@@ -1,6 +1,4 @@
-/**
- * Events as streams tell them: what the log holds as data, with the subject that each type has.
- */
+/** Events as streams send them, with the subject of each type. */
 
 import type { DeviceCredentialChange } from '../../access/devices/device-credential-events.ts';
 import type { ApiKeyChange } from '../../access/keys/key-events.ts';
@@ -14,7 +12,7 @@ import type { Room } from '../rooms/room.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
 import type { WatchdogEventType } from '../watchdogs/watchdog-events.ts';
 
-/** What is told, by type. */
+/** The subject of each type of event. */
 export type Happening =
   | { readonly type: 'room_created' | 'room_updated' | 'room_ended'; readonly subject: Room }
   | {
@@ -43,23 +41,23 @@ export type Event = Happening & {
   readonly roomUid: string | null;
 };
 
-/** Which events somebody wants to hear of. */
+/** Which events a client wants. */
 export interface EventFilter {
   /** Only those of rooms of this name. */
   readonly room: string | undefined;
   readonly only?: 'participants' | undefined;
 }
 
-/** What a stream of events is made of. */
+/** An item of an event stream. */
 export type StreamItem =
   | { readonly type: 'event'; readonly event: Event }
-  /** A resource as it stands now: a part of a snapshot. */
+  /** The current state of a resource, as a part of a snapshot. */
   | ({ readonly type: 'snapshot' } & (
       | { readonly of: 'room'; readonly subject: Room }
       | { readonly of: 'participant'; readonly subject: Participant }
       | { readonly of: 'watchdog'; readonly subject: Watchdog }
     ))
-  /** Everything up to here has been told. */
+  /** Everything up to here has been sent. */
   | ({ readonly type: 'bookmark' } & Place)
-  /** What was known before is to be forgotten. */
+  /** The client must discard its state. */
   | { readonly type: 'reset' };

@@ -1,4 +1,4 @@
-/** SQL of streams: the events of a tenant that a client asked for. */
+/** SQL of streams: the events of a tenant that a client wants. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
@@ -10,30 +10,30 @@ const PARTICIPANT_EVENTS: readonly EventType[] = [
   'participant_left',
 ];
 
-/** How many events one reading looks at, however few of them are wanted. */
-const EVENTS_LOOKED_AT_MAX = 10_000;
+/** How many events one query scans, even if few of them match. */
+const EVENTS_SCANNED_MAX = 10_000;
 
 export interface EventPage {
   /** In order. */
   readonly events: readonly Event[];
-  /** Up to here there is nothing else that is wanted. */
+  /** There are no other matching events up to here. */
   readonly reached: Place;
   readonly lastSeq: bigint;
   /**
-   * Whether every event after `after` is still there; they go from the oldest on. Not so for a place that
-   * a restored database has not come to, or where it has another event.
+   * Whether every event after `after` still exists; the oldest are deleted first. False for a place that a
+   * restored database has not reached, or where it has another event.
    */
   readonly isKept: boolean;
 }
 
-/** Events after `after`, `limit` of them at most; where there are more, or may be, `reached` is before `lastSeq`. */
+/** At most `limit` events after `after`. If there are more, or may be, `reached` is before `lastSeq`. */
 export async function listStreamEvents(
   db: Db,
   tenant: TenantId,
   { after, room, only, limit }: EventFilter & { readonly after: Place; readonly limit: number },
 ): Promise<EventPage> {
   type Row = Event & Pick<EventPage, 'lastSeq' | 'isKept'> & { seq: bigint | null; endAt: Date | null };
-  // What a place holds has been in a JavaScript date, which has milliseconds.
+  // The time of a place has been in a JavaScript date, which has only milliseconds.
   const { rows } = await db.query<Row>(
     `select s.last_seq as "lastSeq", e.*,
             (s.last_seq = $2
@@ -53,7 +53,7 @@ export async function listStreamEvents(
             and ($4::text[] is null or type = any($4))
           order by seq limit $5) e on true
       where s.tenant_id = $1 order by e.seq`,
-    [tenant, after.seq, room, only && PARTICIPANT_EVENTS, limit, EVENTS_LOOKED_AT_MAX, after.at],
+    [tenant, after.seq, room, only && PARTICIPANT_EVENTS, limit, EVENTS_SCANNED_MAX, after.at],
   );
   const { lastSeq = 0n, isKept = after.seq === 0n, endAt = null } = rows[0] ?? {};
   const events = rows
@@ -64,8 +64,8 @@ export async function listStreamEvents(
       at,
       roomUid,
     }));
-  const looked = after.seq + BigInt(EVENTS_LOOKED_AT_MAX);
-  const end = { seq: looked < lastSeq ? looked : lastSeq, at: endAt };
+  const scanned = after.seq + BigInt(EVENTS_SCANNED_MAX);
+  const end = { seq: scanned < lastSeq ? scanned : lastSeq, at: endAt };
   const last = events.at(-1) ?? after;
   const reached = events.length < limit ? end : { seq: last.seq, at: last.at };
   return { events, reached, lastSeq, isKept };

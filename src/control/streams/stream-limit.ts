@@ -1,10 +1,10 @@
-/** How many streams may be followed in this process, and how many of them may read a snapshot at once. */
+/** Limits the streams of this process, and how many of them read a snapshot at once. */
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 const STREAMS_PER_TENANT_MAX = 100;
 const STREAMS_MAX = 1_000;
-/** Each keeps a database connection for as long as its reader takes; of a tenant, there is one at a time. */
+/** Each holds a database connection until its client has read it. A tenant has one at a time. */
 const SNAPSHOTS_AT_ONCE = 4;
 const SNAPSHOT_WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -17,11 +17,11 @@ interface Waiting {
 export class StreamLimit {
   readonly #perTenant = new Map<TenantId, number>();
   #total = 0;
-  /** Whose snapshots are being read. */
+  /** Tenants whose snapshots are being read. */
   readonly #reading = new Set<TenantId>();
   readonly #waiting: Waiting[] = [];
 
-  /** Count one stream until the result is called. Throws `too_many_streams` beyond the limits. */
+  /** Count one stream until the returned function is called. Throws `too_many_streams` beyond the limits. */
   enter(tenant: TenantId): () => void {
     const count = this.#perTenant.get(tenant) ?? 0;
     if (count >= STREAMS_PER_TENANT_MAX || this.#total >= STREAMS_MAX) throw tooMany();
@@ -31,8 +31,8 @@ export class StreamLimit {
   }
 
   /**
-   * Run `read` when it is the tenant's turn; `undefined` where `signal` was aborted before that. Throws
-   * `too_many_streams` where it takes too long.
+   * Run `read` when it is the tenant's turn; `undefined` if `signal` was aborted before that. Throws
+   * `too_many_streams` if that takes too long.
    */
   async inTurn<T>(tenant: TenantId, signal: AbortSignal, read: () => Promise<T>): Promise<T | undefined> {
     if (this.#mayRead(tenant)) this.#reading.add(tenant);
@@ -49,19 +49,19 @@ export class StreamLimit {
     return this.#reading.size < SNAPSHOTS_AT_ONCE && !this.#reading.has(tenant);
   }
 
-  /** Whether a turn was given. */
+  /** Whether the tenant got a turn. */
   #turn(tenant: TenantId, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
       const settle = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', goAway);
+        signal.removeEventListener('abort', giveUp);
       };
       const leave = () => {
         settle();
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       };
-      const goAway = () => {
+      const giveUp = () => {
         leave();
         resolve(false);
       };
@@ -76,12 +76,12 @@ export class StreamLimit {
         leave();
         reject(tooMany());
       }, SNAPSHOT_WAIT_MS);
-      signal.addEventListener('abort', goAway);
+      signal.addEventListener('abort', giveUp);
       this.#waiting.push(waiting);
     });
   }
 
-  /** The turn is given before anybody else can come in between. */
+  /** Gives the turn at once, so that no new stream can take it first. */
   #handOn(): void {
     const at = this.#waiting.findIndex(({ tenant }) => this.#mayRead(tenant));
     if (at < 0) return;

@@ -1,4 +1,4 @@
-/** Follow who comes to the rooms of a name, changes there and leaves. */
+/** Follow participants as they enter, change and leave the rooms of a name. */
 import type { Place } from '../../events/event.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
@@ -10,15 +10,14 @@ export interface Watching {
   /** Name of a room. */
   readonly room: string;
   readonly actor: ActorName | undefined;
-  /** What has been dealt with; `undefined`: nothing. */
+  /** The last place that the client has processed; `undefined`: none. */
   readonly after: Place | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Without those who are hidden from the actor; of one who hides only later, it tells no more from then
- * on. Fails with `not_found` and `capability_required`, also later: an actor who leaves, or loses the
- * right to see the roster, sees no more of it.
+ * Omits participants hidden from the actor, from the moment they hide. Fails with `not_found` and
+ * `capability_required`, also during the stream, once the actor leaves or loses the right to see the roster.
  */
 export async function watchParticipants(
   deps: StreamDeps,
@@ -34,13 +33,13 @@ export async function watchParticipants(
   await authorize();
   await followEvents(deps, follower, { room, only: 'participants', after, signal }, async (item) => {
     const subject = participantOf(item);
-    // Tokens lapse without an event at that instant, so bookmarks are a time to look, too.
+    // Tokens expire without an event at that instant, so bookmarks check the actor too.
     if (actor && (subject?.username === actor.username || item.type === 'bookmark')) await authorize();
     if (!subject || !isHiddenFrom(actor, subject)) await send(item);
   });
 }
 
-/** Whom an item tells of. The stream tells of participants only. */
+/** The participant of an item. This stream has only participants. */
 function participantOf(item: StreamItem): Participant | undefined {
   if (item.type === 'snapshot') return item.subject as Participant;
   return item.type === 'event' ? (item.event.subject as Participant) : undefined;

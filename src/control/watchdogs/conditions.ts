@@ -9,8 +9,8 @@ import type { WatchdogAction, WatchdogCondition } from './watchdog.ts';
 
 export interface Condition {
   /**
-   * Since when the condition holds, or from when it will hold if nothing happens but that tokens expire; null
-   * while it does not hold.
+   * Since when the condition holds, or from when it will hold if nothing but token expiry happens; null while
+   * it does not hold.
    */
   readonly since: string;
   /** Types of events after which the watchdog must look again. `room_ended` counts for all. */
@@ -19,17 +19,17 @@ export interface Condition {
   readonly forbidden: readonly WatchdogAction[];
 }
 
-/** Of `participants p`: those of the room. */
+/** Whether `participants p` is of the room. */
 export const OF_ROOM = 'p.tenant_id = w.tenant_id and p.room_uid = w.room_uid';
-/** Until when a participant is present, or was. */
+/** When the presence of a participant ends, or ended. */
 const PRESENT_UNTIL = 'coalesce(p.left_at, p.expires_at)';
 
-/** Whom `participant_max_duration` has not fired for. */
+/** Whether `participant_max_duration` has not fired for `participants p`. */
 export const NOT_FIRED_FOR = '(w.fired_for is null or p.entered_at > w.fired_for)';
 
 /**
- * Of `participants p`: those who have not left the room, and as many of the others as left it last. A room
- * that never ends has far more who left it earlier, and they change nothing.
+ * Participants who have not left the room, and the `count` others who left it last. A long-lived room has far
+ * more who left earlier, and they do not matter.
  */
 const latest = (count: number, which = 'true') => `(
     select p.* from participants p where ${OF_ROOM} and p.left_at is null and ${which}
@@ -37,13 +37,13 @@ const latest = (count: number, which = 'true') => `(
     (select p.* from participants p where ${OF_ROOM} and p.left_at is not null and ${which}
       order by p.left_at desc limit ${count}))`;
 
-/** The host who left last need not be the one who was seen last, but one of these is. */
+/** The host who left last may not be the one who was seen last, but one of these is. */
 const HOSTS_MAX = 100;
 
 const ENTRIES_AND_LEAVES = ['participant_entered', 'participant_left'];
 
 /** Events that change whether a tenant is admitted. */
-export const ADMISSION_EVENTS = ['credit_spent', 'credit_restored', 'tenant_status_changed'];
+export const ADMITTED_EVENTS = ['credit_spent', 'credit_restored', 'tenant_status_changed'];
 
 export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
   max_duration: {
@@ -58,14 +58,14 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
     forbidden: ['kick', 'revoke_publish'],
   },
   empty_for: {
-    // The room's own row has the time of participants that were deleted since.
+    // The room's row keeps the time of participants that were deleted.
     since: `greatest(r.last_left_at, (select max(${PRESENT_UNTIL}) from ${latest(1)} p))`,
     events: ENTRIES_AND_LEAVES,
     forbidden: ['kick', 'revoke_publish'],
   },
   host_absent_for: {
-    // A host is present until the newest sign of life. Usage records tell better than tokens, which outlive
-    // a connection by minutes.
+    // A host is present until last seen. Usage records are more precise than tokens, which outlive a
+    // connection by minutes.
     since: `coalesce(greatest(r.last_host_at,
       (select max(case when p.last_seen_at is null then ${PRESENT_UNTIL}
                   else least(${PRESENT_UNTIL}, greatest(p.entered_at, p.last_seen_at,
@@ -77,7 +77,7 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
     forbidden: [],
   },
   alone_for: {
-    // The participant who stays longest is alone from when the next one goes.
+    // The participant who stays longest is alone once the next one leaves.
     since: `(select case when present then greatest(entered_at, next_until, r.last_left_at) end
          from (select p.entered_at, ${PRESENT} as present,
                       lead(${PRESENT_UNTIL}) over (order by ${PRESENT_UNTIL} desc, p.username) as next_until
@@ -97,7 +97,7 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
     since: `(select coalesce(w.held_since, case when w.looked_at is null then w.created_at end, now())
          from tenants t join accounts a on a.tenant_id = t.id
         where t.id = w.tenant_id and not (t.status = 'active' and (t.exempt or a.balance > 0)))`,
-    events: ADMISSION_EVENTS,
+    events: ADMITTED_EVENTS,
     forbidden: [],
   },
 };

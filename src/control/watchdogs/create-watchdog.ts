@@ -9,8 +9,8 @@ import type { Watchdog, WatchdogRule } from './watchdog.ts';
 import { insertWatchdog } from './watchdogs.sql.ts';
 
 /**
- * `rule` is possible. Fails with `not_found`, `capability_required`, `room_ended` and, while the room
- * has a watchdog with this condition that waits, `watchdog_exists`.
+ * `rule` must have passed `refuseImpossible()`. Fails with `not_found`, `capability_required`, `room_ended`
+ * and, while the room has a waiting watchdog with this condition, `watchdog_exists`.
  */
 export async function createWatchdog(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Delete a watchdog that has not fired: what has fired is a part of the history. */
+/** Delete a watchdog that has not fired. Fired watchdogs are kept as history. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';

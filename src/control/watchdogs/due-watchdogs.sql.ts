@@ -1,15 +1,15 @@
-/** SQL of the timer: which watchdogs are due. Time is the database's. */
+/** SQL of the timer: which watchdogs are due. Uses database time. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
-/** A watchdog whose time to look has come. */
+/** A watchdog that is due for a look. */
 export interface DueWatchdog {
   readonly tenant: TenantId;
   readonly id: string;
   readonly roomUid: string;
 }
 
-/** Claim some of the watchdogs that are due. A claim ends after `leaseSeconds`, when another process may take it. */
+/** Claim some of the watchdogs that are due. After `leaseSeconds`, another process may claim them. */
 export async function claimDueWatchdogs(
   db: Db,
   { limit, leaseSeconds }: { readonly limit: number; readonly leaseSeconds: number },
@@ -29,7 +29,7 @@ export async function claimDueWatchdogs(
   return rows;
 }
 
-/** Milliseconds until the next watchdog is to be looked at, negative when that is over; `null`: none is. */
+/** Milliseconds until the next watchdog is due, negative if it is overdue; `null`: none is scheduled. */
 export async function findMsToNextCheck(db: Db): Promise<number | null> {
   const { rows } = await db.query<{ ms: number | null }>({
     name: 'find-ms-to-next-check',

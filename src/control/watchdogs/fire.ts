@@ -1,8 +1,8 @@
 /**
- * What a watchdog does when it fires, in the transaction that says that it has.
+ * What a watchdog does when it fires, in the transaction that marks it as fired.
  *
- * The room is locked. Everything it does is told by events; what a moderator could have done as well is
- * kept as a moderator's act.
+ * The room is locked. Everything it does appends events; what a moderator could also do is recorded as a
+ * moderator's act.
  */
 
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
@@ -21,12 +21,12 @@ import type { Watchdog } from './watchdog.ts';
 import { watchdogEvent } from './watchdog-events.ts';
 
 interface Effect {
-  /** Apart from those of moderation. */
+  /** Events other than those of moderation. */
   readonly events: readonly NewEvent[];
   readonly moderation: readonly Omit<ModerationEvent, 'id'>[];
 }
 
-/** `usernames`: whom it has fired for; `null` stands for everybody in the room. */
+/** `usernames`: the users it fires for; `null`: all in the room. */
 export async function fire(
   tx: Tx,
   tenant: TenantId,
@@ -58,7 +58,7 @@ async function act(
     }
     case 'kick': {
       const left = await expel(tx, tenant, roomUid, 'watchdog', usernames ?? undefined);
-      // Some of them were gone, and no event had told of it yet: nobody kicked those.
+      // Users whose last token expired before a sweep marked them were not kicked.
       const kicked = left.filter(({ leaveReason }) => leaveReason === 'watchdog');
       return {
         events: left.map(participantExpelled),

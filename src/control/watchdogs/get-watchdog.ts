@@ -20,7 +20,7 @@ export async function getWatchdog(
   return watchdog;
 }
 
-/** As `getWatchdog()`; the room is locked, and the watchdog is. */
+/** Like `getWatchdog()`, with the room and the watchdog locked. */
 export async function getLockedWatchdog(
   tx: Tx,
   tenant: TenantId,

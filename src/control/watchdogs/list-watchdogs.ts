@@ -9,11 +9,11 @@ import { findWatchdogs } from './watchdogs.sql.ts';
 
 export interface WatchdogPage {
   readonly watchdogs: readonly Watchdog[];
-  /** Where the next page goes on; `undefined`: there is none. */
+  /** Where the next page starts; `undefined`: there is none. */
   readonly end: WatchdogPosition | undefined;
 }
 
-/** Without `room`, of all rooms; fails with `not_found` and, for an actor, `capability_required`. */
+/** Without `room`, watchdogs of all rooms. Fails with `not_found` and, for an actor, `capability_required`. */
 export async function listWatchdogs(
   db: Db,
   tenant: TenantId,

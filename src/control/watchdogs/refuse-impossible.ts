@@ -1,9 +1,9 @@
-/** Which parts of a watchdog's rule do not go together. */
+/** Refuses watchdog rules whose parts contradict each other. */
 import { invalidField } from '../../base/failure.ts';
 import { CONDITIONS } from './conditions.ts';
 import type { WatchdogRule } from './watchdog.ts';
 
-/** Fails with `invalid_request` where the parts do not go together. */
+/** Fails with `invalid_request`. */
 export function refuseImpossible({ condition, durationMs, action, warnBeforeMs }: WatchdogRule): void {
   if (CONDITIONS[condition].forbidden.includes(action)) {
     throw invalidField('watchdog.action', `does not go with ${condition}`);

@@ -1,8 +1,8 @@
-/** SQL of a look at a watchdog: it fires once, however many processes look. Time is the database's. */
+/** SQL of a look at a watchdog, which fires once even if several processes look. Uses database time. */
 import type { Tx } from '../../base/db/pool.ts';
 import { eventsWaitFor } from '../../events/turns.sql.ts';
 import { PRESENT } from '../rooms/participants.sql.ts';
-import { ADMISSION_EVENTS, CONDITIONS, NOT_FIRED_FOR, OF_ROOM } from './conditions.ts';
+import { ADMITTED_EVENTS, CONDITIONS, NOT_FIRED_FOR, OF_ROOM } from './conditions.ts';
 import type { DueWatchdog } from './due-watchdogs.sql.ts';
 import type { Watchdog, WatchdogState } from './watchdog.ts';
 import { LISTENER_NAME } from './watchdog-listener.ts';
@@ -23,41 +23,45 @@ export async function lockTargets(tx: Tx, { tenant, id, roomUid }: DueWatchdog):
 const LONGEST_SINCE = CONDITIONS.participant_max_duration.since;
 
 /**
- * When to look again at a watchdog that waits. No event tells that a host is seen for the first time, which
- * brings the deadline of `host_absent_for` forward, though never to less than its duration after that.
+ * When to look again at a waiting watchdog. The first sighting of a host brings the deadline of
+ * `host_absent_for` forward without an event, but never to less than its duration after the sighting.
  */
 const NEXT_LOOK = `case when w.condition = 'host_absent_for'
     then least(j.deadline - j.warn_before, now() + greatest(${DURATION} - j.warn_before, interval '1 second'))
     else j.deadline - j.warn_before end`;
 
-/** The deadline after a look, which moves it only by firing for some: to plan all of `DEADLINE` twice takes too long. */
+/**
+ * The deadline after a look, which only moves it by firing for some users. Planning all of `DEADLINE` twice
+ * takes too long.
+ */
 const NEXT_DEADLINE = `case when ${WAITS}
     then case when t.newest is null then j.deadline else ${LONGEST_SINCE} + ${DURATION} end end`;
 
 /** An event that has not reached the listener may say that the tenant was admitted meanwhile. */
 const IS_BEHIND = `condition = 'unadmitted_for'
-  and ${eventsWaitFor(LISTENER_NAME, 'seen.tenant_id', ADMISSION_EVENTS)}`;
+  and ${eventsWaitFor(LISTENER_NAME, 'seen.tenant_id', ADMITTED_EVENTS)}`;
 
-/** What a look at a watchdog came to. */
+/** The result of a look at a watchdog. */
 export interface Look {
   /**
    * `ended`: the room has ended. `over`: it can never fire any more. `idle`: its condition does not hold.
-   * `wait`: it holds, and not for long enough. `behind`: events that may change that have yet to be heard.
+   * `wait`: it holds, but not for long enough. `behind`: events that may change it have not reached the
+   * listener.
    */
   readonly verdict: 'ended' | 'over' | 'idle' | 'wait' | 'behind' | 'warn' | 'fire';
   readonly stateBefore: WatchdogState;
-  /** As it is from now on. */
+  /** The watchdog after the look. */
   readonly watchdog: Watchdog;
-  /** Whom it has fired for; `null`: everybody in the room. */
+  /** The users it fires for; `null`: all in the room. */
   readonly usernames: readonly string[] | null;
-  /** Of a watchdog that fires: how long ago it should have. */
+  /** For a watchdog that fires: how late it is. */
   readonly lateSeconds: number;
 }
 
 /**
- * Look at a watchdog that waits, and note what that comes to and when to look again; `undefined` when
- * it does not wait any more. The room and the row were locked by an earlier statement: a statement that
- * waits for a lock sees all other rows as they were before the wait.
+ * Look at a waiting watchdog, and store the result and when to look again; `undefined` if it no longer waits.
+ * The room and the row must be locked by an earlier statement: a statement that waits for a lock sees all
+ * other rows as they were before the wait.
  */
 export async function settleWatchdog(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Change a watchdog that waits, and arm it anew. */
+/** Change a waiting watchdog, and arm it again. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -11,13 +11,13 @@ import { watchdogEvent } from './watchdog-events.ts';
 import { rearmWatchdog } from './watchdogs.sql.ts';
 
 export interface WatchdogChange extends Partial<Pick<WatchdogRule, 'action' | 'warnBeforeMs'>> {
-  /** Of the condition that the watchdog has. */
+  /** Must be the condition that the watchdog has. */
   readonly condition?: Pick<WatchdogRule, 'condition' | 'durationMs'>;
 }
 
 /**
  * Fails with `not_found`, `capability_required`, `immutable_field` for another condition than its own,
- * `invalid_request` where the result would be impossible, and `watchdog_over`.
+ * `invalid_request` if the result would be impossible, and `watchdog_over`.
  */
 export async function updateWatchdog(
   tx: Tx,

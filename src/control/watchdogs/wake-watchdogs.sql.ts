@@ -1,11 +1,11 @@
-/** SQL that brings the next look at watchdogs forward. Only the listener runs it. Time is the database's. */
+/** SQL that brings the next look at watchdogs forward. Only the listener runs it. Uses database time. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { WatchdogCondition } from './watchdog.ts';
 
 /**
- * When to look at a watchdog after an event. While many participants come in, it is looked at every 100 ms
- * and not for each of them: a look locks the room.
+ * When to look at a watchdog after an event. While many participants enter, it is looked at every 100 ms and
+ * not for each of them, because a look locks the room.
  */
 const WAKE_AT = `greatest(now(), looked_at + interval '100 milliseconds')`;
 
@@ -15,7 +15,7 @@ export interface Woken {
   readonly condition: WatchdogCondition;
 }
 
-/** In one order, so that no two transactions that lock several watchdogs wait for each other. */
+/** Locks watchdogs in a fixed order, which avoids deadlocks. */
 export async function wakeWatchdogs(tx: Tx, tenant: TenantId, woken: readonly Woken[]): Promise<void> {
   await tx.query({
     name: 'wake-watchdogs',
@@ -31,15 +31,15 @@ export async function wakeWatchdogs(tx: Tx, tenant: TenantId, woken: readonly Wo
   });
 }
 
-/** Since when a tenant is not admitted, as far as some of its events tell. */
+/** Since when a tenant is not admitted, according to some of its events. */
 export interface Unadmitted {
   /** `null`: it is admitted. */
   readonly since: Date | null;
-  /** Whether the tenant was admitted just before, so that nothing that was noted earlier counts. */
+  /** Whether the tenant was admitted just before, so that earlier times no longer count. */
   readonly isNew: boolean;
 }
 
-/** Note since when the tenant is not admitted, but not from before a watchdog was created. */
+/** Store since when the tenant is not admitted, but never a time before the watchdog was created. */
 export async function wakeUnadmittedWatchdogs(
   tx: Tx,
   tenant: TenantId,

@@ -1,10 +1,9 @@
 /**
- * The timer of watchdogs: it looks at those that are due, fires them, warns of them, or sees when to look
- * again.
+ * The timer of watchdogs: it looks at those that are due, and fires, warns or schedules the next look.
  *
- * A look computes the deadline from the rows as they are, so nothing has to be put right after a restart. Any
- * number of processes look at once: each watchdog is looked at under the lock of its room and of its row, and
- * the state of the row decides which process fires it.
+ * A look computes the deadline from the current rows, so a restart needs no recovery. Any number of processes
+ * may look at once: each look locks the room and the watchdog, and the state of the row decides which process
+ * fires it.
  */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
@@ -19,18 +18,18 @@ import { lockWatchdog } from './watchdogs.sql.ts';
 
 /** A look that an event has brought forward begins after this time at the latest. */
 export const LOOK_EVERY_SECONDS = 0.25;
-/** Another process may have claimed what is due; asking again at once would only slow it down. */
-const NAP_MS_MIN = 5;
+/** Another process may have claimed what is due; polling again at once would only slow it down. */
+const PAUSE_MS_MIN = 5;
 const CLAIM_MAX = 200;
-/** A claim of a process that died ends after so long. */
+/** How long the claim of a process that died lasts. */
 const LEASE_SECONDS = 5;
 const LOOKS_AT_ONCE = 4;
 
-/** Look at what is due now. The next turn comes `soon` where something else falls due before its time. */
+/** Look at what is due now. Calls `soon` if the next watchdog is due before the next regular turn. */
 export async function watch(deps: EventDeps, soon: (ms: number) => void): Promise<void> {
   await lookAtDue(deps);
   const ms = await findMsToNextCheck(deps.db);
-  if (ms !== null && ms < LOOK_EVERY_SECONDS * 1000) soon(Math.max(ms, NAP_MS_MIN));
+  if (ms !== null && ms < LOOK_EVERY_SECONDS * 1000) soon(Math.max(ms, PAUSE_MS_MIN));
 }
 
 /** Look once at what is due now. */
@@ -84,7 +83,7 @@ function eventOf({ verdict, stateBefore }: Look): WatchdogEventType | undefined 
     case 'idle':
     case 'wait':
       return stateBefore === 'warned' ? 'watchdog_rearmed' : undefined;
-    // The end of a room says it all.
+    // The end of the room is the event.
     case 'ended':
     case 'behind':
     case 'fire':

@@ -1,5 +1,5 @@
 /**
- * Watchdogs listen to what happens to rooms and to credit, so that no operation has to know of them.
+ * Wakes watchdogs on events of rooms and credit, so that other operations need not know of watchdogs.
  *
  * After an event the listener brings the next look forward; the timer (`watch.ts`) looks and decides.
  */
@@ -7,7 +7,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
-import { ADMISSION_EVENTS, CONDITIONS } from './conditions.ts';
+import { ADMITTED_EVENTS, CONDITIONS } from './conditions.ts';
 import { type Unadmitted, type Woken, wakeUnadmittedWatchdogs, wakeWatchdogs } from './wake-watchdogs.sql.ts';
 import { WATCHDOG_CONDITIONS } from './watchdog.ts';
 
@@ -18,7 +18,7 @@ export const watchdogListener: Listener = {
   types: [...new Set(['room_ended', ...Object.values(CONDITIONS).flatMap(({ events }) => events)])],
   handle: async (tx, tenant, events) => {
     await wakeRooms(tx, tenant, events);
-    const unadmitted = readAdmission(events);
+    const unadmitted = readAdmitted(events);
     if (unadmitted) await wakeUnadmittedWatchdogs(tx, tenant, unadmitted);
   },
 };
@@ -43,10 +43,10 @@ async function wakeRooms(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[
 }
 
 /** `undefined`: the events say nothing about it. */
-export function readAdmission(events: readonly LoggedEvent[]): Unadmitted | undefined {
+export function readAdmitted(events: readonly LoggedEvent[]): Unadmitted | undefined {
   let found: Unadmitted | undefined;
   for (const { type, at, subject } of events) {
-    if (!ADMISSION_EVENTS.includes(type)) continue;
+    if (!ADMITTED_EVENTS.includes(type)) continue;
     if ((subject as { readonly admitted: boolean }).admitted) found = { since: null, isNew: false };
     else if (!found) found = { since: at, isNew: false };
     else if (found.since === null) found = { since: at, isNew: true };

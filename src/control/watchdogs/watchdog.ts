@@ -32,7 +32,7 @@ export interface Watchdog extends WatchdogRule {
   readonly room: string;
   readonly roomUid: string;
   readonly state: WatchdogState;
-  /** When it will fire, as things stand; `null` while its condition does not hold. */
+  /** When it will fire if nothing changes; `null` while its condition does not hold. */
   readonly deadline: Date | null;
   readonly firedAt: Date | null;
   readonly createdAt: Date;

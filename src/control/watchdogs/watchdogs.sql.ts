@@ -1,4 +1,4 @@
-/** SQL of `watchdogs`: what calls read and write. Time is the database's. */
+/** SQL of `watchdogs`: what calls read and write. Uses database time. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -24,7 +24,7 @@ const WATCHDOG = columnsWith(DEADLINE);
 
 export const WITH_ROOM = 'watchdogs w join rooms r on r.tenant_id = w.tenant_id and r.uid = w.room_uid';
 
-/** Arm a watchdog; `undefined` while one with this condition waits. It is looked at right away. */
+/** Arm a watchdog, due for a look at once; `undefined` while one with this condition waits. */
 export async function insertWatchdog(
   tx: Tx,
   tenant: TenantId,
@@ -66,7 +66,7 @@ export async function findWatchdogs(
   return rows;
 }
 
-/** Watchdogs that wait, by id, after one of them; with `room`, only those of the room of this name. */
+/** Waiting watchdogs by id, after `after`; with `room`, only those of the room of this name. */
 export async function listWaitingWatchdogs(
   db: Db,
   tenant: TenantId,
@@ -82,7 +82,7 @@ export async function listWaitingWatchdogs(
   return rows;
 }
 
-/** Arm a watchdog anew. */
+/** Arm a watchdog again, with a new rule. */
 export async function rearmWatchdog(
   tx: Tx,
   tenant: TenantId,

@@ -6,7 +6,7 @@ const ID = '0123456789abcdef';
 const SECRET = 'A'.repeat(43);
 
 describe('newKey', () => {
-  test('has the form of the specification, and 256 bits that are its own', () => {
+  test('has the form of the specification, and 256 random bits', () => {
     const keys = Array.from({ length: 100 }, () => newKey('svc'));
     for (const { id, plaintext, hash } of keys) {
       expect(plaintext).toMatch(new RegExp(`^svc_${id}_[A-Za-z0-9_-]{43}$`));
@@ -61,7 +61,7 @@ describe('isKeyId', () => {
 describe('secretMatches', () => {
   const { plaintext, hash } = newKey('svc');
 
-  test('is true for the very key and for nothing else', () => {
+  test('is true only for the exact key', () => {
     expect(secretMatches(plaintext, hash)).toBe(true);
     expect(secretMatches(`${plaintext} `, hash)).toBe(false);
     expect(secretMatches(newKey('svc').plaintext, hash)).toBe(false);
@@ -69,7 +69,7 @@ describe('secretMatches', () => {
     expect(secretMatches(plaintext, Buffer.alloc(32))).toBe(false);
   });
 
-  test('the prefix and the id are part of what is hashed', () => {
+  test('the hash covers the prefix and the id', () => {
     expect(hashKey(plaintext)).not.toStrictEqual(hashKey(plaintext.slice(21)));
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('authenticateKey', () => {
-  test('knows the caller by a key of either kind', async () => {
+  test('returns the caller for a key of either kind', async () => {
     const caller = {
       tenant: parseTenantId(tenant.id),
       tenantStatus: 'pending',

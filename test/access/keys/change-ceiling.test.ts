@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 describe('changeCeiling', () => {
-  test('changes what is given and returns all of it', async () => {
+  test('changes the given fields and returns the whole ceiling', async () => {
     const { db } = app.service.deps;
     expect(await changeCeiling(db, tenant.keyId, {})).toStrictEqual(DEFAULT_CEILING);
     const expected = { ...DEFAULT_CEILING, rank: 60 };
@@ -31,7 +31,7 @@ describe('changeCeiling', () => {
     expect(await ceilingOf(tenant.relayKeyId)).toStrictEqual(DEFAULT_CEILING);
   });
 
-  test('of two changes at once, neither is lost', async () => {
+  test('two concurrent changes both take effect', async () => {
     const { db } = app.service.deps;
     await Promise.all([
       changeCeiling(db, tenant.keyId, { rank: 60 }),
@@ -46,7 +46,7 @@ describe('changeCeiling', () => {
     });
   });
 
-  test('the replacement of a rotated key carries its ceiling, whoever rotates it', async () => {
+  test('the successor of a rotated key keeps its ceiling, whichever key rotates it', async () => {
     await changeCeiling(app.service.deps.db, tenant.relayKeyId, low);
     expect(await ceilingOf(await rotate(tenant.relayKeyId))).toStrictEqual(low);
     await changeCeiling(app.service.deps.db, tenant.keyId, low);
@@ -55,7 +55,7 @@ describe('changeCeiling', () => {
     expect(await ceilingOf(await rotate(replaced))).toStrictEqual(low);
   });
 
-  test('a key that another one makes can do no more than that one', async () => {
+  test('a key inherits the ceiling of the key that created it', async () => {
     const create = async () =>
       expectOk(await app.request('POST', '/v1/keys', { key: tenant.key, body: { name: 'x' } }), 201).key.id;
     expect(await ceilingOf(await create())).toStrictEqual(DEFAULT_CEILING);

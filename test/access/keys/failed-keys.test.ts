@@ -20,11 +20,11 @@ const get = (key: string, from: string, url = app.url) =>
 const wrong = () => newKey('svc').plaintext;
 const spend = (from: string, count = BUDGET, url = app.url) =>
   Promise.all(Array.from({ length: count }, () => get(wrong(), from, url)));
-/** Statements that ask about keys or count them, from now on. */
+/** Statements that look up or count keys, from now on. */
 const watchDatabase = () => vi.spyOn(app.service.deps.db, 'query');
 
-describe('wrong keys of the right form', () => {
-  test('a hundred are 401, then the address is turned away and the database hears nothing of it', async () => {
+describe('well-formed wrong keys', () => {
+  test('a hundred get 401, then the address is refused without a query', async () => {
     const from = '192.0.2.1';
     for (const answer of await spend(from)) expectError(answer, 401, 'invalid api key');
     expectError(await get(wrong(), from), 401, 'invalid api key');
@@ -39,7 +39,7 @@ describe('wrong keys of the right form', () => {
     ).toStrictEqual([]);
   });
 
-  test('a key that has worked here goes on working from there, and one with its id alone does not', async () => {
+  test('a key that worked here still works from a blocked address, but not its id with a wrong secret', async () => {
     const from = '192.0.2.2';
     expectOk(await get(tenant.key, from));
     await spend(from, BUDGET + 1);
@@ -49,7 +49,7 @@ describe('wrong keys of the right form', () => {
     expectOk(await get(tenant.key, from));
   });
 
-  test('a key that worked and was revoked is refused all the same', async () => {
+  test('a key that worked before its revocation is refused', async () => {
     const from = '192.0.2.3';
     const body = { name: 'x' };
     const { key, api_key } = expectOk(await app.request('POST', '/v1/keys', { key: tenant.key, body }), 201);
@@ -59,26 +59,26 @@ describe('wrong keys of the right form', () => {
     expectError(await get(api_key, from), 401, 'invalid api key');
   });
 
-  test('other addresses are not touched, and IPv6 neighbours are one address', async () => {
+  test('other addresses are not affected, and an IPv6 network counts as one address', async () => {
     await spend('2001:db8:5:5::1', BUDGET + 1);
     expectError(await get(wrong(), '2001:db8:5:5:ffff::2'), 429, tooMany);
     expectError(await get(wrong(), '2001:db8:5:6::1'), 401, 'invalid api key');
     expectError(await get(wrong(), '192.0.2.4'), 401, 'invalid api key');
   });
 
-  test('processes count together', async () => {
+  test('the count is shared by all processes', async () => {
     const { url } = await app.another();
     const from = '192.0.2.5';
     await spend(from, BUDGET / 2);
     await spend(from, BUDGET / 2, url);
-    // Each process learns by the next wrong key that the budget is spent.
+    // Each process learns of the spent budget at its next wrong key.
     for (const each of [app.url, url]) {
       expectError(await get(wrong(), from, each), 401, 'invalid api key');
       expectError(await get(wrong(), from, each), 429, tooMany);
     }
   });
 
-  test('the block ends with its minute', async () => {
+  test('the block ends after a minute', async () => {
     const from = '192.0.2.6';
     await spend(from, BUDGET + 1);
     const refused = await get(wrong(), from);
@@ -90,7 +90,7 @@ describe('wrong keys of the right form', () => {
 });
 
 describe('what is not counted', () => {
-  test('text that is no key, and keys of the other kind', async () => {
+  test('malformed keys, and keys of the other kind', async () => {
     const from = '192.0.2.7';
     const query = watchDatabase();
     await Promise.all(Array.from({ length: BUDGET + 10 }, () => get('svc_not_a_key', from)));

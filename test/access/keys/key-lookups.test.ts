@@ -18,14 +18,14 @@ afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.end()));
 });
 
-/** On a pool that nobody else uses. */
+/** On a pool of its own. */
 const makeLookups = () => {
   const db = openPool(app.config.databaseUrl);
   pools.push(db);
   return { lookups: new KeyLookups(db), query: vi.spyOn(db, 'query') };
 };
 
-test('all that are asked for in one turn are one statement, each id in it once', async () => {
+test('look-ups of one turn share a statement with each id once', async () => {
   const { lookups, query } = makeLookups();
   const ids = [tenant.keyId, tenant.relayKeyId, '0123456789abcdef', tenant.keyId];
   const found = await Promise.all(ids.map((id) => lookups.find(id)));
@@ -42,7 +42,7 @@ test('a key that was found before is not found after its revocation', async () =
   expect(await lookups.find(key.id)).toBeUndefined();
 });
 
-test('a statement that fails, fails those who waited for it, and nobody else', async () => {
+test('a failed statement fails only the look-ups that share it', async () => {
   const { lookups, query } = makeLookups();
   query.mockRejectedValueOnce(new Error('connection lost') as never);
   const waiting = await Promise.allSettled([lookups.find(tenant.keyId), lookups.find(tenant.relayKeyId)]);
@@ -50,7 +50,7 @@ test('a statement that fails, fails those who waited for it, and nobody else', a
   expect(await lookups.find(tenant.keyId)).toMatchObject({ id: tenant.keyId });
 });
 
-test('two thousand different ids in one turn are one statement', async () => {
+test('two thousand different ids in one turn share one statement', async () => {
   const { lookups, query } = makeLookups();
   const unknown = Array.from({ length: 2_000 }, (_, at) => at.toString(16).padStart(16, '0'));
   const ids = [...unknown, tenant.keyId, ...unknown, tenant.relayKeyId];
@@ -62,7 +62,7 @@ test('two thousand different ids in one turn are one statement', async () => {
   expect(query.mock.calls).toHaveLength(1);
 });
 
-test('what is asked for while a statement is under way goes into one of its own', async () => {
+test('look-ups during a statement go into the next one', async () => {
   const { lookups, query } = makeLookups();
   const first = lookups.find(tenant.keyId);
   await vi.waitFor(() => expect(query).toHaveBeenCalledTimes(1));
@@ -71,7 +71,7 @@ test('what is asked for while a statement is under way goes into one of its own'
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('a revoked key is refused from the moment of its revocation, however many requests come with it', async () => {
+test('a key is refused from the moment of its revocation, even under load', async () => {
   const relay = expectOk(
     await app.request('POST', '/v1/keys', { key: tenant.key, body: { name: 'busy', kind: 'relay' } }),
     201,

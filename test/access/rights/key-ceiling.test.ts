@@ -10,7 +10,7 @@ import type { Failure } from '../../../src/base/failure.ts';
 
 const GRANT: TokenGrant = { role: 'audience', rank: 20, capabilities: ['chat.send'], lifetimeSeconds: 600 };
 
-/** What is too much; `undefined`: nothing is. */
+/** The excess; `undefined`: there is none. */
 function excessOf(allowed: readonly string[] | null, rooms: readonly string[], grant = GRANT) {
   try {
     refuseBeyondCeiling({ ...DEFAULT_CEILING, rooms: allowed }, grant, rooms);
@@ -32,13 +32,13 @@ describe('rooms within a ceiling', () => {
     [['class-*'], ['class*'], 'room class*'],
     [['class-*'], ['c*', 'class-1', 'lobby'], 'room c*, room lobby'],
     [['lobby'], ['lobby*'], 'room lobby*'],
-    // Each for itself: together they would be.
+    // Each pattern is checked separately: together they would cover it.
     [['a*', '*a'], ['*'], 'room *'],
-  ])('of %j, %j: too much is %j', (allowed, rooms, excess) => {
+  ])('ceiling %j, rooms %j: the excess is %j', (allowed, rooms, excess) => {
     expect(excessOf(allowed, rooms)).toBe(excess);
   });
 
-  test('of many the first few are named', () => {
+  test('only the first few are listed', () => {
     const rooms = Array.from({ length: 100 }, (_, at) => `room-${at}`);
     expect(excessOf(['lobby'], rooms)).toBe(
       'room room-0, room room-1, room room-2, room room-3, room room-4',
@@ -51,7 +51,7 @@ describe('rooms within a ceiling', () => {
     maxLength: 6,
   });
 
-  test('a pattern that is within names nothing beyond', () => {
+  test('a pattern within the ceiling matches nothing beyond it', () => {
     fc.assert(
       fc.property(patterns, patterns, fillings, (allowed, pattern, parts) => {
         if (excessOf([allowed], [pattern]) !== undefined) return;
@@ -68,7 +68,7 @@ describe('rooms within a ceiling', () => {
   });
 });
 
-test('what is too much is in the message too, for doors that tell nothing else', () => {
+test('the message lists the excess too, for doors that report only the message', () => {
   const grant = { ...GRANT, rank: 90, lifetimeSeconds: 901 };
   expect(() => refuseBeyondCeiling(DEFAULT_CEILING, grant, [])).toThrow(
     /^permission denied: beyond the ceiling of this key: rank 90, lifetime 901 s$/,

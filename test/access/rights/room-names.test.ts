@@ -40,7 +40,7 @@ describe('matchesRoom', () => {
     );
   });
 
-  test('takes no longer for a pattern that is made to', () => {
+  test('is not slowed down by a malicious pattern', () => {
     const started = performance.now();
     for (let times = 0; times < 1000; times += 1) matchesRoom(`${'a*'.repeat(63)}b`, 'a'.repeat(128));
     expect(performance.now() - started).toBeLessThan(1000);
@@ -58,7 +58,7 @@ describe('mayJoinRoom', () => {
   });
 });
 
-test('a room name begins with a letter or a digit', () => {
+test('a room name starts with a letter or a digit', () => {
   const isName = (text: string) => new RegExp(ROOM_NAME_PATTERN).test(text);
   expect(['a', '9', 'a.b_c-D', 'a'.repeat(128)].filter(isName)).toHaveLength(4);
   expect(['', '.', '-a', '_', 'a b', 'a*', 'a'.repeat(129), 'é'].filter(isName)).toHaveLength(0);

@@ -6,7 +6,7 @@ import { Failure } from '../../../src/base/failure.ts';
 import { deviceKey } from '../../support/devices.ts';
 
 describe('thumbprintOf', () => {
-  test('is that of RFC 7638, whatever else the key holds and in whatever order', async () => {
+  test('follows RFC 7638, regardless of extra members and their order', async () => {
     const { x, y } = deviceKey();
     const expected = await calculateJwkThumbprint({ kty: 'EC', crv: 'P-256', x, y });
     const more = { y, ext: true, x, kid: 'mine', crv: 'P-256', kty: 'EC' } as const;
@@ -21,7 +21,7 @@ describe('thumbprintOf', () => {
     Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toString('base64url');
   const isPoint = (x: bigint, y: bigint) => x < P && y < P && (y * y - (x * x * x - 3n * x + B)) % P === 0n;
 
-  test('takes every point of the curve, and its mirror', async () => {
+  test('accepts every point of the curve, and its negation', async () => {
     for (let times = 0; times < 50; times += 1) {
       const key = deviceKey();
       expect(isPoint(numberOf(key.x), numberOf(key.y))).toBe(true);
@@ -30,7 +30,7 @@ describe('thumbprintOf', () => {
     }
   });
 
-  test('takes nothing else', async () => {
+  test('refuses everything else', async () => {
     const key = deviceKey();
     const coordinate = fc.oneof(
       fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
@@ -66,7 +66,7 @@ describe('thumbprintOf', () => {
 });
 
 describe('parseThumbprint', () => {
-  test('takes 32 bytes in base64url, and one spelling of them', () => {
+  test('accepts 32 bytes in base64url, in one spelling', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64url');
@@ -89,7 +89,7 @@ describe('parseThumbprint', () => {
 });
 
 describe('findThumbprint', () => {
-  test('is that of the key, of the thumbprint alone, or of both where they agree', async () => {
+  test('accepts the key, the thumbprint, or both if they agree', async () => {
     const key = deviceKey();
     const device = await thumbprintOf(key);
     expect(await findThumbprint({ key })).toBe(device);
@@ -104,7 +104,7 @@ describe('findThumbprint', () => {
     );
   });
 
-  test('refuses neither', async () => {
+  test('refuses a request with neither', async () => {
     await expect(findThumbprint({})).rejects.toThrow('key is required');
   });
 });

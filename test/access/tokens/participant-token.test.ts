@@ -25,11 +25,11 @@ describe('claimsOf', () => {
     ['https://api.example.com/base', 'relay:api.example.com'],
     ['http://127.0.0.1:8080', 'relay:127.0.0.1:8080'],
     ['http://[::1]:8080', 'relay:[::1]:8080'],
-  ])('of %s are for %s', (publicUrl, aud) => {
+  ])('of %s have the audience %s', (publicUrl, aud) => {
     expect(claimsOf(grant, publicUrl)).toMatchObject({ iss: publicUrl, aud });
   });
 
-  test('hold the grant, and a lifetime in seconds', () => {
+  test('contain the grant, and a lifetime in seconds', () => {
     expect(claimsOf(grant, 'https://api.example.com')).toMatchObject({
       sub: 'ann',
       tid: renderTenantId(grant.tenant),
@@ -48,6 +48,6 @@ describe('claimsOf', () => {
   });
 });
 
-test('a token lives ten minutes, and never longer than fifteen', () => {
+test('a token lives ten minutes by default, and at most fifteen', () => {
   expect([TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX]).toStrictEqual([600, 900]);
 });

@@ -30,7 +30,7 @@ const states = async () => (await keys()).map((key) => key.state);
 const kidOf = async (state: SigningKeyState) => (await keys()).find((key) => key.state === state)!.kid;
 const published = async () => (await findPublicKeys(database.pool)).map((key) => key.kid);
 
-/** Time passes for the keys by moving everything that happened to them into the past. */
+/** Lets time pass by moving the keys' timestamps into the past. */
 async function pass(time: string): Promise<void> {
   await database.pool.query(
     `update signing_keys set published_at = published_at - $1::interval,
@@ -74,7 +74,7 @@ describe('the schedule', () => {
     expect(await published()).toStrictEqual([await kidOf('active')]);
   });
 
-  test('over a year there is always one active key, and it is published', async () => {
+  test('over a year, there is always one active key, and it is published', async () => {
     await turn();
     const signed = new Set<string>();
     for (let day = 0; day < 366; day += 1) {
@@ -84,12 +84,12 @@ describe('the schedule', () => {
       await pass('1 day');
       await turn();
     }
-    // A successor is published at the first turn after 30 days, and signs at the next one.
+    // A successor is published at the first turn after 30 days, and is active after the next one.
     expect(signed.size).toBe(12);
     expect((await published()).length).toBeLessThanOrEqual(3);
   });
 
-  test('a removed key leaves no private part behind', async () => {
+  test('removing a key deletes its private key', async () => {
     await turn();
     const old = await kidOf('active');
     await rotateSigningKey(database.pool, box);
@@ -104,7 +104,7 @@ describe('the schedule', () => {
     );
   });
 
-  test('of ten processes that do it at once, one makes the key', async () => {
+  test('ten concurrent processes create one key', async () => {
     await Promise.all(Array.from({ length: 10 }, turn));
     expect(await states()).toStrictEqual(['active']);
     await pass('30 days');
@@ -125,7 +125,7 @@ describe('a key', () => {
     expect(await calculateJwkThumbprint({ ...jwk! })).toBe(jwk!.kid);
   });
 
-  test('is not to be found in the database in plain', async () => {
+  test('is not stored in plain text', async () => {
     await turn();
     const { rows } = await database.pool.query('select kid, private_key from signing_keys');
     const plain = box.open(rows[0].private_key, rows[0].kid);
@@ -146,7 +146,7 @@ describe('a key', () => {
     expect(verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
   });
 
-  test('that was changed in the database does not sign', async () => {
+  test('does not sign after it was changed in the database', async () => {
     await turn();
     const kid = await kidOf('active');
     await database.pool.query(
@@ -155,14 +155,14 @@ describe('a key', () => {
     const signer = new DatabaseSigner(database.pool, box);
     await expect(signer.sign(kid, Buffer.from('x'))).rejects.toThrow();
     await expect(turn()).rejects.toThrow(StartError);
-    // Once it is mended, the same signer signs again.
+    // Once it is restored, the same signer signs again.
     await database.pool.query(
       `update signing_keys set private_key = set_byte(private_key, 20, get_byte(private_key, 20) # 1)`,
     );
     expect(await signer.sign(kid, Buffer.from('x'))).toHaveLength(64);
   });
 
-  test('put into the place of another does not open', async () => {
+  test('cannot be decrypted in the row of another key', async () => {
     await turn();
     const first = await kidOf('active');
     const second = await rotateSigningKey(database.pool, box);
@@ -175,7 +175,7 @@ describe('a key', () => {
 });
 
 describe('another SECRETS_KEY', () => {
-  test('is refused, names the key, and adds none of its own', async () => {
+  test('is refused with the name of the key, and adds no key', async () => {
     await turn();
     const kid = await kidOf('active');
     await pass('31 days');
@@ -185,7 +185,7 @@ describe('another SECRETS_KEY', () => {
     expect(await states()).toStrictEqual(['active']);
   });
 
-  test('at the very first start of two processes lets one of them start', async () => {
+  test('lets only one of two processes start on an empty database', async () => {
     const outcomes = await Promise.allSettled([turn(), turnSigningKeys(database.pool, otherBox)]);
     expect(outcomes.map((outcome) => outcome.status).sort()).toStrictEqual(['fulfilled', 'rejected']);
     expect(await states()).toStrictEqual(['active']);
@@ -193,7 +193,7 @@ describe('another SECRETS_KEY', () => {
 });
 
 describe('operators', () => {
-  test('rotate: a successor is published, once, and takes over by itself', async () => {
+  test('rotate: one successor is published, and the schedule activates it', async () => {
     await turn();
     const old = await kidOf('active');
     const next = await rotateSigningKey(database.pool, box);
@@ -204,7 +204,7 @@ describe('operators', () => {
     expect([await kidOf('active'), await kidOf('retiring')]).toStrictEqual([next, old]);
   });
 
-  test('activate: not before a key has been published for an hour', async () => {
+  test('activate: refused until the key has been published for an hour', async () => {
     await turn();
     await expect(activateSigningKey(database.pool)).rejects.toThrow('no key is pending');
     const next = await rotateSigningKey(database.pool, box);
@@ -215,7 +215,7 @@ describe('operators', () => {
     expect(await states()).toStrictEqual(['retiring', 'active']);
   });
 
-  test('compromised: a new key signs at once and every other one is removed, be SECRETS_KEY lost or not', async () => {
+  test('compromised: a new key signs at once and all others are removed, even with another SECRETS_KEY', async () => {
     await turn();
     const old = [await kidOf('active'), await rotateSigningKey(database.pool, box)];
     const fresh = await replaceCompromisedKeys(database.pool, otherBox);
@@ -226,7 +226,7 @@ describe('operators', () => {
     expect(await new DatabaseSigner(database.pool, otherBox).sign(fresh, Buffer.from('x'))).toHaveLength(64);
   });
 
-  test('remove: what has not signed yet, or signed long ago, and nothing else', async () => {
+  test('remove: only keys that have not signed yet, or signed long ago', async () => {
     await turn();
     const active = await kidOf('active');
     await expect(removeSigningKey(database.pool, active)).rejects.toThrow(`${active} is active`);
@@ -248,7 +248,7 @@ describe('operators', () => {
 });
 
 describe('the database', () => {
-  test('knows at most one active and one pending key', async () => {
+  test('allows at most one active and one pending key', async () => {
     await turn();
     await rotateSigningKey(database.pool, box);
     for (const state of ['active', 'pending']) {

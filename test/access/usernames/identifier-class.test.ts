@@ -6,7 +6,7 @@ function allows(text: string): boolean {
   return isIdentifier(Array.from(text, (character) => character.codePointAt(0)!));
 }
 
-/** The rules of RFC 5892, appendix A, with texts that they allow and texts that they do not. */
+/** The rules of RFC 5892, appendix A, each with texts that it allows and texts that it refuses. */
 const RULES: readonly [rule: string, allowed: readonly string[], refused: readonly string[]][] = [
   [
     'A.1, zero width non-joiner after a virama',
@@ -101,7 +101,7 @@ describe('the identifier class', () => {
     expect(allows(character)).toBe(false);
   });
 
-  it('knows characters that only its own version of Unicode has, and none that came later', () => {
+  it('knows the characters of its own version of Unicode, and no later ones', () => {
     expect(UNICODE_VERSION).toBe('17.0.0');
     expect(allows('\u{323b0}')).toBe(true); // CJK extension J, new in 17.0
     expect(allows('\u{3347a}')).toBe(false);
@@ -111,8 +111,8 @@ describe('the identifier class', () => {
     expect(Number(process.versions.unicode)).toBeGreaterThanOrEqual(Number.parseFloat(UNICODE_VERSION));
   });
 
-  // A newer Node may know more characters; then there is nothing to compare with.
-  it.runIf(process.versions.unicode === '17.0')('agrees with what Node says of each character', () => {
+  // A newer Node may know more characters, so the comparison would fail.
+  it.runIf(process.versions.unicode === '17.0')('agrees with Node about each character', () => {
     const exceptions = /[\u00df\u03c2\u06fd\u06fe\u0f0b\u3007]/;
     const refused = /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b]/;
     const letterDigits = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u;

@@ -57,7 +57,7 @@ describe('skeleton', () => {
   });
 
   it('is its own skeleton for each character of a username but one', () => {
-    // UTS #39 replaces once. Only here, what it puts beside each other has a prototype of its own.
+    // UTS #39 replaces once. Only this replacement contains a character with a prototype of its own.
     const others: string[] = [];
     for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
       const name = prepareUsername(String.fromCodePoint(codePoint));

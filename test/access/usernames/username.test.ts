@@ -51,7 +51,7 @@ const REFUSED: readonly [input: string, why: string][] = [
   ['', 'nothing'],
   ['henry\u2163', 'a Roman numeral'],
   ['\u221e', 'infinity'],
-  // one or two of each category that RFC 8264 refuses
+  // one or two from each category that RFC 8264 refuses
   ['\u265a', 'a symbol'],
   ['\u{1f600}', 'an emoji'],
   ['\u00a3', 'a currency sign'],
@@ -105,7 +105,7 @@ const REFUSED: readonly [input: string, why: string][] = [
   ['\u3031', 'vertical kana repeat mark'],
   ['\u3035', 'its lower half'],
   ['\u303b', 'vertical ideographic iteration mark'],
-  // what is allowed apart, but becomes a symbol when it is composed
+  // allowed characters that compose to a symbol
   ['a<\u0338', 'not less than'],
   ['=\u0338', 'not equal'],
 ];
@@ -128,7 +128,7 @@ describe('prepareUsername', () => {
     expect(prepareUsername(most('e\u0301'))).toBe(most('\u00e9'));
     expect(prepareUsername(most('\u03b1\u0313\u0300\u0345'))).toBe(most('\u1f82'));
     expect(prepareUsername(`${most('\u03b1\u0313\u0300\u0345')}a`)).toBeUndefined();
-    // Sixty capital I with a dot are sixty, and a hundred and twenty when they are small.
+    // Each capital I with a dot becomes two code points in lower case.
     expect(prepareUsername('\u0130'.repeat(USERNAME_MAX / 2))).toHaveLength(USERNAME_MAX);
     expect(prepareUsername('\u0130'.repeat(USERNAME_MAX - 4))).toBeUndefined();
   });
@@ -147,7 +147,7 @@ describe('prepareUsername', () => {
     }
   });
 
-  it('needs no more than four code points for one of a name', () => {
+  it('composes at most four code points into one', () => {
     for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
       const apart = String.fromCodePoint(codePoint).normalize('NFD');
       if (apart.length > 4 && Array.from(apart).length > 4) expect.fail(`U+${codePoint.toString(16)}`);
@@ -155,7 +155,7 @@ describe('prepareUsername', () => {
   });
 });
 
-/** Texts of characters that meet in one rule or another, and of any that there are. */
+/** Texts of characters that interact in some rule, and of arbitrary characters. */
 const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   ...[
@@ -169,7 +169,7 @@ const texts = fc.oneof(
 );
 
 describe('a prepared name', () => {
-  it('stays as it is when it is prepared again', () => {
+  it('does not change when it is prepared again', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const name = prepareUsername(text);
@@ -194,7 +194,7 @@ describe('a prepared name', () => {
     );
   });
 
-  it('stays as it is for every single character', () => {
+  it('does not change for any single character', () => {
     const changed: string[] = [];
     let accepted = 0;
     for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
@@ -207,7 +207,7 @@ describe('a prepared name', () => {
     expect(accepted).toBe(144_857);
   });
 
-  it('is the same for upper and lower case, and for every normal form, of what it was made from', () => {
+  it('is the same for upper and lower case and every normal form of its source', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...'aZ09._-é\u00df\u0439\u0419\u3042\u4e2d'), maxLength: 20 }),

@@ -1,4 +1,4 @@
-/** Who comes in, or renews, while something else happens to the room. */
+/** Entries and renewals while the room changes. */
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { RoomService } from '@boxoffice/contract/room_service';
@@ -26,7 +26,7 @@ import {
 } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { deviceOf, mint, newStage, read, type Stage, toldSince } from '../moderation/support.ts';
+import { deviceOf, eventsSince, mint, newStage, read, type Stage } from '../moderation/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -41,13 +41,13 @@ beforeEach(async () => {
   caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
 });
 
-/** As the mint of an audience's token leaves one. */
+/** As left by the mint of an audience token. */
 const admissionOf = (username: string): NewAdmission => ({
   tenant,
   roomUid: stage.roomUid,
   username,
   skeleton: username,
-  device: deviceOf(username),
+  thumbprint: deviceOf(username),
   role: 'audience',
   rank: 20,
   capabilities: [],
@@ -63,7 +63,7 @@ const setPolicy = (policy: { locked?: boolean; maxParticipants?: number }) =>
     updateMask: { paths: Object.keys(policy).map((name) => (name === 'locked' ? name : 'max_participants')) },
   });
 
-/** Do `work` in a transaction, and `meanwhile` before its end, as soon as that waits for it. */
+/** Run `work` in a transaction, and commit once `meanwhile` waits for it. */
 async function during<T>(work: (tx: Tx) => Promise<unknown>, meanwhile: () => Promise<T>) {
   const { db } = app.service.deps;
   const { outcome } = await inTransaction(db, async (tx) => {
@@ -75,7 +75,7 @@ async function during<T>(work: (tx: Tx) => Promise<unknown>, meanwhile: () => Pr
   return (await outcome)[0];
 }
 
-/** Whether somebody waits for a lock. */
+/** Whether a statement waits for a lock. */
 async function isWaiting(): Promise<boolean> {
   const { rows } = await app.service.deps.db.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -91,7 +91,7 @@ const presentNames = async () => {
 };
 
 describe('a locked room', () => {
-  test('is closed to a new device with the name of somebody who is there', async () => {
+  test('refuses a new device with the name of a present user', async () => {
     const { credential } = await createCredential(app, stage.tenant);
     const [known, other] = [deviceKey(), deviceKey()];
     const joinWith = (key: typeof known, username = 'ann') =>
@@ -102,7 +102,7 @@ describe('a locked room', () => {
     expectText(await joinWith(known, 'bob'), 409, 'room is locked');
     expectJoined(await joinWith(known));
 
-    // For whom a back end mints, it knows.
+    // A back end vouches for the user it mints for.
     await mint(stage, 'ann', { device: await thumbprint(other) });
     expectJoined(await joinWith(other));
     await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
@@ -110,7 +110,7 @@ describe('a locked room', () => {
     expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ reason: 'ROOM_LOCKED' });
   });
 
-  test('is open to a device until its token lapses, and not as long as the user is there', async () => {
+  test('refuses a device whose own token expired, even if the user is present', async () => {
     const { credential } = await createCredential(app, stage.tenant);
     const key = deviceKey();
     expectJoined(await join(app, credential, { room: 'lobby', key }));
@@ -144,7 +144,7 @@ describe('a renewal that waits for', () => {
     expect(await presentNames()).toStrictEqual([]);
   });
 
-  test('a kick, while somebody else takes the last place, is refused', async () => {
+  test('a kick, while another user takes the last place, is refused', async () => {
     await mint(stage, 'eve');
     await setPolicy({ maxParticipants: 1 });
     const { db } = app.service.deps;
@@ -160,14 +160,14 @@ describe('a renewal that waits for', () => {
     expect((await db.query('select 1 from admissions where tenant_id = $1', [tenant])).rowCount).toBe(1);
   });
 
-  test('a kick out of an open room is a new entry, of the new epoch', async () => {
+  test('a kick out of an open room is a new entry with the new epoch', async () => {
     await mint(stage, 'eve');
     expect((await during(kick, () => mint(stage, 'eve'))).status).toBe('fulfilled');
     expect(await toldOf(app, stage.tenant)).toStrictEqual(['entered eve', 'left eve', 'entered eve']);
   });
 });
 
-describe('whose tokens have all lapsed', () => {
+describe('a user whose tokens have all expired', () => {
   const enterTime = async () => {
     const { rows } = await app.service.deps.db.query<{ at: Date }>(
       'select entered_at as at from participants where tenant_id = $1',
@@ -176,11 +176,11 @@ describe('whose tokens have all lapsed', () => {
     return rows[0]!.at.getTime();
   };
 
-  test('comes in anew, and it is told that he had left, though no sweep has come by', async () => {
+  test('enters again, after a participant_left even without a sweep', async () => {
     const { db } = app.service.deps;
     await mint(stage, 'ann');
     const before = await enterTime();
-    // In one transaction, so that no sweep comes by.
+    // In one transaction, so that no sweep intervenes.
     await inTransaction(db, async (tx) => {
       await tx.query(
         `update participants set expires_at = now() - interval '1 second' where tenant_id = $1`,
@@ -194,21 +194,21 @@ describe('whose tokens have all lapsed', () => {
     expect(await enterTime()).toBeGreaterThan(before);
     await sweepParticipants(app.service.deps);
     expect(await toldOf(app, stage.tenant)).toStrictEqual(['entered ann', 'left ann', 'entered ann']);
-    const [left, entered] = (await toldSince(app, stage.tenant)).slice(-2);
+    const [left, entered] = (await eventsSince(app, stage.tenant)).slice(-2);
     expect(left).toMatchObject({ subject: { leaveReason: 'expired', devices: [] } });
     expect((left!.subject as { leftAt: string }).leftAt).not.toBeNull();
     expect(entered).toMatchObject({ subject: { leaveReason: null, leftAt: null, devices: [{}] } });
   });
 
-  test('is told to have left once, if the sweep and the return come at the same time', async () => {
+  test('gets one participant_left if the sweep and the return coincide', async () => {
     for (let round = 0; round < 5; round += 1) {
       await mint(stage, 'ann');
       await lapse(app, stage.tenant);
       await Promise.all([sweepParticipants(app.service.deps), mint(stage, 'ann')]);
     }
-    const told = await toldOf(app, stage.tenant);
-    expect(told).toStrictEqual(told.map((_, at) => (at % 2 ? 'left ann' : 'entered ann')));
-    expect(told).toHaveLength(11);
+    const events = await toldOf(app, stage.tenant);
+    expect(events).toStrictEqual(events.map((_, at) => (at % 2 ? 'left ann' : 'entered ann')));
+    expect(events).toHaveLength(11);
   });
 });
 
@@ -234,7 +234,7 @@ describe('a shorter token after a longer one', () => {
   });
 });
 
-test('of two who return at once under one name, the last event says what the row says', async () => {
+test('of two concurrent returns under one name, the last event matches the row', async () => {
   await mint(stage, 'ann');
   await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
   const minted = await during(
@@ -242,11 +242,11 @@ test('of two who return at once under one name, the last event says what the row
     () => mint(stage, 'ann'),
   );
   expect(minted.status).toBe('fulfilled');
-  const told = await toldSince(app, stage.tenant);
-  expect(told.slice(-2)).toMatchObject([{ subject: { role: 'host' } }, { subject: { role: 'audience' } }]);
+  const events = await eventsSince(app, stage.tenant);
+  expect(events.slice(-2)).toMatchObject([{ subject: { role: 'host' } }, { subject: { role: 'audience' } }]);
 });
 
-test('an entry does not wait for a locked watchdog, which is woken later', async () => {
+test('an entry does not wait for a locked watchdog', async () => {
   const { db } = app.service.deps;
   await db.query(
     `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)
@@ -267,11 +267,11 @@ test('an entry does not wait for a locked watchdog, which is woken later', async
   await expect.poll(isAwake).toBe(true);
 });
 
-test('an admission that PostgreSQL gave up to resolve a deadlock is repeated', async () => {
+test('an admission that PostgreSQL aborts to resolve a deadlock is repeated', async () => {
   await mint(stage, 'ann');
   await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
   const { db } = app.service.deps;
-  // Against the order of everybody else: the participant, then the room. Whoever waits first is given up.
+  // Against the usual order: the participant, then the room. PostgreSQL aborts the first to wait.
   const minted = await inTransaction(db, async (tx) => {
     await tx.query('select from participants where tenant_id = $1 for update', [tenant]);
     const coming = mint(stage, 'ann');

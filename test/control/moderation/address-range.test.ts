@@ -89,14 +89,14 @@ describe('parseAddressRange', () => {
       'select t::cidr::text as printed from unnest($1::text[]) with ordinality as u (t, n) order by n',
       [texts],
     );
-    // Of random ranges hardly one is IPv4 in other clothes.
+    // Random ranges are hardly ever IPv4-mapped or IPv4-compatible.
     const isRefused = (text: string) => /^(0000:){5}(ffff:|0000:(?!0000))/.test(text);
     expect(texts.filter((text, at) => (parsed[at] === undefined) !== isRefused(text))).toEqual([]);
     const differing = rows.filter(({ printed }, at) => parsed[at] !== undefined && parsed[at] !== printed);
     expect(differing).toEqual([]);
   });
 
-  test('what it takes is what PostgreSQL takes, and its own spelling stays', async () => {
+  test('accepts only what PostgreSQL accepts, and keeps a canonical spelling', async () => {
     const pieces = fc.constantFrom(
       '0',
       '1',

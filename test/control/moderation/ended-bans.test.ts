@@ -9,7 +9,7 @@ import { useService } from '../../support/service.ts';
 const app = useService();
 const controlOf = useControl(app);
 
-test('bans that ended, by time or with their room, are taken out of sight, some at a time', async () => {
+test('bans that expired or whose room ended are marked as lifted, some at a time', async () => {
   const of = controlOf(await app.signUp());
   const { db } = app.service.deps;
   const ban = (value: string, more: object = {}) =>
@@ -18,13 +18,13 @@ test('bans that ended, by time or with their room, are taken out of sight, some 
   await ban('stays');
   await ban('later', { ttl: { seconds: 3600n } });
   await ban('inside', { room: 'live' });
-  await ban('lapsed', { ttl: { seconds: 3600n } });
+  await ban('expired', { ttl: { seconds: 3600n } });
   await ban('outside', { room: 'over' });
   await of.call(RoomService.method.endRoom, { room: 'over' });
   await inTransaction(db, (tx) =>
     tx.query(
       `update bans set created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour'
-        where value = 'lapsed'`,
+        where value = 'expired'`,
     ),
   );
   expect(await liftEndedBans(db, 1)).toBe(1);

@@ -1,4 +1,4 @@
-/** Moderators who act at once, and people who come in meanwhile. */
+/** Moderators who act at the same time, while users enter. */
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { upsertAdmission } from '../../../src/control/admission/admissions.sql.t
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { deviceOf, lastSeq, mint, newStage, read, toldSince } from './support.ts';
+import { deviceOf, eventsSince, lastSeq, mint, newStage, read } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -19,7 +19,7 @@ const { kickParticipant, banSubject, unbanSubject, closeRoom, listModerationEven
 const twenty = <T>(work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: 20 }, (_, n) => work(n)));
 
-test.each(['lobby', ''])('twenty equal bans at once are one (room "%s")', async (room) => {
+test.each(['lobby', ''])('twenty equal bans at once create one (room "%s")', async (room) => {
   const stage = await newStage(app, controlOf);
   await mint(stage, 'bob');
   const subject = { case: 'username', value: 'bob' } as const;
@@ -44,11 +44,11 @@ test('bans that are set and lifted at once leave one or none, and a gapless hist
   );
   const { bans } = await stage.control.call(ModerationService.method.listBans, {});
   expect(bans).toHaveLength(outcomes.reduce<number>((sum, each) => sum + each, 0));
-  const told = await toldSince(app, stage.tenant);
-  expect(told.map((each) => each.seq)).toEqual(told.map((_, at) => BigInt(at + 1)));
+  const events = await eventsSince(app, stage.tenant);
+  expect(events.map((each) => each.seq)).toEqual(events.map((_, at) => BigInt(at + 1)));
 });
 
-test('a token that is minted after the answer to a kick is of the new epoch', async () => {
+test('a token minted after the response to a kick has the new epoch', async () => {
   const stage = await newStage(app, controlOf);
   await mint(stage, 'bob');
   for (let round = 1; round <= 5; round += 1) {
@@ -64,7 +64,7 @@ test('a token that is minted after the answer to a kick is of the new epoch', as
   }
 });
 
-test('nobody is in a room that was closed while people came in', async () => {
+test('a room that was closed while users entered is empty', async () => {
   const stage = await newStage(app, controlOf);
   for (let round = 0; round < 3; round += 1) {
     const before = await lastSeq(app, stage.tenant);
@@ -82,15 +82,15 @@ test('nobody is in a room that was closed while people came in', async () => {
       [parseTenantId(stage.tenant.id), room!.uid],
     );
     expect(rows).toEqual([]);
-    const told = (await toldSince(app, stage.tenant, before)).map((each) => each.type);
-    const count = (type: string) => told.filter((each) => each === type).length;
+    const types = (await eventsSince(app, stage.tenant, before)).map((each) => each.type);
+    const count = (type: string) => types.filter((each) => each === type).length;
     expect(count('participant_left')).toBe(count('participant_entered'));
-    expect(told.slice(-2)).toEqual(['room_ended', 'moderation']);
+    expect(types.slice(-2)).toEqual(['room_ended', 'moderation']);
     await stage.control.call(RoomService.method.createRoom, { room: 'lobby' });
   }
 });
 
-/** Whether somebody waits for a lock. */
+/** Whether a statement waits for a lock. */
 async function isWaiting(): Promise<boolean> {
   const { rows } = await app.service.deps.db.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -98,7 +98,7 @@ async function isWaiting(): Promise<boolean> {
   return rows.length > 0;
 }
 
-test('two ranges of addresses that are banned at once are not both the thousandth', async () => {
+test('two address ranges that are banned at once do not both count as the thousandth', async () => {
   const stage = await newStage(app, controlOf);
   const tenant = parseTenantId(stage.tenant.id)!;
   await app.service.deps.db.query(
@@ -119,7 +119,7 @@ test('two ranges of addresses that are banned at once are not both the thousandt
   expect(await second.failure).toMatchObject({ code: 'FAILED_PRECONDITION', reason: 'TOO_MANY_BANS' });
 });
 
-test('a ban in all rooms waits for whoever is coming in, and finds every device', async () => {
+test('a ban in all rooms waits for users who are entering, and finds every device', async () => {
   const stage = await newStage(app, controlOf);
   const tenant = parseTenantId(stage.tenant.id)!;
   await mint(stage, 'bob');
@@ -130,7 +130,7 @@ test('a ban in all rooms waits for whoever is coming in, and finds every device'
       roomUid: stage.roomUid,
       username: 'bob',
       skeleton: 'bob',
-      device: deviceOf('another'),
+      thumbprint: deviceOf('another'),
       role: 'audience',
       rank: 20,
       capabilities: [],
@@ -147,14 +147,14 @@ test('a ban in all rooms waits for whoever is coming in, and finds every device'
   expect(rows).toEqual([]);
 });
 
-test('a ban in all rooms holds nothing of a room while it waits for another one', async () => {
+test('a ban in all rooms locks nothing in a room while it waits for another room', async () => {
   const stage = await newStage(app, controlOf);
   const tenant = parseTenantId(stage.tenant.id)!;
   const { room } = await stage.control.call(RoomService.method.createRoom, { room: 'stage' });
   await mint(stage, 'bob');
   await mint(stage, 'bob', { room: 'stage' });
   const { db } = app.service.deps;
-  // The rooms are locked in their order: the later one waits.
+  // The rooms are locked in order, so the later one waits.
   const [, last] = [stage.roomUid, room!.uid].sort();
   const banned = await inTransaction(db, async (tx) => {
     await tx.query('select from rooms where tenant_id = $1 and uid = $2 for update', [tenant, last]);
@@ -166,7 +166,7 @@ test('a ban in all rooms holds nothing of a room while it waits for another one'
   expect((await banned.wide).event).toBeDefined();
 });
 
-test('a user who is banned everywhere and kicked from each room at once is nowhere afterwards', async () => {
+test('a user who is banned everywhere and kicked from each room at once is in no room afterwards', async () => {
   const stage = await newStage(app, controlOf);
   const rooms = Array.from({ length: 5 }, (_, n) => `room-${n}`);
   for (const room of rooms) {

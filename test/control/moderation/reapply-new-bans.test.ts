@@ -1,4 +1,4 @@
-/** People who come in while a ban is being set: they were held against the bans from before it. */
+/** Users who enter while a ban is being set, and were checked against the bans before it. */
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { findRevocationSeqs } from '../../../src/control/revocations/revocations
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { deviceOf, mint, newStage, type Stage, toldSince } from './support.ts';
+import { deviceOf, eventsSince, mint, newStage, type Stage } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -21,14 +21,14 @@ const { banSubject, unbanSubject, listModerationEvents } = ModerationService.met
 const user = { case: 'username', value: 'bob' } as const;
 const device = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
 
-/** Come in as somebody who was let in a moment ago. */
+/** Enter as a user who passed the checks a moment ago. */
 const enter = (stage: Stage, db: Parameters<typeof upsertAdmission>[0] = app.service.deps.db) =>
   upsertAdmission(db, {
     tenant: idOf(stage.tenant),
     roomUid: stage.roomUid,
     username: 'bob',
     skeleton: 'bob',
-    device: deviceOf('bob'),
+    thumbprint: deviceOf('bob'),
     role: 'audience',
     rank: 20,
     capabilities: ['chat.send'],
@@ -47,14 +47,14 @@ async function bobOf(stage: Stage) {
   return rows[0];
 }
 
-const typesOf = async (stage: Stage) => (await toldSince(app, stage.tenant)).map((each) => each.type);
+const typesOf = async (stage: Stage) => (await eventsSince(app, stage.tenant)).map((each) => each.type);
 
 test.each([
   ['a user in the room', 'lobby', user],
   ['a user everywhere', '', user],
   ['a device in the room', 'lobby', device],
   ['a device everywhere', '', device],
-])('of %s: leaves within seconds, and it is told once', async (_, room, subject) => {
+])('ban of %s: the user leaves within seconds, with one event', async (_, room, subject) => {
   const another = await app.another();
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { room, subject });
@@ -78,9 +78,9 @@ test.each([
 test.each([
   ['was lifted', async (stage: Stage) => void (await stage.control.call(unbanSubject, { subject: user }))],
   ['has ended', (stage: Stage) => setBan(stage, `expires_at = now() - interval '1 second'`)],
-  // Whoever is there after so long was let in for a reason of its own, such as a restored database.
+  // A user who is present after so long was admitted for another reason, such as a restored database.
   ['is old', (stage: Stage) => setBan(stage, 'expires_at = null')],
-])('of a ban that %s: stays', async (_, change) => {
+])('a ban that %s: the user stays', async (_, change) => {
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { subject: user });
   await change(stage);
@@ -89,7 +89,7 @@ test.each([
   expect(await bobOf(stage)).toMatchObject({ reason: null, epoch: 0 });
 });
 
-/** A ban of long ago. */
+/** An old ban. */
 async function setBan(stage: Stage, change: string): Promise<void> {
   await app.service.deps.db.query(
     `update bans set created_at = created_at - interval '1 hour', set_at = set_at - interval '1 hour', ${change}
@@ -98,7 +98,7 @@ async function setBan(stage: Stage, change: string): Promise<void> {
   );
 }
 
-test('leaves too when the same ban is set again, which is told, and recorded once', async () => {
+test('the user also leaves when the same ban is set again, which is recorded once', async () => {
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { room: 'lobby', subject: user });
   const caller = { tenant: idOf(stage.tenant), keyId: stage.tenant.keyId } as AuthenticatedCaller;
@@ -113,21 +113,24 @@ test('leaves too when the same ban is set again, which is told, and recorded onc
   expect((await typesOf(stage)).slice(-2)).toEqual(['participant_entered', 'participant_left']);
 });
 
-test.each(['lobby', ''])('a ban and a first token at once (room "%s"): nobody stays', async (room) => {
-  const stage = await newStage(app, controlOf);
-  await stage.control.call(RoomService.method.createRoom, { room: 'stage' });
-  const names = Array.from({ length: 20 }, (_, n) => `user-${n}`);
-  const mints = names.map((name) => mint(stage, name).catch(() => {}));
-  const bans = names.map((value) =>
-    stage.control.call(banSubject, { room, subject: { case: 'username', value } }),
-  );
-  await Promise.all([...mints, ...bans]);
-  const present = async () => {
-    const { rows } = await app.service.deps.db.query(
-      'select username from participants where tenant_id = $1 and left_at is null',
-      [idOf(stage.tenant)],
+test.each(['lobby', ''])(
+  'a ban and a first token at once (room "%s"): the user does not stay',
+  async (room) => {
+    const stage = await newStage(app, controlOf);
+    await stage.control.call(RoomService.method.createRoom, { room: 'stage' });
+    const names = Array.from({ length: 20 }, (_, n) => `user-${n}`);
+    const mints = names.map((name) => mint(stage, name).catch(() => {}));
+    const bans = names.map((value) =>
+      stage.control.call(banSubject, { room, subject: { case: 'username', value } }),
     );
-    return rows;
-  };
-  await expect.poll(present, { timeout: 5_000 }).toEqual([]);
-});
+    await Promise.all([...mints, ...bans]);
+    const present = async () => {
+      const { rows } = await app.service.deps.db.query(
+        'select username from participants where tenant_id = $1 and left_at is null',
+        [idOf(stage.tenant)],
+      );
+      return rows;
+    };
+    await expect.poll(present, { timeout: 5_000 }).toEqual([]);
+  },
+);

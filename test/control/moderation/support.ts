@@ -1,4 +1,4 @@
-/** A room, and people in it who come and go. */
+/** A room with users who enter and leave. */
 import { createHash } from 'node:crypto';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TokenService } from '@boxoffice/contract/token_service';
@@ -24,7 +24,7 @@ export async function newStage(app: TestService, controlOf: ReturnType<typeof us
   return { tenant, control, roomUid: room!.uid };
 }
 
-/** The thumbprint of somebody's device. */
+/** The thumbprint of a user's device. */
 export function deviceOf(username: string): string {
   return createHash('sha256').update(username).digest('base64url');
 }
@@ -62,8 +62,8 @@ export async function read(app: TestService, { token }: { token: string }) {
   return { ep: ep as number, cap: cap as string[] };
 }
 
-/** What the tenant's events told since number `after`, by type and subject. */
-export async function toldSince(app: TestService, tenant: { id: string }, after = 0n) {
+/** The tenant's events after number `after`, with type and subject. */
+export async function eventsSince(app: TestService, tenant: { id: string }, after = 0n) {
   const { db } = app.service.deps;
   await numberEvents(db, [parseTenantId(tenant.id)!]);
   const { rows } = await db.query<{ seq: bigint; type: string; subject: unknown }>(
@@ -74,10 +74,13 @@ export async function toldSince(app: TestService, tenant: { id: string }, after 
 }
 
 export async function lastSeq(app: TestService, tenant: { id: string }): Promise<bigint> {
-  return (await toldSince(app, tenant)).at(-1)?.seq ?? 0n;
+  return (await eventsSince(app, tenant)).at(-1)?.seq ?? 0n;
 }
 
-/** Let the bans of a tenant end, as time does. In hours: a year earlier, 28 and 29 February are one day. */
+/**
+ * Let the temporary bans of a tenant expire. In hours, because a year before 28 and 29 February is the same
+ * day.
+ */
 export async function passBans(app: TestService, tenant: { id: string }): Promise<void> {
   const { rowCount } = await app.service.deps.db.query(
     `update bans set created_at = created_at - interval '9000 h', expires_at = expires_at - interval '9000 h'

@@ -31,7 +31,7 @@ test.each([
     banSubject,
     { room: undefined, subject: { kind: 'user', value: 'bob' }, ttlMs: null, reason, actor },
   ],
-] as const)('%s wakes the watchdogs of the room that somebody leaves', async (_, moderate, request) => {
+] as const)('%s wakes the watchdogs of the room that the user leaves', async (_, moderate, request) => {
   const tenant = parseTenantId(stage.tenant.id)!;
   const caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
   const { db, events } = app.service.deps;

@@ -35,7 +35,7 @@ function poll(after?: number, address = '192.0.2.1', service = app.service): Pro
 
 const seqOf = async (jws: string) => (await readSnapshot(app, jws)).seq;
 
-/** Names of the statements that are run from now on. */
+/** Names of the statements that run from now on. */
 function watchQueries(service = app.service): string[] {
   const names: string[] = [];
   const { db } = service.deps;
@@ -49,7 +49,7 @@ function watchQueries(service = app.service): string[] {
 
 const count = (names: readonly string[], wanted: string) => names.filter((name) => name === wanted).length;
 
-test('a thousand relays that ask at once cost one reading and one signature', async () => {
+test('a thousand relays that poll at once cost one read and one signature', async () => {
   const names = watchQueries();
   const sign = vi.spyOn(app.service.deps.signer, 'sign');
   const answers = await Promise.all(
@@ -60,7 +60,7 @@ test('a thousand relays that ask at once cost one reading and one signature', as
   ]);
 });
 
-test('a thousand relays that wait cost a query a second, and one reading when something happens', async () => {
+test('a thousand waiting relays cost a query a second, and one read per change', async () => {
   const seq = await seqOf(await poll());
   const names = watchQueries();
   const sign = vi.spyOn(app.service.deps.signer, 'sign');
@@ -68,7 +68,7 @@ test('a thousand relays that wait cost a query a second, and one reading when so
   const answers = Array.from({ length: 1000 }, (_, index) => poll(seq, `192.0.2.${index % 250}`));
   await vi.waitUntil(() => count(names, 'find-revocation-seqs') >= 3, { timeout: 10_000 });
   const seconds = (performance.now() - begunAt) / 1000;
-  // One when the first came, one a second, and one for each that something was heard of.
+  // One for the first relay, one a second, and one for each wake-up.
   expect(count(names, 'find-revocation-seqs')).toBeLessThanOrEqual(3 + seconds);
   expect(count(names, 'find-revocations')).toBe(0);
 
@@ -79,7 +79,7 @@ test('a thousand relays that wait cost a query a second, and one reading when so
   expect([count(names, 'find-revocations'), sign.mock.calls.length]).toStrictEqual([1, 1]);
 });
 
-test('what is known to be outdated is given to nobody', async () => {
+test('an outdated snapshot is never returned', async () => {
   const before = await poll();
   const waiting = poll(await seqOf(before));
   await kick();
@@ -87,7 +87,7 @@ test('what is known to be outdated is given to nobody', async () => {
   expect(await seqOf(await poll())).toBe(await seqOf(await waiting));
 });
 
-test('a process that was not woken finds out by itself', async () => {
+test('a process that was not woken finds changes by itself', async () => {
   const { service } = await app.another();
   vi.spyOn(service.deps.events, 'wait').mockImplementation(() => new Promise(() => {}));
   const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
@@ -96,11 +96,11 @@ test('a process that was not woken finds out by itself', async () => {
   expect(await seqOf(await waiting)).toBeGreaterThan(seq);
 });
 
-test('however much happens, whoever asks is answered', async () => {
+test('polls of a busy tenant are answered', async () => {
   const { service } = await app.another();
   const { db } = service.deps;
   const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
-  // As long as this one waits, what happens is noticed.
+  // While this poll waits, changes are noticed.
   const waiting = poll(seq + 1000, '192.0.2.1', service);
   const query = db.query.bind(db) as (...args: unknown[]) => unknown;
   let looks = 0;
@@ -112,7 +112,7 @@ test('however much happens, whoever asks is answered', async () => {
     if (name === 'find-revocations' && isBusy) {
       await kick();
       const before = looks;
-      // One of them may have begun before.
+      // One read may have begun before.
       await vi.waitUntil(() => looks >= before + 2, { timeout: 10_000, interval: 5 });
     }
     return answer;
@@ -124,7 +124,7 @@ test('however much happens, whoever asks is answered', async () => {
   await waiting;
 });
 
-test('a database that fails is asked again', async () => {
+test('a failed query is repeated', async () => {
   const { service } = await app.another();
   const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
   const waiting = poll(seq, '192.0.2.1', service);
@@ -141,7 +141,7 @@ test('a database that fails is asked again', async () => {
   expect(failing.size).toBe(0);
 });
 
-test('a number from the future waits for its turn', async () => {
+test('a poll with a number from the future waits for it', async () => {
   const seq = await seqOf(await poll());
   let isAnswered = false;
   const waiting = poll(seq + 1000).finally(() => {
@@ -154,7 +154,7 @@ test('a number from the future waits for its turn', async () => {
   await waiting;
 });
 
-describe('whoever goes away', () => {
+describe('a relay that disconnects', () => {
   test('is forgotten at once', async () => {
     const seq = await seqOf(await poll());
     const waiting = Array.from({ length: 200 }, () => poll(seq));
@@ -165,7 +165,7 @@ describe('whoever goes away', () => {
   });
 });
 
-test('a service that stops answers whoever waits, and whoever comes', async () => {
+test('a service that stops answers waiting and new polls', async () => {
   const { service } = await app.another();
   const seq = await seqOf(await poll(undefined, '192.0.2.1', service));
   const waiting = poll(seq, '192.0.2.1', service);
@@ -174,7 +174,7 @@ test('a service that stops answers whoever waits, and whoever comes', async () =
   expect(await seqOf(await poll(seq, '192.0.2.1', service))).toBe(seq);
 });
 
-test('a snapshot is signed by the key that is active, and is of a type of its own', async () => {
+test('a snapshot is signed by the active key, and has a type of its own', async () => {
   const { service } = await app.another();
   const jws = await poll(undefined, '192.0.2.1', service);
   const { rows } = await app.service.deps.db.query(`select kid from signing_keys where state = 'active'`);

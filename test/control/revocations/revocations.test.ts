@@ -25,7 +25,7 @@ async function claimsOf({ tenant }: Pick<Stage, 'tenant'>) {
   return revocationClaimsOf(id, state!, 'https://boxoffice.example:8443/base');
 }
 
-/** Let all that was done lie further back. */
+/** Move everything that happened further back. */
 async function pass(interval: string): Promise<void> {
   const { db } = app.service.deps;
   await db.query(`update participants set revoked_at = revoked_at - $1::interval`, [interval]);
@@ -37,7 +37,7 @@ async function pass(interval: string): Promise<void> {
 }
 
 describe('a snapshot', () => {
-  test('of a tenant where nothing happened says whose it is, and for how long', async () => {
+  test('of a tenant without revocations has its tenant and lifetime', async () => {
     const tenant = await app.signUp();
     const claims = await claimsOf({ tenant });
     expect(claims).toStrictEqual({
@@ -55,11 +55,11 @@ describe('a snapshot', () => {
     expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(30);
   });
 
-  test('of nobody there is none', async () => {
+  test('does not exist for an unknown tenant', async () => {
     expect(await findRevocations(app.service.deps.db, newTenantId())).toBeUndefined();
   });
 
-  test('names who was kicked by the new epoch', async () => {
+  test('lists kicked users with their new epoch', async () => {
     const stage = await newStage(app, controlOf);
     for (const name of ['ann', 'bob']) await mint(stage, name);
     const before = await claimsOf(stage);
@@ -71,7 +71,7 @@ describe('a snapshot', () => {
     expect(claims.seq).toBeGreaterThan(before.seq);
   });
 
-  test('says once what is withheld, for whatever reason, and nothing once all is given back', async () => {
+  test('lists each withheld right once, and nothing once all are restored', async () => {
     const stage = await newStage(app, controlOf);
     await mint(stage, 'bob');
     const target = { room: 'lobby', username: 'bob' };
@@ -90,7 +90,7 @@ describe('a snapshot', () => {
     expect((await claimsOf(stage)).mutes).toStrictEqual([]);
   });
 
-  test('holds bans of a room and of the tenant, ranges in plain, and none that was lifted', async () => {
+  test('lists bans of a room and of the tenant, ranges in plain text, and no lifted ones', async () => {
     const stage = await newStage(app, controlOf);
     const { tenant, roomUid, control } = stage;
     const ban = (fields: Parameters<typeof control.call<typeof banSubject>>[1]) =>
@@ -117,7 +117,7 @@ describe('a snapshot', () => {
     expect(new Set(bans.map((each) => each.join()))).toEqual(new Set(expected.map((each) => each.join())));
   });
 
-  test('tells the end of a ban in whole seconds, not before it', async () => {
+  test('rounds the end of a ban up to whole seconds', async () => {
     const stage = await newStage(app, controlOf);
     await stage.control.call(banSubject, { ...user('bob'), ttl: { seconds: 90n } });
     const { rows } = await app.service.deps.db.query(
@@ -128,7 +128,7 @@ describe('a snapshot', () => {
     expect(bans[0]![3]).toBe(Math.ceil(rows[0]!.end));
   });
 
-  test('of a room that ended says that, and nothing more of it', async () => {
+  test('lists an ended room as closed, and nothing else about it', async () => {
     const stage = await newStage(app, controlOf);
     for (const name of ['ann', 'bob']) await mint(stage, name);
     await stage.control.call(banSubject, { room: 'lobby', ...cidr('192.0.2.0/24') });
@@ -137,9 +137,9 @@ describe('a snapshot', () => {
     expect([closed, epochs, bans]).toStrictEqual([[hashed('room', stage.roomUid)], [], []]);
   });
 
-  test('never holds a user, a device or a room in plain', async () => {
+  test('never contains a user, a device or a room in plain text', async () => {
     const stage = await newStage(app, controlOf);
-    // Three letters alone would be found in hashes now and then.
+    // Short names would sometimes appear in hashes by chance.
     const username = 'bob-the-builder';
     await mint(stage, username);
     await stage.control.call(forceMute, { room: 'lobby', username, tracks: [TrackKind.AUDIO] });
@@ -152,7 +152,7 @@ describe('a snapshot', () => {
   });
 });
 
-test('after 16 minutes only ranges of addresses are left', async () => {
+test('after 16 minutes only address ranges are left', async () => {
   const stage = await newStage(app, controlOf);
   for (const name of ['ann', 'bob', 'eve']) await mint(stage, name);
   await stage.control.call(RoomService.method.createRoom, { room: 'attic' });

@@ -1,10 +1,10 @@
-/** What a relay reads in a snapshot, and how people and rooms stand in it. */
+/** What a relay reads in a snapshot, and the hashes of users and rooms in it. */
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { RevocationClaims } from '../../../src/control/revocations/revocations.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** Written out, and not as the service does it. */
+/** Written out, independently of the service. */
 export function hashed(purpose: string, roomOrTenant: string, value?: string): string {
   const sha256 = createHash('sha256').update(`${purpose}\0${roomOrTenant}`);
   if (value !== undefined) sha256.update(`\0${value}`);

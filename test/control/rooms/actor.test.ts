@@ -1,4 +1,4 @@
-/** Participants on whose behalf a call is made: whose rights count, where a name is on several devices. */
+/** Participants as actors: which rights count when a user has several devices. */
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { Participant_State } from '@boxoffice/contract/participant';
 import { ParticipantService } from '@boxoffice/contract/participant_service';
@@ -28,14 +28,14 @@ const kick = (username: string, by: ReturnType<typeof actor>) =>
 const find = async (username: string) =>
   (await stage.control.call(getParticipant, { room: 'lobby', username })).participant!;
 
-/** Somebody types a name at a device. */
+/** A user types a name at a device. */
 async function joinAs(username: string) {
   const key = deviceKey();
   expectJoined(await join(app, credential, { username, room: 'lobby', key }));
   return { username, deviceThumbprint: await thumbprint(key) };
 }
 
-test('each device acts by its own token, and never on the user it belongs to', async () => {
+test('each device acts with its own token, and never on its own user', async () => {
   const weak = { username: 'bob', deviceThumbprint: newThumbprint() };
   await mint(stage, 'bob', { role: 'host' });
   await mint(stage, 'bob', { device: weak.deviceThumbprint, capabilities: ['chat.send'], rank: 0 });
@@ -45,7 +45,7 @@ test('each device acts by its own token, and never on the user it belongs to', a
     { reason: 'CAPABILITY_REQUIRED' },
   );
 
-  // The last mint has lowered the user, but not the other device.
+  // The last mint lowered the user, but not the other device.
   expect(await find('bob')).toMatchObject({ rank: 0 });
   expect(await failureOf(kick('bob', actor('bob')))).toMatchObject({ reason: 'INSUFFICIENT_STANDING' });
   const subject = { case: 'deviceThumbprint', value: weak.deviceThumbprint } as const;
@@ -64,7 +64,7 @@ test('the newest token of a device counts', async () => {
   await kick('cem', actor('bob'));
 });
 
-test('a name that is typed at a device takes nothing from a host who is there, and gives nothing', async () => {
+test('a join under the name of a host who is present neither lowers the host nor gains anything', async () => {
   await mint(stage, 'ann', { role: 'host' });
   await mint(stage, 'mod', { role: 'host', rank: 60 });
   const typed = await joinAs('Ann');
@@ -75,12 +75,12 @@ test('a name that is typed at a device takes nothing from a host who is there, a
     reason: 'CAPABILITY_REQUIRED',
   });
   expect(await failureOf(kick('ann', actor('mod')))).toMatchObject({ reason: 'INSUFFICIENT_STANDING' });
-  // A renewal tells nobody anything new.
+  // A renewal appends no event.
   await mint(stage, 'ann', { role: 'host' });
   await kick('mod', actor('ann'));
 });
 
-test('a join keeps nobody a host whose own token has lapsed', async () => {
+test('a join does not keep a host whose own token expired', async () => {
   await mint(stage, 'ann', { role: 'host' });
   const key = deviceKey();
   const joinAgain = async () =>
@@ -98,15 +98,15 @@ test('a join keeps nobody a host whose own token has lapsed', async () => {
   });
 });
 
-test('a join raises whoever is there with less', async () => {
+test('a join raises a present user with a lower rank', async () => {
   await mint(stage, 'ann', { role: 'broadcast_audience' });
   await joinAs('ann');
   expect(await find('ann')).toMatchObject({ role: 'audience', rank: 20 });
 });
 
-test.each(['was kicked', 'has lapsed'])('a join gives its own to a name whose host %s', async (how) => {
+test.each(['was kicked', 'has expired'])('a join sets its own role for a name whose host %s', async (how) => {
   await mint(stage, 'ann', { role: 'host' });
-  if (how === 'has lapsed') await lapse(app, stage.tenant);
+  if (how === 'has expired') await lapse(app, stage.tenant);
   else await stage.control.call(kickParticipant, { room: 'lobby', username: 'ann' });
   await joinAs('ann');
   expect(await find('ann')).toMatchObject({ state: Participant_State.PRESENT, role: 'audience', rank: 20 });

@@ -14,7 +14,7 @@ const app = useService();
 const controlOf = useControl(app);
 const CROWD = 10_000;
 
-/** A live room of a new tenant, with so many present. */
+/** A live room of a new tenant, with `CROWD` participants present. */
 async function crowdedRoom() {
   const tenant = await app.signUp();
   const of = controlOf(tenant);
@@ -46,7 +46,7 @@ async function crowdedRoom() {
 const PRESENT = 'participants where left_at is null';
 const LEFT = `events where type = 'participant_left'`;
 
-test('a room of ten thousand ends within the time of a call', async () => {
+test('a room of ten thousand participants ends within the deadline of a call', async () => {
   const { of, count } = await crowdedRoom();
   await of.call(RoomService.method.endRoom, { room: 'hall' });
   expect([await count(PRESENT), await count(LEFT), await count('admissions where true')]).toStrictEqual([
@@ -56,7 +56,7 @@ test('a room of ten thousand ends within the time of a call', async () => {
   ]);
 });
 
-test('ten thousand are kicked by a watchdog', async () => {
+test('a watchdog kicks ten thousand participants', async () => {
   const { of, count } = await crowdedRoom();
   await of.call(WatchdogService.method.createWatchdog, {
     watchdog: {

@@ -23,7 +23,7 @@ async function enter(tenant: TenantId, roomUid: string, username: string): Promi
     roomUid,
     username,
     skeleton: username,
-    device: 'd',
+    thumbprint: 'd',
     role: 'audience',
     rank: 20,
     capabilities: [],
@@ -33,7 +33,7 @@ async function enter(tenant: TenantId, roomUid: string, username: string): Promi
   });
 }
 
-test('admissions are forgotten long after they expired, some at a time', async () => {
+test('admissions are deleted long after they expired, some at a time', async () => {
   const { pool } = database;
   const tenant = await makeTenant(database.pool);
   const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
@@ -51,7 +51,7 @@ test('admissions are forgotten long after they expired, some at a time', async (
   expect(rows.map((row) => row.username)).toStrictEqual(['now', 'recent']);
 });
 
-test('participants are forgotten a while after their room has ended, with their admissions', async () => {
+test('participants are deleted some time after their room ended, with their admissions', async () => {
   const { pool } = database;
   const tenant = await makeTenant(database.pool);
   for (const [room, endedAt] of [
@@ -71,7 +71,7 @@ test('participants are forgotten a while after their room has ended, with their 
 
   const sweep = () => sweepEndedRooms(pool, { keepDays: 7, limit: 2 });
   expect([await sweep(), await sweep()]).toStrictEqual([2, 1]);
-  // There is nobody left, and the room is not looked at any more.
+  // No participants are left, and the room is no longer swept.
   expect([await sweep(), await sweep()]).toStrictEqual([1, 0]);
   for (const table of ['participants', 'admissions']) {
     const { rows } = await pool.query(
@@ -86,7 +86,7 @@ test('participants are forgotten a while after their room has ended, with their 
   }
 });
 
-describe('who left a live room long ago', () => {
+describe('a participant who left a live room long ago', () => {
   let tenant: TenantId;
   let roomUid: string;
 
@@ -95,7 +95,7 @@ describe('who left a live room long ago', () => {
     roomUid = (await openFirstRoom(database.pool, tenant, 'lobby'))!;
   });
 
-  /** Each a day after the one before, the last `days` ago. */
+  /** They leave a day apart, the last one `days` ago. */
   async function leave(usernames: readonly string[], days: number): Promise<void> {
     for (const username of usernames) await enter(tenant, roomUid, username);
     await database.pool.query(
@@ -117,7 +117,7 @@ describe('who left a live room long ago', () => {
     return rows.map(({ username }) => username);
   };
 
-  test('is forgotten, some at a time, unless something still acts on him', async () => {
+  test('is deleted, some at a time, unless under a restriction', async () => {
     await enter(tenant, roomUid, 'present');
     await leave(['old1', 'old2', 'old3', 'muted', 'silent'], 8);
     await leave(['recent'], 6);
@@ -131,7 +131,7 @@ describe('who left a live room long ago', () => {
     expect(await known()).toStrictEqual(['muted', 'present', 'recent', 'silent']);
   });
 
-  test('is forgotten with the end of the room, whatever acts on him', async () => {
+  test('is deleted after the end of the room, with or without restrictions', async () => {
     await leave(['muted'], 8);
     await database.pool.query(`update participants set muted = '{audio}' where tenant_id = $1`, [tenant]);
     await database.pool.query(
@@ -153,7 +153,7 @@ describe('who left a live room long ago', () => {
     expect(await sweep()).toBe(1);
   });
 
-  test('moves no deadline of a watchdog by being forgotten', async () => {
+  test('is deleted without moving the deadline of a watchdog', async () => {
     const { pool } = database;
     await leave(['ann', 'bob', 'cem', 'dan'], 10);
     await pool.query(

@@ -38,11 +38,11 @@ const recordsOf = (...records: Partial<UsageRecord>[]) =>
     })),
   );
 
-/** Those of this test, which nothing writes but the test itself. */
+/** Sightings that only the test itself writes. */
 async function openSightings(): Promise<Sightings> {
   const { db, metrics } = app.service.deps;
   const sightings = new Sightings(db, metrics.sightingsDropped);
-  await sightings.askForTenants();
+  await sightings.refreshTenants();
   return sightings;
 }
 
@@ -60,7 +60,7 @@ const seen = async (room = 'lobby') => {
   return rows.map(({ username, tier, isSeen }) => `${username} ${isSeen ? tier : 'unseen'}`);
 };
 
-test('usage that a relay reports is seen in the participant within seconds, and no event tells of it', async () => {
+test('reported usage updates the participant within seconds, without an event', async () => {
   await mint(control, { username: 'Änn', role: 'host' });
   const get = async () =>
     (await control.call(ParticipantService.method.getParticipant, { room: 'lobby', username: 'änn' }))
@@ -70,7 +70,7 @@ test('usage that a relay reports is seen in the participant within seconds, and 
       key: tenant.relayKey,
       body: { records: [usageRecord({ room: 'lobby', participant: 'änn', tier, role: 'audience' })] },
     });
-  // What comes before the process knows of the tenant's participants is passed over.
+  // Records are skipped until the process knows of the tenant's participants.
   await expect
     .poll(
       async () => {
@@ -86,8 +86,8 @@ test('usage that a relay reports is seen in the participant within seconds, and 
   expect(await toldOf(app, tenant)).toStrictEqual(['entered änn']);
 }, 15_000);
 
-describe('what records tell', () => {
-  test('the newest of each participant counts', async () => {
+describe('a sighting', () => {
+  test('is written if it is the newest of its participant', async () => {
     for (const username of ['ann', 'bob', 'cem']) await mint(control, { username });
     const sightings = await openSightings();
     sightings.note(id, recordsOf({ tier: 'audio' }, { participant: 'bob' }, { tier: '2k' }));
@@ -97,7 +97,7 @@ describe('what records tell', () => {
     expect(await seen()).toStrictEqual(['ann 2k', 'bob 2k_plus', 'cem unseen']);
   });
 
-  test('is about the live room of that name and who has not left it', async () => {
+  test('applies to participants who have not left the live room of that name', async () => {
     await mint(control);
     await endRoom(app, tenant, 'lobby');
     await control.call(RoomService.method.createRoom, { room: 'lobby' });
@@ -118,7 +118,7 @@ describe('what records tell', () => {
     expect(await seen()).toStrictEqual(['ann unseen', 'ann hd', 'bob unseen']);
   });
 
-  test('is about the tenant of the relay', async () => {
+  test('applies to the tenant of the relay', async () => {
     await mint(control);
     const other = await app.paidTenant();
     await controlOf(other).call(RoomService.method.createRoom, { room: 'lobby' });
@@ -129,7 +129,7 @@ describe('what records tell', () => {
     expect(await seen()).toStrictEqual(['ann unseen']);
   });
 
-  test('nobody who is being renewed is waited for', async () => {
+  test('does not wait for a renewal of the participant', async () => {
     for (const username of ['ann', 'bob']) await mint(control, { username });
     const sightings = await openSightings();
     sightings.note(id, recordsOf({}, { participant: 'bob' }));
@@ -147,13 +147,13 @@ describe('what records tell', () => {
     expect(await seen()).toStrictEqual(['ann unseen', 'bob hd']);
   });
 
-  test('is passed over while nobody of the tenant is present', async () => {
+  test('is skipped while the tenant has no participants present', async () => {
     const sightings = await openSightings();
     await mint(control);
     sightings.note(id, recordsOf({}));
     await sightings.write();
     expect(await seen()).toStrictEqual(['ann unseen']);
-    await sightings.askForTenants();
+    await sightings.refreshTenants();
     sightings.note(id, recordsOf({}));
     await sightings.write();
     expect(await seen()).toStrictEqual(['ann hd']);
@@ -170,7 +170,7 @@ describe('what records tell', () => {
     sightings.note(id, recordsOf({ tier: 'audio' }));
     for (let batch = 0; batch < 4; batch += 1) sightings.note(id, crowd(batch * 5_000, 5_000));
     expect(await dropped()).toBe(before + 1);
-    // Who is known already is still updated.
+    // A participant with a sighting in memory is still updated.
     sightings.note(id, recordsOf({ tier: '2k' }, { participant: 'late' }));
     expect(await dropped()).toBe(before + 2);
     await sightings.write();

@@ -1,7 +1,7 @@
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { expel, markLapsed } from '../../../src/control/rooms/participants.sql.ts';
+import { expel, markExpired } from '../../../src/control/rooms/participants.sql.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
 import { lapse, mint, newThumbprint, toldOf } from '../../doors/grpc/mint.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
@@ -28,7 +28,7 @@ const left = () =>
     [id],
   );
 
-/** Participants who are there, without tokens of their own. */
+/** Participants who are present, without tokens. */
 const insertMany = (count: number, expiresAt: string) =>
   app.service.deps.db.query(
     `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
@@ -36,8 +36,8 @@ const insertMany = (count: number, expiresAt: string) =>
     [id, roomUid, count],
   );
 
-describe('who has lapsed', () => {
-  test('is told to have left then, by the service itself, and wakes the watchdogs of the room', async () => {
+describe('a participant whose last token expired', () => {
+  test('gets participant_left from the sweep, which wakes the watchdogs of the room', async () => {
     const { db } = app.service.deps;
     await mint(control, { username: 'ann' });
     await mint(control, { username: 'bob' });
@@ -64,7 +64,7 @@ describe('who has lapsed', () => {
     expect(rows).toStrictEqual([{ ofRoom: true, reason: 'expired', devices: [], atOnce: true }]);
   });
 
-  test('comes in anew with the next token', async () => {
+  test('enters again with the next token', async () => {
     await mint(control);
     await lapse(app, tenant);
     await sweepParticipants(app.service.deps);
@@ -74,36 +74,36 @@ describe('who has lapsed', () => {
   });
 });
 
-test('however many sweep at once, each leave is told once', async () => {
+test('concurrent sweeps append each participant_left once', async () => {
   const another = await app.another();
   await insertMany(450, `now() - interval '1 second'`);
   const deps = [app.service.deps, another.service.deps];
   await Promise.all(Array.from({ length: 6 }, (_, index) => sweepParticipants(deps[index % 2]!)));
-  const told = () => toldOf(app, tenant);
-  await expect.poll(async () => (await told()).length).toBe(450);
-  expect(new Set(await told()).size).toBe(450);
+  const events = () => toldOf(app, tenant);
+  await expect.poll(async () => (await events()).length).toBe(450);
+  expect(new Set(await events()).size).toBe(450);
   const { rows } = await app.service.deps.db.query<{ seq: bigint }>(
     'select seq from events where tenant_id = $1 order by seq',
     [id],
   );
-  // One told of the room.
+  // One event is that of the room.
   expect(rows.map((row) => row.seq)).toStrictEqual(Array.from({ length: 451 }, (_, at) => BigInt(at + 1)));
 });
 
-describe('a renewal after the last token has lapsed', () => {
-  test('goes on with the presence when it comes before the sweep', async () => {
+describe('a renewal after the last token expired', () => {
+  test('continues the presence if it comes before the sweep', async () => {
     const { db } = app.service.deps;
     await mint(control);
     const [renewal, sweep] = [await db.connect(), await db.connect()];
-    const lapsed = `update participants set expires_at = now() + $2::interval where tenant_id = $1`;
+    const setExpiry = `update participants set expires_at = now() + $2::interval where tenant_id = $1`;
     try {
-      // While a renewal is under way, nobody who sweeps waits for it.
+      // A sweep does not wait for a renewal.
       await renewal.query('begin');
-      await renewal.query(lapsed, [id, '-1 second']);
-      expect(await markLapsed(sweep, id, 10)).toStrictEqual([]);
-      await renewal.query(lapsed, [id, '10 minutes']);
+      await renewal.query(setExpiry, [id, '-1 second']);
+      expect(await markExpired(sweep, id, 10)).toStrictEqual([]);
+      await renewal.query(setExpiry, [id, '10 minutes']);
       await renewal.query('commit');
-      expect(await markLapsed(sweep, id, 10)).toStrictEqual([]);
+      expect(await markExpired(sweep, id, 10)).toStrictEqual([]);
     } finally {
       renewal.release();
       sweep.release();
@@ -111,7 +111,7 @@ describe('a renewal after the last token has lapsed', () => {
     expect(await toldOf(app, tenant)).toStrictEqual(['entered ann']);
   });
 
-  test('never wins together with a sweep: who left has come in again, who did not was never told', async () => {
+  test('excludes a sweep: each participant_left is followed by participant_entered', async () => {
     const deviceThumbprint = newThumbprint();
     await mint(control, { deviceThumbprint });
     for (let round = 0; round < 40; round += 1) {
@@ -122,15 +122,15 @@ describe('a renewal after the last token has lapsed', () => {
         mint(control, { deviceThumbprint }),
       ]);
     }
-    const told = await toldOf(app, tenant);
-    const expected = told.map((_, at) => (at % 2 === 0 ? 'entered ann' : 'left ann'));
-    expect(told).toStrictEqual(expected);
-    expect(told.at(-1)).toBe('entered ann');
+    const events = await toldOf(app, tenant);
+    const expected = events.map((_, at) => (at % 2 === 0 ? 'entered ann' : 'left ann'));
+    expect(events).toStrictEqual(expected);
+    expect(events.at(-1)).toBe('entered ann');
     expect((await left()).rows).toStrictEqual([]);
   });
 });
 
-test('who lapsed and is expelled before a sweep comes by is told to have left, once, by expiry', async () => {
+test('a participant who expired and is expelled before a sweep gets one participant_left, for expiry', async () => {
   const { db } = app.service.deps;
   const client = await db.connect();
   try {

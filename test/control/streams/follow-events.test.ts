@@ -1,4 +1,4 @@
-/** Many writers, several processes, and readers that are cut off. */
+/** Many writers, several processes, and readers that are disconnected. */
 import { RoomService } from '@boxoffice/contract/room_service';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -50,7 +50,7 @@ async function write(tenant: TestTenant): Promise<void> {
 }
 
 describe('with twenty writers', { timeout: 60_000 }, () => {
-  test('events have no gap and come in order, on both services', async () => {
+  test('events are gapless and in order, on both services', async () => {
     const tenant = await app.signUp();
     const readings = [app.service, second].map((service) =>
       read(control({ port: service.grpcPort }, tenant).follow(watchEvents, {})),
@@ -64,7 +64,7 @@ describe('with twenty writers', { timeout: 60_000 }, () => {
     }
   });
 
-  test('a snapshot in the middle fits what follows', async () => {
+  test('a snapshot in the middle is consistent with the events after it', async () => {
     const tenant = await app.signUp();
     const writing = write(tenant);
     const live = new Set<string>();
@@ -78,7 +78,7 @@ describe('with twenty writers', { timeout: 60_000 }, () => {
       for (const { event } of reading.responses) {
         if (event!.kind.case !== 'room') continue;
         const { uid, endTime } = event!.kind.value;
-        // What the snapshot holds was created before, and ends once.
+        // Rooms in the snapshot were created before, and end once.
         expect(live.has(uid)).toBe(endTime !== undefined);
         if (endTime) live.delete(uid);
         else live.add(uid);
@@ -89,7 +89,7 @@ describe('with twenty writers', { timeout: 60_000 }, () => {
     await writing;
   });
 
-  test('a reader that is cut again and again is told each event once, in order', async () => {
+  test('a reader that reconnects again and again gets each event once, in order', async () => {
     const tenant = await app.signUp();
     const doors = [app.service, second].map((service) => control({ port: service.grpcPort }, tenant));
     const writing = write(tenant);
@@ -106,7 +106,7 @@ describe('with twenty writers', { timeout: 60_000 }, () => {
         ),
       );
       await reading.cancel();
-      // Some of what came was not dealt with any more.
+      // Some of the received events were not processed.
       for (const response of reading.responses.filter((each) => !isBookmark(each)).slice(0, count)) {
         dealtWith.push(response.event!.seq);
         resumeToken = response.resumeToken;
@@ -116,7 +116,7 @@ describe('with twenty writers', { timeout: 60_000 }, () => {
     expect(dealtWith).toStrictEqual(upTo(EVENTS));
   });
 
-  test('a reader whose service stops goes on at the other one', async () => {
+  test('a reader whose service stops resumes at the other one', async () => {
     const tenant = await app.signUp();
     const doomed = await startService(app.config, pino({ level: 'silent' }));
     const one = read(control({ port: doomed.grpcPort }, tenant).follow(watchEvents, {}));
@@ -133,7 +133,7 @@ describe('with twenty writers', { timeout: 60_000 }, () => {
     await other.cancel();
   });
 
-  test('without a connection to listen, everything arrives', async () => {
+  test('everything arrives without a listening connection', async () => {
     const tenant = await app.signUp();
     const reading = read(controlOf(tenant).follow(watchEvents, {}));
     await reading.until(isBookmark);
@@ -176,7 +176,7 @@ describe('followEvents', () => {
     return { items, ended, controller };
   }
 
-  test('bookmarks come while nothing happens, and move with what is left out', async () => {
+  test('bookmarks come while nothing happens, and advance past events that are filtered out', async () => {
     const tenant = await app.signUp();
     const { items, ended, controller } = follow(tenant, {
       after: BEGINNING,
@@ -191,7 +191,7 @@ describe('followEvents', () => {
     await ended;
   });
 
-  test('a reader that falls behind for a week gets a new snapshot in the same stream', async () => {
+  test('a reader that falls a week behind gets a new snapshot in the same stream', async () => {
     const tenant = await app.signUp();
     const { db } = app.service.deps;
     const of = controlOf(tenant);
@@ -220,7 +220,7 @@ describe('followEvents', () => {
     await ended;
   });
 
-  test('a snapshot that is broken off has no bookmark, so nobody takes it for whole', async () => {
+  test('an aborted snapshot has no bookmark, so no client takes it for complete', async () => {
     const tenant = await app.signUp();
     for (const room of ['a', 'b', 'c']) await controlOf(tenant).call(createRoom, { room });
     const types: string[] = [];
@@ -233,7 +233,7 @@ describe('followEvents', () => {
     expect(types).toStrictEqual(['reset', 'snapshot']);
   });
 
-  test('a reader that stops inside a snapshot is left, so that others get theirs', async () => {
+  test('a reader that stalls in a snapshot is dropped, so that others get theirs', async () => {
     const tenant = await app.signUp();
     await controlOf(tenant).call(createRoom, { room: 'lobby' });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true });
@@ -253,7 +253,7 @@ describe('followEvents', () => {
     }
   });
 
-  test('a snapshot of several pages holds everything once', async () => {
+  test('a snapshot of several pages has everything once', async () => {
     const tenant = await app.signUp();
     await app.service.deps.db.query(
       `insert into rooms (tenant_id, uid, name, incarnation, policy)
@@ -286,7 +286,7 @@ describe('followEvents', () => {
     ['was revoked', 'update api_keys set revoked_at = now() where id = $1', INVALID_KEY],
     ['has retired', retire, INVALID_KEY],
     ['is of a tenant that was deleted', remove, { kind: 'tenant_not_active' }],
-  ])('a stream ends when its key %s, and tells of nothing later', async (_, fell, failure) => {
+  ])('a stream ends when its key %s, without later events', async (_, fell, failure) => {
     const tenant = await app.signUp();
     const { db, events } = app.service.deps;
     const other = await app.request('POST', '/v1/keys', {
@@ -313,7 +313,7 @@ describe('followEvents', () => {
     expect(begun.items.map((item) => item.type)).toStrictEqual(['reset', 'snapshot', 'bookmark']);
   });
 
-  test('an idle stream sees with the next bookmark that its key was revoked', async () => {
+  test('an idle stream notices the revocation of its key at the next bookmark', async () => {
     const tenant = await app.signUp();
     const { items, ended } = follow(tenant, { after: BEGINNING, bookmarkMs: 50 });
     await waitFor(() => expect(items.length).toBeGreaterThan(1));
@@ -322,7 +322,7 @@ describe('followEvents', () => {
     expect(new Set(items.map((item) => item.type))).toStrictEqual(new Set(['bookmark']));
   });
 
-  test('whoever goes away while others read their snapshots leaves the queue', async () => {
+  test('a client that disconnects while others read their snapshots leaves the queue', async () => {
     const tenant = await app.signUp();
     await controlOf(tenant).call(createRoom, { room: 'lobby' });
     const reading = Promise.withResolvers<void>();
@@ -360,7 +360,7 @@ describe('followEvents', () => {
       );
     }
 
-    test('a place that it has not come to leads to a snapshot', async () => {
+    test('a place that it has not reached leads to a snapshot', async () => {
       const tenant = await app.signUp();
       await controlOf(tenant).call(createRoom, { room: 'lobby' });
       const { items } = follow(tenant, { after: { seq: 1_000n, at: new Date() } });
@@ -371,7 +371,7 @@ describe('followEvents', () => {
       await waitFor(() => expect(typesOf(empty.items)).toStrictEqual(['reset', 'bookmark']));
     });
 
-    test('a place where it has another event leads to a snapshot, another one does not', async () => {
+    test('a place where it has another event leads to a snapshot, other places do not', async () => {
       const tenant = await app.signUp();
       await controlOf(tenant).call(createRoom, { room: 'lobby' });
       const places = await placesOf(tenant);

@@ -28,7 +28,7 @@ const ask = (
     },
   );
 
-/** A tenant with `count` events, none of which is about the room `rare`. */
+/** A tenant with `count` events, none of them in the room `rare`. */
 async function tenantWithEvents(count: number): Promise<TestTenant> {
   const tenant = await app.signUp();
   const { db } = app.service.deps;
@@ -49,7 +49,7 @@ async function tenantWithEvents(count: number): Promise<TestTenant> {
   return tenant;
 }
 
-/** Each statement takes so long. */
+/** Each statement takes `ms` longer. */
 function slow(ms: number): Deps {
   const { db } = app.service.deps;
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -60,13 +60,13 @@ function slow(ms: number): Deps {
   return { ...app.service.deps, db: Object.assign(Object.create(db), { query }) };
 }
 
-describe('a search for what is rare', () => {
+describe('a search for rare events', () => {
   test('goes through a long history', async () => {
     const tenant = await tenantWithEvents(35_000);
     expect(await ask(tenant, { room: 'rare' })).toMatchObject({ events: [], reached: { seq: 35_000n } });
   });
 
-  test('ends when it has taken too long, and goes on from there', async () => {
+  test('ends when it has taken too long, and resumes from there', async () => {
     const tenant = await tenantWithEvents(35_000);
     const page = await ask(tenant, { room: 'rare' }, slow(3_000));
     expect(page.events).toStrictEqual([]);
@@ -82,14 +82,14 @@ describe('a search for what is rare', () => {
     expect(page.reached.seq).toBe(30_000n);
   });
 
-  test('ends when nobody waits any more', async () => {
+  test('ends when the client no longer waits', async () => {
     const tenant = await tenantWithEvents(35_000);
     const page = await ask(tenant, { room: 'rare', signal: AbortSignal.abort() });
     expect(page.reached.seq).toBe(10_000n);
   });
 });
 
-test('fails with `invalid_api_key` where the key was revoked during the wait', async () => {
+test('fails with `invalid_api_key` if the key was revoked during the wait', async () => {
   const tenant = await tenantWithEvents(1);
   const { db, events } = app.service.deps;
   const id = parseTenantId(tenant.id)!;

@@ -35,7 +35,7 @@ describe('snapshots', () => {
     vi.useRealTimers();
   });
 
-  test('four at once, one of a tenant, the others in their order', async () => {
+  test('four at once, one per tenant, the others in order', async () => {
     const limit = new StreamLimit();
     const begun: number[] = [];
     const of = [1, 1, 2, 3, 1, 4, 5];
@@ -51,7 +51,7 @@ describe('snapshots', () => {
     turns[2]!.reject(new Error('lost'));
     await expect(reads[2]).rejects.toThrow('lost');
     await vi.advanceTimersByTimeAsync(0);
-    // Tenant 1 came before tenant 5, and still reads.
+    // Tenant 1 came before tenant 5, and is still reading.
     expect(begun).toStrictEqual([0, 2, 3, 5, 6]);
     for (const turn of turns) turn.resolve();
     await Promise.allSettled(reads);
@@ -59,7 +59,7 @@ describe('snapshots', () => {
     expect(await limit.inTurn(tenant(1), NEVER, async () => 'again')).toBe('again');
   });
 
-  test('whoever waits for 10 s goes away, and is not given a turn', async () => {
+  test('a stream that has waited for 10 s gives up its turn', async () => {
     const limit = new StreamLimit();
     const turn = Promise.withResolvers<void>();
     const reads = [1, 2, 3, 4].map((each) => limit.inTurn(tenant(each), NEVER, () => turn.promise));
@@ -74,7 +74,7 @@ describe('snapshots', () => {
     expect(await next).toBe('next');
   });
 
-  test('whoever goes away is not given a turn, and keeps no place', async () => {
+  test('a client that disconnects gives up its turn and its place', async () => {
     const limit = new StreamLimit();
     const turn = Promise.withResolvers<void>();
     const gone = new AbortController();

@@ -1,4 +1,4 @@
-/** Deadlines, which SQL computes: beside a small model of what the contract says. */
+/** Compares the deadlines that SQL computes with a small model of the contract. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
@@ -12,7 +12,7 @@ const DURATION_MS = 60_000;
 const ROOM = 'rm_model';
 let tenant: TenantId;
 
-/** All times are in milliseconds from now on. */
+/** All times are in milliseconds from now. */
 interface Person {
   readonly role: 'host' | 'audience';
   readonly entered: number;
@@ -52,7 +52,7 @@ const history: fc.Arbitrary<History> = fc.record({
 const until = ({ left, expires }: Person) => left ?? expires;
 const isPresent = ({ left, expires }: Person) => left === null && expires > 0;
 
-/** Since when each condition holds; `null`: it does not. */
+/** Since when each condition holds; `null`: it does not hold. */
 const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | null>> = {
   max_duration: ({ created }) => created,
   unused_for: ({ created, people }) => (people.length === 0 ? created : null),
@@ -89,7 +89,7 @@ beforeAll(async () => {
   );
 });
 
-/** What happens in it never was. The time stands still in a transaction. */
+/** Rolls back everything that `work` does. Database time does not pass within a transaction. */
 async function inVain<T>(work: (tx: Tx, now: Date) => Promise<T>): Promise<T> {
   const tx = await database.pool.connect();
   try {
@@ -143,7 +143,7 @@ async function write(tx: Tx, now: Date, history: History): Promise<void> {
 }
 
 describe('the deadline', () => {
-  test('is that of the model, whatever happened in the room', { timeout: 120_000 }, async () => {
+  test('matches the model for any history of the room', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(history, async (history) => {
         await inVain(async (tx, now) => {
@@ -168,7 +168,7 @@ describe('the deadline', () => {
     );
   });
 
-  test.each(['fired', 'disarmed'])('is none of one that has %s', async (state) => {
+  test.each(['fired', 'disarmed'])('is null for a watchdog that is %s', async (state) => {
     await inVain(async (tx, now) => {
       await write(tx, now, {
         created: 0,

@@ -1,4 +1,4 @@
-/** Rooms with watchdogs, made straight in the database, and a clock that only rows tell. */
+/** Rooms with watchdogs, created directly in the database, and a clock that shifts their rows. */
 import pino from 'pino';
 import { expect } from 'vitest';
 import type { Pool } from '../../../src/base/db/pool.ts';
@@ -16,7 +16,7 @@ import { numberEvents } from '../../../src/events/number-events.ts';
 import { makeDeps } from '../../../src/run/service.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 
-/** What one process has, on a pool that is there already. */
+/** The dependencies of one process, on an existing pool. */
 export function depsOn(db: Pool): Deps {
   return makeDeps(bareConfig(''), db, pino({ level: 'silent' }), undefined, () => {});
 }
@@ -65,7 +65,7 @@ export async function enter(
     roomUid: room.uid,
     username,
     skeleton: username,
-    device: `device of ${username}`,
+    thumbprint: `device of ${username}`,
     role,
     rank: 0,
     capabilities: ['publish.audio'],
@@ -76,7 +76,7 @@ export async function enter(
   expect(admission).toBeDefined();
 }
 
-/** All that the rows of a room and its watchdogs tell was so many seconds earlier. */
+/** Moves all times in the rows of a room and its watchdogs back by `seconds`. */
 export async function passTime(
   db: Pool,
   tenant: TenantId,
@@ -111,7 +111,7 @@ export async function passTime(
   );
 }
 
-/** As if the pause between two looks at a watchdog were over. */
+/** Ends the pause between two looks at a watchdog. */
 export async function passPause(db: Pool): Promise<void> {
   await db.query(
     `update watchdogs set check_at = now()
@@ -123,7 +123,7 @@ export async function find(db: Pool, tenant: TenantId, { id }: Pick<Watchdog, 'i
   return (await findWatchdog(db, tenant, id))!;
 }
 
-/** In seconds from now; `null`: not before something happens. */
+/** In seconds from now; `null`: only after an event. */
 export async function secondsToNextLook(db: Pool, { id }: Pick<Watchdog, 'id'>): Promise<number | null> {
   const { rows } = await db.query<{ seconds: number | null }>(
     'select extract(epoch from check_at - now())::double precision as seconds from watchdogs where id = $1',
@@ -132,7 +132,7 @@ export async function secondsToNextLook(db: Pool, { id }: Pick<Watchdog, 'id'>):
   return rows[0]!.seconds;
 }
 
-/** Tests take some of the time that they wait for, and tokens lapse at whole seconds. */
+/** With a tolerance: the test itself takes time, and tokens expire at whole seconds. */
 export async function expectNextLook(
   db: Pool,
   watchdog: Pick<Watchdog, 'id'>,

@@ -53,7 +53,7 @@ beforeEach(async () => {
   room = await makeRoom(db, tenant);
 });
 
-/** What the listener does within a moment of an event. */
+/** What the listener does soon after an event. */
 const hear = async () => {
   await numberEvents(db, [tenant]);
   await takeTurns(deps, watchdogListener);
@@ -69,7 +69,7 @@ const leave = (username: string) =>
     const left = await expel(tx, tenant, room.uid, 'kicked', [username]);
     await appendEvents(tx, tenant, left.map(participantExpelled));
   });
-/** As after an event that may change every condition. */
+/** As after an event that affects every condition. */
 const wake = (tx: Tx, { uid }: Room) =>
   wakeWatchdogs(
     tx,
@@ -103,7 +103,7 @@ const moderation = async () =>
   ).rows;
 
 describe('each condition', () => {
-  test('max_duration fires when the room has lasted for so long, and not before', async () => {
+  test('max_duration fires when the room has existed for that long, and not before', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
     await look();
     await expectNextLook(db, watchdog, 60);
@@ -121,14 +121,14 @@ describe('each condition', () => {
     expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_fired']);
   });
 
-  test('unused_for fires when nobody ever came', async () => {
+  test('unused_for fires if no user ever entered', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'unused_for', action: 'end_room' });
     await pass(60);
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
   });
 
-  test('unused_for is over once somebody came', async () => {
+  test('unused_for is over once a user has entered', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'unused_for' });
     await look();
     await expectNextLook(db, watchdog, 60);
@@ -140,7 +140,7 @@ describe('each condition', () => {
     expect(await eventTypes(db, tenant)).toStrictEqual(['participant_entered']);
   });
 
-  test('empty_for counts from when the last one left, or lapsed', async () => {
+  test('empty_for counts from when the last user left or expired', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'empty_for', action: 'end_room' });
     await pass(120);
     await look();
@@ -161,7 +161,7 @@ describe('each condition', () => {
     await pass(20);
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
-    // Nobody tells that a token lapses.
+    // The expiry of a token is not an event.
     await pass(630);
     await look();
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
@@ -170,7 +170,7 @@ describe('each condition', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
   });
 
-  test('empty_for looks again where tokens were renewed meanwhile', async () => {
+  test('empty_for looks again if tokens were renewed meanwhile', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'empty_for', action: 'end_room' });
     await enter(db, tenant, room, 'ann');
     await look();
@@ -183,7 +183,7 @@ describe('each condition', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'armed' });
   });
 
-  test('host_absent_for counts from the creation, or from when a host was last there', async () => {
+  test('host_absent_for counts from the creation, or from when a host was last present', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'host_absent_for' });
     await enter(db, tenant, room, 'ann');
     await look();
@@ -194,7 +194,7 @@ describe('each condition', () => {
     expect(deadline!.getTime() - Date.now()).toBeGreaterThan(650_000);
     await expectNextLook(db, watchdog, 60);
     await pass(30);
-    // A relay reports usage of the host, which tells more than a token that is still valid.
+    // A relay reports usage of the host, which counts more than a token that is still valid.
     await db.query(`update participants set last_seen_at = now() where tenant_id = $1 and username = 'bob'`, [
       tenant,
     ]);
@@ -211,7 +211,7 @@ describe('each condition', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
   });
 
-  test('alone_for counts from when the others had gone', async () => {
+  test('alone_for counts from when all others had left', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'alone_for', action: 'kick' });
     await look();
     await expectNextLook(db, watchdog, null);
@@ -221,7 +221,7 @@ describe('each condition', () => {
     await pass(50);
     await enter(db, tenant, room, 'bob');
     await look();
-    // Ann's tokens lapse first.
+    // Ann's tokens expire first.
     await expectNextLook(db, watchdog, 610);
     await leave('bob');
     await look();
@@ -259,7 +259,7 @@ describe('each condition', () => {
     await expectNextLook(db, watchdog, 60);
   });
 
-  test('participant_max_duration acts on all who are over, and on nobody else', async () => {
+  test('participant_max_duration acts only on users beyond the limit', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'participant_max_duration', action: 'kick' });
     for (const [username, seconds] of Object.entries({ ann: 70, bob: 61, cid: 50, dan: 5 })) {
       await enter(db, tenant, room, username);
@@ -280,7 +280,7 @@ describe('each condition', () => {
       () => changeStatus(db, tenant, 'active', 'test'),
     ],
     ['the exemption', () => setExempt(db, tenant, false), () => setExempt(db, tenant, true)],
-  ])('unadmitted_for counts from when %s is gone, and stops when it is back', async (what, end, restore) => {
+  ])('unadmitted_for counts from the loss of %s, and stops when it is back', async (what, end, restore) => {
     if (what === 'the credit') await credit(5n);
     await setExempt(db, tenant, what !== 'the credit');
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
@@ -310,7 +310,7 @@ describe('each condition', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
   });
 
-  test('unadmitted_for that is armed while a change is under way hears of it', async () => {
+  test('unadmitted_for that is armed during a change is woken by it', async () => {
     await setExempt(db, tenant, false);
     await credit(5n);
     const charge = await db.connect();
@@ -326,7 +326,7 @@ describe('each condition', () => {
     await expectNextLook(db, watchdog, 60);
   });
 
-  test('a charge that leaves credit wakes nobody', async () => {
+  test('a charge that leaves credit wakes no watchdog', async () => {
     await setExempt(db, tenant, false);
     await credit(10n);
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
@@ -359,7 +359,7 @@ describe('each action', () => {
   });
   const entered = ['participant_entered', 'participant_entered'];
 
-  test('notify only tells', async () => {
+  test('notify only appends the event', async () => {
     await fire('notify');
     expect(await eventTypes(db, tenant)).toStrictEqual([...entered, 'watchdog_fired']);
     expect(await moderation()).toStrictEqual([]);
@@ -385,15 +385,15 @@ describe('each action', () => {
     ]);
   });
 
-  test('kick makes everybody leave', async () => {
+  test('kick makes all participants leave', async () => {
     const { id } = await fire('kick');
     expect(await present()).toStrictEqual([]);
     const { rows } = await db.query(
-      'select username, epoch, leave_reason, revoked_at is not null as told from participants where tenant_id = $1 order by 1',
+      'select username, epoch, leave_reason, revoked_at is not null as revoked from participants where tenant_id = $1 order by 1',
       [tenant],
     );
     expect(rows).toStrictEqual(
-      ['ann', 'bob'].map((username) => ({ username, epoch: 1, leave_reason: 'watchdog', told: true })),
+      ['ann', 'bob'].map((username) => ({ username, epoch: 1, leave_reason: 'watchdog', revoked: true })),
     );
     expect(await eventTypes(db, tenant)).toStrictEqual([
       ...entered,
@@ -413,21 +413,21 @@ describe('each action', () => {
       })),
     );
     const stream = await db.query(
-      'select last_revocation > 2 as told from event_streams where tenant_id = $1',
+      'select last_revocation > 2 as revoked from event_streams where tenant_id = $1',
       [tenant],
     );
-    expect(stream.rows).toStrictEqual([{ told: true }]);
+    expect(stream.rows).toStrictEqual([{ revoked: true }]);
   });
 
   test('revoke_publish takes every right to publish', async () => {
     const { id } = await fire('revoke_publish');
     const rights = ['audio', 'video', 'screen', 'data'];
     const { rows } = await db.query(
-      'select username, publish_revoked, revoked_at is not null as told from participants where tenant_id = $1 order by 1',
+      'select username, publish_revoked, revoked_at is not null as revoked from participants where tenant_id = $1 order by 1',
       [tenant],
     );
     expect(rows).toStrictEqual(
-      ['ann', 'bob'].map((username) => ({ username, publish_revoked: rights, told: true })),
+      ['ann', 'bob'].map((username) => ({ username, publish_revoked: rights, revoked: true })),
     );
     expect(await eventTypes(db, tenant)).toStrictEqual([
       ...entered,
@@ -448,7 +448,7 @@ describe('each action', () => {
     );
   });
 
-  test('the event tells of the watchdog as it is after', async () => {
+  test('the event has the watchdog as it is afterwards', async () => {
     const { id } = await fire('notify');
     const { rows } = await db.query(
       `select subject ->> 'id' as id, subject ->> 'state' as state, subject -> 'deadline' as deadline,
@@ -460,7 +460,7 @@ describe('each action', () => {
 });
 
 describe('the warning', () => {
-  test('comes once, before it fires', async () => {
+  test('comes once, before the watchdog fires', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
     await look();
     await expectNextLook(db, watchdog, 40);
@@ -476,7 +476,7 @@ describe('the warning', () => {
     expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned', 'watchdog_fired']);
   });
 
-  test('comes at once where less time is left', async () => {
+  test('comes at once if less time is left', async () => {
     await pass(50);
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
     await look();
@@ -507,7 +507,7 @@ describe('the warning', () => {
     expect(count(await eventTypes(db, tenant), 'watchdog_rearmed')).toBe(2);
   });
 
-  test('is taken back where its watchdog is over', async () => {
+  test('is withdrawn when its watchdog is over', async () => {
     await arm(db, tenant, room, { condition: 'unused_for', warnBeforeMs: 20_000 });
     await pass(45);
     await look();
@@ -520,7 +520,7 @@ describe('the warning', () => {
     ]);
   });
 
-  test('is taken back where its watchdog is changed or deleted', async () => {
+  test('is withdrawn when its watchdog is changed or deleted', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
     const reference = { id: watchdog.id, actor: undefined };
     await pass(45);
@@ -541,7 +541,7 @@ describe('the warning', () => {
 });
 
 describe('the engine', () => {
-  test('looks at a watchdog that is woken at once, and then only after a pause', async () => {
+  test('looks at a woken watchdog at once, and then only after a pause', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'alone_for', durationMs: 3_600_000 });
     await look();
     await db.query(`update watchdogs set looked_at = now() - interval '1 second'`);
@@ -564,7 +564,7 @@ describe('the engine', () => {
     expect(await pauseMs()).toBe(100);
   });
 
-  test('a deadline that comes sooner than the end of the pause is not put off', async () => {
+  test('a deadline within the pause is not delayed', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
     await db.query(
       `update watchdogs set check_at = now() + interval '30 seconds', looked_at = now() + interval '1 minute'`,
@@ -575,7 +575,7 @@ describe('the engine', () => {
     await expectNextLook(db, watchdog, 30);
   });
 
-  test('a watchdog that is locked delays nothing that happens to its room or to credit', async () => {
+  test('a locked watchdog delays no operation on its room or on credit', async () => {
     await arm(db, tenant, room, { condition: 'unadmitted_for' });
     await arm(db, tenant, room, { condition: 'empty_for', action: 'end_room' });
     await db.query('update tenants set exempt = false where id = $1', [tenant]);
@@ -596,7 +596,7 @@ describe('the engine', () => {
     }
   });
 
-  test('a watchdog that is locked delays the listener for one tenant, which it hears later', async () => {
+  test('a locked watchdog delays the listener for its tenant only', async () => {
     await arm(db, tenant, room, { condition: 'alone_for' });
     const stranger = await makeTenant(db);
     const theirs = await makeRoom(db, stranger);
@@ -621,7 +621,7 @@ describe('the engine', () => {
     expect(await listLags(db)).toStrictEqual([{ listener: 'watchdogs', events: 0, seconds: 0 }]);
   });
 
-  test('credit that was there for a moment counts, however late the listener hears of it', async () => {
+  test('credit that existed for a moment counts, even if the listener hears of it late', async () => {
     await db.query('update tenants set exempt = false where id = $1', [tenant]);
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
     await look();
@@ -637,7 +637,7 @@ describe('the engine', () => {
     await expectNextLook(db, watchdog, 60);
   });
 
-  test('one that fails holds up no other, and is looked at again', async () => {
+  test('a failed look delays no other watchdog, and is repeated', async () => {
     const poor = await arm(db, tenant, room, { condition: 'max_duration' });
     const others = await Promise.all(
       Array.from({ length: 10 }, async () => {
@@ -667,7 +667,7 @@ describe('the engine', () => {
     expect(values.find(({ labels }) => labels.outcome === 'failed')?.value).toBe(1);
   });
 
-  test('a room that ended otherwise disarms', async () => {
+  test('the end of a room disarms its watchdogs', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
     await db.query(
       `update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended' where uid = $1`,
@@ -678,7 +678,7 @@ describe('the engine', () => {
     expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'disarmed' });
   });
 
-  test('a deadline that comes soon is not slept over', async () => {
+  test('a deadline before the next turn is met in time', async () => {
     const engine = startWatching(deps);
     const { id } = await arm(db, tenant, room, { condition: 'max_duration', durationMs: 1_000 });
     await expect.poll(() => find(db, tenant, { id })).toMatchObject({ state: 'fired' });
@@ -687,7 +687,7 @@ describe('the engine', () => {
     expect(values.find(({ metricName }) => metricName?.endsWith('_count'))?.value).toBeGreaterThan(0);
   });
 
-  test('of several processes, some of which die, each watchdog is fired by one', async () => {
+  test('each watchdog fires once, even if some of several processes die', async () => {
     const COUNT = 200;
     const armed = await Promise.all(
       Array.from({ length: COUNT }, async () => {
@@ -698,7 +698,7 @@ describe('the engine', () => {
         return id;
       }),
     );
-    // One process dies with what it has claimed.
+    // One process dies with its claims.
     expect(await claimDueWatchdogs(db, { limit: 50, leaseSeconds: 5 })).toHaveLength(50);
 
     const pools = Array.from({ length: 3 }, () => openPool(database.url, { max: 6 }));
@@ -712,7 +712,7 @@ describe('the engine', () => {
     };
     await expect.poll(async () => (await fired()).length, { interval: 5 }).toBeGreaterThan(10);
     await engines[0]!.stop();
-    // The lease of the dead one is over; everything may be looked at again at any time.
+    // The lease of the dead process is over; every watchdog may be looked at again at any time.
     await db.query(
       `update watchdogs set check_at = now() where tenant_id = $1 and state in ('armed', 'warned')`,
       [tenant],
@@ -730,7 +730,7 @@ describe('the engine', () => {
     expect(rows).toStrictEqual([{ epoch: 1, leave_reason: 'watchdog', count: COUNT }]);
   });
 
-  test('what came due while nobody ran is fired by whoever starts', async () => {
+  test('watchdogs that came due while no process ran fire at the next start', async () => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration' });
     const before = startWatching(deps);
     await expect.poll(() => secondsToNextLook(db, watchdog)).toBeGreaterThan(50);

@@ -21,7 +21,7 @@ const isRefused = (rule: WatchdogRule) => {
   }
 };
 
-test('the table refuses what goes with no condition, as the rules do', async () => {
+test('the table and the rules refuse the same actions', async () => {
   const { pool } = database;
   const tenant = await makeTenant(pool);
   const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;

@@ -11,6 +11,7 @@ import { changeStatus } from '../../../src/money/tenant-status/change-status.ts'
 import {
   actor,
   deviceOf,
+  eventsSince,
   lastSeq,
   type Mint,
   mint,
@@ -18,7 +19,6 @@ import {
   passBans,
   read,
   type Stage,
-  toldSince,
 } from '../../control/moderation/support.ts';
 import { createCredential, deviceKey, join, spendAll, thumbprint } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
@@ -93,7 +93,7 @@ describe.each(ON_PARTICIPANTS)('%s', (name, itsMethod, fields) => {
     });
     const { events } = await stage.control.call(listModerationEvents, {});
     expect(events[0]).toEqual(answer.event);
-    const told = await toldSince(app, stage.tenant, before);
+    const told = await eventsSince(app, stage.tenant, before);
     expect(told.map((each) => each.type)).toEqual([
       'moderation',
       name === 'KickParticipant' ? 'participant_left' : 'participant_updated',
@@ -236,7 +236,7 @@ describe('KickParticipant', () => {
     const before = await lastSeq(app, stage.tenant);
     const again = await stage.control.call(kickParticipant, { room: 'lobby', username: 'bob' });
     expect(again.participant).toMatchObject({ state: Participant_State.LEFT, leaveReason: 'kicked' });
-    expect((await toldSince(app, stage.tenant, before)).map((each) => each.type)).toEqual(['moderation']);
+    expect((await eventsSince(app, stage.tenant, before)).map((each) => each.type)).toEqual(['moderation']);
     expect(await read(app, await mint(stage, 'bob'))).toMatchObject({ ep: 2 });
   });
 });
@@ -362,7 +362,7 @@ describe('BanSubject', () => {
       time: ban!.createTime,
       expireTime: ban!.expireTime,
     });
-    const told = await toldSince(app, stage.tenant, before);
+    const told = await eventsSince(app, stage.tenant, before);
     expect(told).toMatchObject([
       { type: 'moderation', subject: { action: 'ban' } },
       { type: 'participant_left', subject: { username: 'bob', leaveReason: 'banned' } },
@@ -382,7 +382,7 @@ describe('BanSubject', () => {
     expect(ban).toMatchObject({ room: '', roomUid: '' });
     expect(ban!.expireTime).toBeUndefined();
     expect(event).toMatchObject({ room: '', roomUid: '' });
-    const told = await toldSince(app, stage.tenant, before);
+    const told = await eventsSince(app, stage.tenant, before);
     expect(
       told
         .slice(1)
@@ -402,7 +402,7 @@ describe('BanSubject', () => {
     await mint(stage, 'ann');
     const before = await lastSeq(app, stage.tenant);
     await stage.control.call(banSubject, { room: 'lobby', ...device(deviceOf('shared')) });
-    expect(await toldSince(app, stage.tenant, before)).toMatchObject([
+    expect(await eventsSince(app, stage.tenant, before)).toMatchObject([
       { type: 'moderation', subject: { subject: { kind: 'device', value: deviceOf('shared') } } },
       { type: 'participant_left', subject: { username: 'bea', leaveReason: 'banned' } },
       { type: 'participant_left', subject: { username: 'bob', leaveReason: 'banned' } },
@@ -417,7 +417,7 @@ describe('BanSubject', () => {
     const before = await lastSeq(app, stage.tenant);
     const { ban } = await stage.control.call(banSubject, { room: 'lobby', ...cidr('192.0.2.0/24') });
     expect(ban!.subject).toEqual({ case: 'cidr', value: '192.0.2.0/24' });
-    expect((await toldSince(app, stage.tenant, before)).map((each) => each.type)).toEqual(['moderation']);
+    expect((await eventsSince(app, stage.tenant, before)).map((each) => each.type)).toEqual(['moderation']);
     for (const address of ['192.0.2.7', '192.0.2.255', '::ffff:192.0.2.7', '::ffff:c000:207']) {
       expect(await failureOf(mint(stage, 'eve', { address }))).toMatchObject(BANNED);
     }
@@ -445,7 +445,7 @@ describe('BanSubject', () => {
     const first = await ban({ ttl: MINUTE, reason: 'spam', actor: actor('mod') });
     const { id } = first.ban!;
     const isTold = async (since: bigint) =>
-      (await toldSince(app, stage.tenant, since)).map((each) => each.type).join();
+      (await eventsSince(app, stage.tenant, since)).map((each) => each.type).join();
 
     let before = await lastSeq(app, stage.tenant);
     const longer = await ban({ ttl: HOUR, reason: 'more spam', actor: actor('mod') });
@@ -800,7 +800,7 @@ describe('CloseRoom', () => {
       reason: 'over',
       actor: 'ann',
     });
-    expect((await toldSince(app, stage.tenant, before)).map((each) => each.type)).toEqual([
+    expect((await eventsSince(app, stage.tenant, before)).map((each) => each.type)).toEqual([
       'participant_left',
       'participant_left',
       'room_ended',

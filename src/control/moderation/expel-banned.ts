@@ -1,21 +1,21 @@
-/** Make those leave whom a ban of a user or a device means. */
+/** Expel the users that a ban covers. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from '../rooms/participant.ts';
-import { expel, findUsers, findUsersOfDevice, type Meant } from '../rooms/participants.sql.ts';
+import { type BannedUser, expel, findUsers, findUsersOfDevice } from '../rooms/participants.sql.ts';
 import { lockRooms } from '../rooms/rooms.sql.ts';
 import type { Subject } from './moderation-event.ts';
 
 /**
- * `roomUid`: `null` stands for every live room. Who has an address is known to relays only; they refuse
- * whom a ban of addresses means.
+ * `roomUid`: `null` means every live room. Only relays know the addresses of users, so they enforce bans of
+ * address ranges.
  */
-export async function findMeant(
+export async function findBannedUsers(
   tx: Tx,
   tenant: TenantId,
   roomUid: string | null,
   { kind, value }: Subject,
-): Promise<Meant[]> {
+): Promise<BannedUser[]> {
   switch (kind) {
     case 'user':
       return findUsers(tx, tenant, roomUid, value);
@@ -27,12 +27,16 @@ export async function findMeant(
 }
 
 /**
- * Returns those who were present. All rooms are locked, in order, before anybody leaves: every transaction
- * that needs several rooms locks them in this order.
+ * Returns the users who were present. All rooms are locked first, in the order in which every transaction
+ * locks several rooms.
  */
-export async function expelMeant(tx: Tx, tenant: TenantId, meant: readonly Meant[]): Promise<Participant[]> {
+export async function expelBanned(
+  tx: Tx,
+  tenant: TenantId,
+  users: readonly BannedUser[],
+): Promise<Participant[]> {
   const present = Map.groupBy(
-    meant.filter((each) => each.isPresent),
+    users.filter((each) => each.isPresent),
     (each) => each.roomUid,
   );
   if (present.size === 0) return [];
