@@ -7,6 +7,7 @@ import type { Room } from '../../src/control/rooms/room.ts';
 import { appendNumberedEvents } from '../../src/events/append-events.sql.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
 import { useDatabase } from '../support/database.ts';
+import { makeTenant } from '../support/tenants.ts';
 
 const database = useDatabase();
 const LOG = pino({ level: 'silent' });
@@ -28,18 +29,6 @@ function another(db: Pool = database.pool): EventWaker {
   const other = new EventWaker(db, LOG);
   others.push(other);
   return other;
-}
-
-let tenants = 0n;
-
-async function newTenant(): Promise<TenantId> {
-  tenants += 1n;
-  const tenant = tenants as TenantId;
-  await database.pool.query(
-    `insert into tenants (id, name, email, status) values ($1, 'a', 'a@b.c', 'active')`,
-    [tenant],
-  );
-  return tenant;
 }
 
 async function appendEvent(tenant: TenantId): Promise<void> {
@@ -71,14 +60,14 @@ const untilListening = (count: number) =>
 
 describe('wait', () => {
   test('returns at once if there are newer events', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     await appendEvent(tenant);
     expect(await waker.wait(tenant, 0n, NEVER, LONG_MS)).toBe(1n);
     expect(await waker.wait(tenant, 0n, NEVER, LONG_MS)).toBe(1n);
   });
 
   test('returns after an event in this process or in another one', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     for (const [at, each] of [waker, another()].entries()) {
       const waiting = waker.wait(tenant, BigInt(at), NEVER, LONG_MS);
       await untilListening(1);
@@ -89,7 +78,7 @@ describe('wait', () => {
   });
 
   test('an event of another tenant wakes no waiter', async () => {
-    const [tenant, other] = [await newTenant(), await newTenant()];
+    const [tenant, other] = [await makeTenant(database.pool), await makeTenant(database.pool)];
     const waiting = waker.wait(tenant, 0n, NEVER, 300);
     await appendEvent(other);
     waker.wake(other);
@@ -97,7 +86,7 @@ describe('wait', () => {
   });
 
   test('returns after the timeout, and when aborted', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     expect(await waker.wait(tenant, 0n, NEVER, 10)).toBe(0n);
     const gone = new AbortController();
     const waiting = waker.wait(tenant, 0n, gone.signal, LONG_MS);
@@ -107,7 +96,7 @@ describe('wait', () => {
   });
 
   test('returns when the waker is closed, which ends its connection', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
     await untilListening(1);
     await waker.close();
@@ -117,7 +106,7 @@ describe('wait', () => {
   });
 
   test('an event between two waits is not missed', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     await waker.wait(tenant, 0n, NEVER, 50);
     await untilListening(1);
     for (let seq = 1n; seq <= 20n; seq += 1n) {
@@ -130,7 +119,7 @@ describe('wait', () => {
 
 describe('a connection to listen', () => {
   test('is open while there is a waiter', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     // PostgreSQL may not have noticed yet that the previous test closed its connection.
     await untilListening(0);
     waker.wake(tenant);
@@ -144,7 +133,7 @@ describe('a connection to listen', () => {
   });
 
   test('is reopened when it is lost, and events still arrive', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
     await untilListening(1);
     const [pid] = await listeners();
@@ -164,7 +153,7 @@ describe('a connection to listen', () => {
   });
 
   test('without notifications, events arrive within about a second', async () => {
-    const tenant = await newTenant();
+    const tenant = await makeTenant(database.pool);
     const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
     await untilListening(1);
     const begun = performance.now();
@@ -181,7 +170,7 @@ describe('wake', () => {
     listener.on('notification', ({ payload }) => payloads.push(payload!));
     await listener.connect();
     await listener.query('listen boxoffice_events');
-    const woken = await Promise.all(Array.from({ length: 200 }, newTenant));
+    const woken = await Promise.all(Array.from({ length: 200 }, () => makeTenant(database.pool)));
     for (const tenant of woken) await appendEvent(tenant);
     for (let round = 0; round < 50; round += 1) for (const tenant of woken) waker.wake(tenant);
     await waker.close();
@@ -194,7 +183,7 @@ describe('wake', () => {
   });
 
   test('a tenant whose stream is locked delays no other, and is notified later', async () => {
-    const [locked, free] = [await newTenant(), await newTenant()];
+    const [locked, free] = [await makeTenant(database.pool), await makeTenant(database.pool)];
     const other = another();
     for (const tenant of [locked, free]) await appendEvent(tenant);
     const holder = await database.pool.connect();
@@ -216,7 +205,7 @@ describe('wake', () => {
   });
 
   test('a tenant whose events cannot be numbered delays no other', async () => {
-    const [broken, free] = [await newTenant(), await newTenant()];
+    const [broken, free] = [await makeTenant(database.pool), await makeTenant(database.pool)];
     const other = another();
     await other.wait(free, 0n, NEVER, 50);
     await untilListening(1);
@@ -232,15 +221,15 @@ describe('wake', () => {
   test('without a database, no waiter fails', async () => {
     const away = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
     const lonely = another(away);
-    lonely.wake(await newTenant());
-    expect(await lonely.wait(await newTenant(), 0n, NEVER, 50)).toBe(0n);
+    lonely.wake(await makeTenant(database.pool));
+    expect(await lonely.wait(await makeTenant(database.pool), 0n, NEVER, 50)).toBe(0n);
     await lonely.close();
     await away.end();
   });
 });
 
 test('an invalid notification does no harm', async () => {
-  const tenant = await newTenant();
+  const tenant = await makeTenant(database.pool);
   const waiting = waker.wait(tenant, 0n, NEVER, LONG_MS);
   await untilListening(1);
   for (const payload of ['', 'nonsense', `${tenant}`, 'a 1,b', `${tenant} -1`]) {
@@ -251,7 +240,7 @@ test('an invalid notification does no harm', async () => {
 });
 
 test('a notified event that does not exist is forgotten', async () => {
-  const tenant = await newTenant();
+  const tenant = await makeTenant(database.pool);
   await appendEvent(tenant);
   const waiting = waker.wait(tenant, 1n, NEVER, LONG_MS);
   await untilListening(1);

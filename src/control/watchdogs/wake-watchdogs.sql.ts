@@ -7,7 +7,7 @@ import type { WatchdogCondition } from './watchdog.ts';
  * When to look at a watchdog after an event. While many participants enter, it is looked at every 100 ms and
  * not for each of them, because a look locks the room.
  */
-const WAKE_AT = `greatest(now(), looked_at + interval '100 milliseconds')`;
+const NEXT_LOOK = `greatest(now(), looked_at + interval '100 milliseconds')`;
 
 /** Watchdogs of one room, with these conditions. */
 export interface Woken {
@@ -19,14 +19,14 @@ export interface Woken {
 export async function wakeWatchdogs(tx: Tx, tenant: TenantId, woken: readonly Woken[]): Promise<void> {
   await tx.query({
     name: 'wake-watchdogs',
-    text: `with asleep as (
+    text: `with sleeping as (
              select id from watchdogs
               where tenant_id = $1 and state in ('armed', 'warned')
                 and (room_uid, condition) in (select * from unnest($2::text[], $3::text[]))
-                and (check_at is null or check_at > ${WAKE_AT})
+                and (check_at is null or check_at > ${NEXT_LOOK})
               order by id for no key update
            )
-           update watchdogs set check_at = ${WAKE_AT} where tenant_id = $1 and id in (select id from asleep)`,
+           update watchdogs set check_at = ${NEXT_LOOK} where tenant_id = $1 and id in (select id from sleeping)`,
     values: [tenant, woken.map(({ roomUid }) => roomUid), woken.map(({ condition }) => condition)],
   });
 }

@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
-import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { WATCHDOG_CONDITIONS, type WatchdogCondition } from '../../../src/control/watchdogs/watchdog.ts';
 import { findWatchdog, insertWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const DURATION_MS = 60_000;
@@ -79,14 +80,7 @@ const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | n
 };
 
 beforeAll(async () => {
-  tenant = newTenantId();
-  const { pool } = database;
-  await pool.query(
-    `with t as (insert into tenants (id, name, email, status) values ($1, 'Ada', 'ada@example.com', 'active')
-                returning id)
-     insert into accounts (tenant_id) select id from t`,
-    [tenant],
-  );
+  tenant = await makeTenant(database.pool, { status: 'active' });
 });
 
 /** Rolls back everything that `work` does. Database time does not pass within a transaction. */

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
-import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
 import { insertRoom } from '../../../src/control/rooms/rooms.sql.ts';
@@ -19,19 +19,6 @@ import { bareConfig } from '../../support/bare-config.ts';
 /** The dependencies of one process, on an existing pool. */
 export function depsOn(db: Pool): Deps {
   return makeDeps(bareConfig(''), db, pino({ level: 'silent' }), undefined, () => {});
-}
-
-/** An active tenant that needs no credit. */
-export async function makeTenant(db: Pool): Promise<TenantId> {
-  const tenant = newTenantId();
-  await db.query(
-    `with t as (insert into tenants (id, name, email, status, exempt)
-                values ($1, 'Ada', 'ada@example.com', 'active', true) returning id),
-          s as (insert into payment_settings (tenant_id) select id from t)
-     insert into accounts (tenant_id) select id from t`,
-    [tenant],
-  );
-  return tenant;
 }
 
 export function makeRoom(db: Pool, tenant: TenantId): Promise<Room> {

@@ -22,6 +22,7 @@ import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { useDatabase } from '../../support/database.ts';
+import { makeTenant } from '../../support/tenants.ts';
 import {
   arm,
   depsOn,
@@ -30,11 +31,13 @@ import {
   expectNextLook,
   find,
   makeRoom,
-  makeTenant,
   passPause,
   passTime,
   secondsToNextLook,
 } from './support.ts';
+
+/** A tenant that needs no credit. */
+const ACTIVE = { status: 'active', exempt: true } as const;
 
 const database = useDatabase();
 let db: Pool;
@@ -49,7 +52,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await db.query('delete from watchdogs');
-  tenant = await makeTenant(db);
+  tenant = await makeTenant(db, ACTIVE);
   room = await makeRoom(db, tenant);
 });
 
@@ -598,7 +601,7 @@ describe('the engine', () => {
 
   test('a locked watchdog delays the listener for its tenant only', async () => {
     await arm(db, tenant, room, { condition: 'alone_for' });
-    const stranger = await makeTenant(db);
+    const stranger = await makeTenant(db, ACTIVE);
     const theirs = await makeRoom(db, stranger);
     const watchdog = await arm(db, stranger, theirs, { condition: 'alone_for' });
     await db.query('update watchdogs set check_at = null');

@@ -8,7 +8,7 @@ import {
 } from '../../../src/control/watchdogs/watchdog.ts';
 import { insertWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from './support.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
@@ -23,7 +23,7 @@ const isRefused = (rule: WatchdogRule) => {
 
 test('the table and the rules refuse the same actions', async () => {
   const { pool } = database;
-  const tenant = await makeTenant(pool);
+  const tenant = await makeTenant(pool, { status: 'active', exempt: true });
   const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
   const refused: string[] = [];
   const client = await pool.connect();
