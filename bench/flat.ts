@@ -14,7 +14,7 @@ const BYTES_MAX = 200;
 
 export const flat: Benchmark = {
   name: 'flat',
-  summary: `reading and charging beside ${named(LARGE)} usage records, and beside ${named(SMALL)}`,
+  summary: `reading and charging with ${named(LARGE)} usage records, and with ${named(SMALL)}`,
   protocol: `Two databases on one server, one with ${named(LARGE)} usage records and one with ${named(SMALL)}, of ${TENANTS}
     tenants of which one has half. They were filled through POST /v1/usage, and vacuumed. Relays report the
     intervals of 500 participants each in turn, every stay having 1 to 240 of them; one batch in 20 is of ${named(BATCH)}

@@ -14,7 +14,7 @@ const ROOMS = 100;
 
 export const join: Benchmark = {
   name: 'join',
-  summary: 'joins of many devices, beside a bare Fastify route with one SELECT and one signature',
+  summary: 'joins of many devices, compared with a bare Fastify route with one SELECT and one signature',
   protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS} rooms of one tenant in
     turns, for ${SECONDS_PER_ROUND} s a round, each connection as soon as it has its answer. All have joined once before, so
     these are renewals. Ours is POST /join of the whole
@@ -36,7 +36,7 @@ export const join: Benchmark = {
     const floor = devices.map(({ id }) => {
       return requestBytes('POST', `${bare.url}/join`, { json: JSON.stringify({ credential: id, claims }) });
     });
-    bench.progress('letting everybody in');
+    bench.progress('joining all devices');
     let joined = 0;
     const seconds = await secondsOf(() =>
       runLoad({

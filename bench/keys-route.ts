@@ -8,7 +8,8 @@ const SECONDS_PER_ROUND = 2;
 
 export const keysRoute: Benchmark = {
   name: 'keys-route',
-  summary: 'an authenticated route that does nothing else, beside a bare Fastify route with one SELECT',
+  summary:
+    'an authenticated route that does nothing else, compared with a bare Fastify route with one SELECT',
   protocol: `The same GET is sent for ${SECONDS_PER_ROUND} s a round, by each connection as soon as it has its answer. The
     floor is plain Fastify, in a process of its own, with one route that finds the key by its
     primary key with one prepared SELECT and answers its id and kind. Ours is the whole REST door of the

@@ -19,7 +19,7 @@ const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 
 export const mint: Benchmark = {
   name: 'mint',
-  summary: 'MintClientToken over gRPC, beside a bare grpc-js unary method that answers as many bytes',
+  summary: 'MintClientToken over gRPC, compared with a bare grpc-js unary method that answers as many bytes',
   protocol: `One tenant mints tokens for users in ${ROOMS} rooms in turns, for ${SECONDS_PER_ROUND} s a round, each call as soon as
     one of those in flight has its answer, over ${CONNECTIONS} connections (one, with one call in flight): for
     ${RENEWING} users again and again, and for new users. Ours is the whole service in one process: it finds the key and what lets the user in, admits

@@ -17,7 +17,8 @@ const NAIVE = 'a statement a record';
 
 export const usageCases: Benchmark = {
   name: 'usage-cases',
-  summary: 'new, repeated, overlapping and interrupted batches, beside one INSERT and one UPDATE a record',
+  summary:
+    'new, repeated, overlapping and interrupted batches, compared with one INSERT and one UPDATE a record',
   protocol: `Batches of ${BATCH} records go to POST /v1/usage: (A) ${BATCHES} batches of new records of one tenant, by one
     client; (B) the same batches again; (C) ${BATCHES} batches in which every other record is one of A's; (D) ${TENANTS} clients at
     once, each with ${BATCH / 2} new records of a tenant of its own; (E) ${RELAYS} clients at once with a batch of the same

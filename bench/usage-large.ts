@@ -22,7 +22,7 @@ const FLOOR = 'raw COPY';
 
 export const usageLarge: Benchmark = {
   name: 'usage-large',
-  summary: 'charging batches of 5,000 usage records, beside a raw COPY of the same rows',
+  summary: 'charging batches of 5,000 usage records, compared with a raw COPY of the same rows',
   protocol: `Each client sends batches of ${BATCH} new records of a tenant of its own to POST /v1/usage, each after
     the answer to the one before: one client ${BATCHES.one} batches a round, ${CLIENTS} clients at once ${BATCHES.several} batches each. The floor is
     a raw COPY of the same rows, by as many clients at once, into a bare table of the same columns with one

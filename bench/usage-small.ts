@@ -24,7 +24,7 @@ const SINGLY = 'one transaction a request';
 
 export const usageSmall: Benchmark = {
   name: 'usage-small',
-  summary: `${RELAYS} relays that report 1 to ${RECORDS_MAX} records at a time, beside one transaction a request`,
+  summary: `${RELAYS} relays that report 1 to ${RECORDS_MAX} records at a time, compared with one transaction a request`,
   protocol: `${RELAYS} relays, each on a connection of its own, report 1 to ${RECORDS_MAX} new records at a time to POST /v1/usage,
     the sizes by a seeded generator: first each for a tenant of its own, then all for one tenant. The peer
     is the same service in another process, on the same database and with tenants of its own, but each request

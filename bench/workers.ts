@@ -19,7 +19,7 @@ const SECONDS_PER_ROUND = 1.5;
 
 export const workers: Benchmark = {
   name: 'workers',
-  summary: 'WORKERS=1 beside WORKERS=2, on one database: small batches, reads, and no database',
+  summary: 'WORKERS=1 compared with WORKERS=2, on one database: small batches, reads, and no database',
   protocol: `The service as npm start starts it, with WORKERS=1 and with WORKERS=2, at the same time on one database; while
     one is measured the other is idle. ${CONNECTIONS} connections, each for a tenant of its own, send a request as soon as they
     have their answer, for ${SECONDS_PER_ROUND} s a round: batches of ${RECORDS} new records to POST /v1/usage, then GET /v1/billing of the same

@@ -70,7 +70,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
             wokenBy: 'top-ups' as const,
           },
           {
-            name: 'sweeping notifications',
+            name: 'sweeping provider events',
             everySeconds: 120,
             turn: async () => void (await sweepEvents(deps, provider)),
           },

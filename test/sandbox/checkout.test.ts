@@ -86,7 +86,7 @@ describe('creating a session', () => {
 });
 
 describe('the payment page', () => {
-  test('says what is paid, to whom, and that no money moves', async () => {
+  test('shows the item, the merchant, and that no money moves', async () => {
     const response = await fetch(page());
     const text = await response.text();
     expect(response.status).toBe(200);
@@ -213,7 +213,7 @@ describe('paying', () => {
   });
 
   test.each([{ card_number: '4929 0000 0000 6' }, { card: 'nonsense' }, {}])(
-    '%o is no test card: nothing is charged',
+    '%o is not a test card: nothing is charged',
     async (fields) => {
       const response = await postForm(page(), fields as Record<string, string>);
       expect(response.status).toBe(422);

@@ -1,5 +1,5 @@
 /**
- * The control plane: gRPC services beside the REST interface, in the same process.
+ * The control plane: gRPC services next to the REST interface, in the same process.
  *
  * Standard tools discover it by reflection, and health probes use `grpc.health.v1.Health`.
  */

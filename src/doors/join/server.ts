@@ -1,5 +1,5 @@
 /**
- * The join door: beside the REST interface on its address, or by itself on one of its own.
+ * The join door: on the address of the REST interface, or on one of its own.
  *
  * Source: specification 4.11 and 7.2. Devices call it directly, from web pages too.
  */

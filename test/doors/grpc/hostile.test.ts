@@ -81,14 +81,14 @@ describe('frames', () => {
       headers: { 'grpc-encoding': 'gzip' },
       code: 'INVALID_ARGUMENT',
     },
-    'an encoding that nobody knows': {
+    'an unknown encoding': {
       body: () => frame(valid(), { flag: 1 }),
       headers: { 'grpc-encoding': 'snappy' },
       code: 'UNIMPLEMENTED',
     },
     'more than 64 KiB': { body: () => frame(Buffer.alloc(65_537)), code: 'INVALID_ARGUMENT' },
     'a length of 4 GiB': { body: () => frame(valid(), { length: 0xffff_ffff }), code: 'INVALID_ARGUMENT' },
-    'a deadline that is none': {
+    'a malformed deadline': {
       body: () => frame(valid()),
       headers: { 'grpc-timeout': 'soon' },
       code: 'INVALID_ARGUMENT',
@@ -103,7 +103,7 @@ describe('frames', () => {
       headers: { 'grpc-timeout': '0n' },
       code: 'DEADLINE_EXCEEDED',
     },
-    'metadata that is no base64': { body: () => frame(valid()), headers: { 'x-bin': '***' }, code: 'OK' },
+    'metadata that is not base64': { body: () => frame(valid()), headers: { 'x-bin': '***' }, code: 'OK' },
   };
   test.each(Object.entries(cases))('%s', async (_what, { body, headers, code }) => {
     const raw = session(app.service.grpcPort);
@@ -316,7 +316,7 @@ describe('random requests', () => {
   const ROUNDS = 25;
 
   test.each(methods.map((method, seed) => ({ name: nameOf(method), method, seed })))(
-    '$name never fails by its own fault',
+    '$name never fails with a server error',
     async ({ method, seed }) => {
       const random = randomOf(seed);
       const own = await makeWorld(app.service.deps.db);
@@ -349,7 +349,7 @@ describe('callers that are slow', () => {
   const paths = [LIST_ROOMS, methodOf('RoomService.WatchEvents')].map(pathOf);
 
   test.each([...paths, '/grpc.health.v1.Health/Check', '/grpc.health.v1.Health/Watch'])(
-    '%s: what has not arrived after 15 s is not waited for',
+    '%s: a request that is incomplete after 15 s fails',
     async (path) => {
       const raw = session(app.service.grpcPort);
       onTestFinished(() => raw.destroy());

@@ -318,7 +318,7 @@ describe('ListWatchdogs', () => {
     ['a room that is no name', { room: 'no room' }, 'room'],
     ['a negative page size', { pageSize: -1 }, 'page_size'],
     ['a page of more than 500', { pageSize: 501 }, 'page_size'],
-    ['a page token that nobody gave', { pageToken: 'xyz' }, 'page_token'],
+    ['an invalid page token', { pageToken: 'xyz' }, 'page_token'],
     ['one of another list', { pageToken: Buffer.from('["a","b"]').toString('base64url') }, 'page_token'],
   ])('%s is refused', async (_what, fields, field) => {
     expect(await refusal(control.call(method.listWatchdogs, fields))).toStrictEqual(invalid(field));

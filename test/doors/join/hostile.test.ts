@@ -112,7 +112,7 @@ describe('a body', () => {
 
 describe('a method', () => {
   test.each(['TRACE', 'BREW', 'M-SEARCH', 'PUT', 'GET'])(
-    '%s is not POST, whatever else it says',
+    '%s is not POST, whatever its headers',
     async (method) => {
       const head = ['x-http-method-override: POST', `authorization: Bearer ${await credentialWith()}`];
       const answer = await sendBytes(app.url, rawRequest(`${method} /join HTTP/1.1`, head));

@@ -158,7 +158,7 @@ describe('200', () => {
   });
 
   test.each(['a', 'A.b_c-9', '0', 'a'.repeat(128), '9..', 'constructor'])(
-    'there may be a room %s',
+    'accepts the room name %s',
     async (room) => {
       expect(expectJoined(await join(app, await credentialWith(), { room })).room).toBe(room);
     },

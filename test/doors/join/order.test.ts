@@ -120,7 +120,7 @@ describe.each(FAULTS.map((fault, at) => [fault.name, fault, at] as const))('%s',
   });
 
   test.each(FAULTS.slice(at + 1).map((later) => [later.name, later] as const))(
-    'is told before %s',
+    'is reported before %s',
     async (_later, later) => {
       const answer = await answerWith(later, fault);
       expect([answer.status, answer.text]).toStrictEqual([fault.status, expect.stringMatching(fault.text)]);

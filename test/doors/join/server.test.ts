@@ -37,7 +37,7 @@ describe('on an address of its own', () => {
   });
 
   test.each(['/', '/v1/rates', '/join/', '/Join', '//join', '/docs', '/%', '/metrics'])(
-    'there is no %s',
+    '%s does not exist',
     async (path) => {
       for (const method of ['GET', 'POST']) {
         expectText(await ask(own().url + path, method), 404, 'not found');

@@ -102,7 +102,7 @@ describe('POST /v1/billing/checkout', () => {
 
   describe('502', () => {
     test.each(['fail_500', 'rate_limit_429', 'truncate_body'] as const)(
-      'tells in its own words what the provider answered: %s',
+      'has its own message for the provider failure %s',
       async (effect) => {
         const fresh = await app.signUp();
         failProvider(effect, 2);

@@ -211,7 +211,7 @@ describe('DELETE /v1/device-credentials/{id}', () => {
   });
 
   test.each(['0123456789abcdef', 'x', '%00', "'%20or%201=1--", 'a'.repeat(500)])(
-    '404: there is no credential %s',
+    '404: the unknown credential %s',
     async (id) => {
       expectError(await call('DELETE', `/${id}`), 404, 'not found');
       expectError(await call('POST', `/${id}/rotate`), 404, 'not found');

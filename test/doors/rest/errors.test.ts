@@ -160,7 +160,7 @@ describe('an error after the request was complete', () => {
   }
 
   test.each(['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_ERR_HANDLER_TIMEOUT'])(
-    '%s is ours, and may be tried again',
+    '%s is a server error, and can be retried',
     async (code) => {
       expect(await statusOf(code)).toEqual({ status: 500, body: { error: 'internal error' } });
     },

@@ -284,7 +284,7 @@ describe('DELETE /v1/keys/{id}', () => {
       '%2e%2e%2fkeys',
       'a'.repeat(500),
       '__proto__',
-    ])('there is no key %s', async (id) => {
+    ])('the unknown key %s', async (id) => {
       expectError(await call('DELETE', `/${id}`), 404, 'not found');
       expectError(await call('DELETE', `/${id}?confirm=stop-service`), 404, 'not found');
     });
@@ -505,7 +505,7 @@ describe('POST /v1/keys/{id}/rotate', () => {
 
   describe('404', () => {
     test.each(['0123456789abcdef', 'x', '%00', '%F0%9F%98%80', 'a'.repeat(500)])(
-      'there is no key %s',
+      'the unknown key %s',
       async (id) => {
         expectError(await rotate(id), 404, 'not found');
       },

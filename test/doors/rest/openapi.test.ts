@@ -155,7 +155,7 @@ describe('/docs', () => {
   });
 
   test.each(['/docs', '/openapi.json'])(
-    'HEAD %s has the length of the answer and not the answer',
+    'HEAD %s has the length of the answer, without the body',
     async (path) => {
       const [get, head] = await Promise.all([app.request('GET', path), app.request('HEAD', path)]);
       expect(head).toMatchObject({ status: 200, text: '' });

@@ -239,7 +239,7 @@ describe('readPlainUsage', () => {
     ['bytes after the end', Buffer.concat([bodyOf(SHORTEST), Buffer.from(' x')])],
     ['NUL after the end', Buffer.concat([bodyOf(SHORTEST), Buffer.of(0)])],
     ['two bodies', Buffer.concat([bodyOf(SHORTEST), bodyOf(SHORTEST)])],
-    ['a member beside the records', Buffer.from('{"records":[],"more":1}')],
+    ['a member next to the records', Buffer.from('{"records":[],"more":1}')],
     ['records twice', Buffer.from('{"records":[],"records":[]}')],
     ['a comma after the last record', bodyOf(`${SHORTEST},`)],
     ['a comma after the last member', bodyOf(SHORTEST.replace('}', ',}'))],

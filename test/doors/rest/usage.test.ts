@@ -195,7 +195,7 @@ describe('POST /v1/usage', () => {
     });
 
     test.each(['suspended', 'archived', 'deleted'] as const)(
-      'a tenant that is %s is charged all the same',
+      'a tenant that is %s is still charged',
       async (status) => {
         const fresh = await app.paidTenant();
         await setStatus(app, fresh, status);

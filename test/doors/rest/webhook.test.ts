@@ -155,7 +155,7 @@ describe('POST /v1/stripe/webhook', () => {
     });
 
     test.each(['{', 'null', '[]', '{}', '"evt"', '1', ''])(
-      'well-signed, but no event: %j',
+      'well-signed, but not an event: %j',
       async (payload) => {
         const answer = await signed(payload);
         expectError(answer, 400, answer.json?.error);

@@ -278,7 +278,7 @@ describe('after a crash', () => {
 });
 
 describe('attachEmbedded', () => {
-  it('uses the server beside a running service and leaves it running', async () => {
+  it('uses the server of a running service and leaves it running', async () => {
     const dataDir = newClusterDir();
     const service = await start(dataDir);
     const visit = await attach(dataDir);

@@ -209,7 +209,7 @@ describe('a signal', () => {
 
 describe('a start that cannot succeed', () => {
   test.each(['PORT', 'OPS_PORT', 'GRPC_PORT', 'JOIN_PORT'])(
-    'says that %s is taken, in one line',
+    'reports in one line that %s is in use',
     async (variable) => {
       const holder = createServer().listen(0, '127.0.0.1');
       onTestFinished(() => void holder.close());

@@ -73,7 +73,7 @@ describe('attempts', () => {
   });
 
   test.each(['NOT_FOUND', 'FAILED_PRECONDITION', 'INTERNAL', 'INVALID_ARGUMENT', 'UNAUTHENTICATED'] as const)(
-    '%s is not tried again',
+    '%s is not retried',
     async (code) => {
       const { control, boxoffice } = await clientOf([refuse(code)]);
       expect(await errorOf(boxoffice.rooms.create({ room: 'x' }))).toMatchObject({ code });

@@ -89,7 +89,7 @@ describe('an answer of the REST interface', () => {
   });
 
   test.each(['<html>', '', 'null', '[]', '"x"'])(
-    'a body that is none of ours leaves the status: %j',
+    'with an unknown body only the status counts: %j',
     (body) => {
       expect(of(502, body)).toMatchObject({
         kind: 'Unavailable',
