@@ -13,7 +13,7 @@ import type { DeviceCredential } from "./device_credential_pb.js";
 export declare const file_boxoffice_control_v1_account: GenFile;
 
 /**
- * Credit is spent, or there again.
+ * The balance reached zero, or rose above it.
  *
  * @generated from message boxoffice.control.v1.CreditChange
  */
@@ -40,13 +40,13 @@ export declare type CreditChange = Message<"boxoffice.control.v1.CreditChange"> 
 export declare const CreditChangeSchema: GenMessage<CreditChange>;
 
 /**
- * A payment that adds credit, or an attempt at one.
+ * A payment that added credit, or a failed attempt at one.
  *
  * @generated from message boxoffice.control.v1.TopUp
  */
 export declare type TopUp = Message<"boxoffice.control.v1.TopUp"> & {
   /**
-   * Whether the saved card was charged; otherwise the customer paid a checkout.
+   * Whether this was an automatic charge of the saved card; otherwise it was a checkout.
    *
    * @generated from field: bool automatic = 1;
    */
@@ -60,14 +60,14 @@ export declare type TopUp = Message<"boxoffice.control.v1.TopUp"> & {
   amountMicros: bigint;
 
   /**
-   * The payment provider's id; empty where no payment came of it.
+   * The payment provider's id of the payment; empty if there was no payment.
    *
    * @generated from field: string payment_id = 3;
    */
   paymentId: string;
 
   /**
-   * Why it failed, as `last_top_up_error` of the REST interface says it; empty where it succeeded.
+   * Why it failed, as in `last_top_up_error` of the REST interface; empty if it succeeded.
    *
    * @generated from field: string error = 4;
    */
@@ -108,7 +108,7 @@ export declare type PaymentReversal = Message<"boxoffice.control.v1.PaymentRever
   reference: string;
 
   /**
-   * Millionths of a US dollar: negative where credit was taken back, positive where it was given back.
+   * Millionths of a US dollar: negative if credit was taken back, positive if it was restored.
    *
    * @generated from field: int64 amount_micros = 4;
    */
@@ -122,27 +122,27 @@ export declare type PaymentReversal = Message<"boxoffice.control.v1.PaymentRever
 export declare const PaymentReversalSchema: GenMessage<PaymentReversal>;
 
 /**
- * A tenant has another status, or is exempt from charging, or no longer is.
+ * The tenant's status or its exemption from charging changed.
  *
  * @generated from message boxoffice.control.v1.TenantStatusChange
  */
 export declare type TenantStatusChange = Message<"boxoffice.control.v1.TenantStatusChange"> & {
   /**
-   * `pending`, `active`, `suspended`, `archived` or `deleted`: the status before.
+   * The status before: `pending`, `active`, `suspended`, `archived` or `deleted`.
    *
    * @generated from field: string from = 1;
    */
   from: string;
 
   /**
-   * The status now.
+   * The status after.
    *
    * @generated from field: string to = 2;
    */
   to: string;
 
   /**
-   * Whether usage is recorded and not charged.
+   * Whether usage is recorded without being charged.
    *
    * @generated from field: bool exempt = 3;
    */
@@ -197,14 +197,14 @@ export declare type ApiKey = Message<"boxoffice.control.v1.ApiKey"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When it will stop working, while the overlap of a rotation is running.
+   * When it stops working; set only during the overlap of a rotation.
    *
    * @generated from field: google.protobuf.Timestamp retire_time = 5;
    */
   retireTime?: Timestamp | undefined;
 
   /**
-   * When it was revoked; only once it was.
+   * When it was revoked; absent if it was not.
    *
    * @generated from field: google.protobuf.Timestamp revoke_time = 6;
    */
@@ -224,21 +224,21 @@ export declare const ApiKeySchema: GenMessage<ApiKey>;
  */
 export declare type ApiKeyChange = Message<"boxoffice.control.v1.ApiKeyChange"> & {
   /**
-   * The key; of a rotation, the new one.
+   * The key; after a rotation, the new one.
    *
    * @generated from field: boxoffice.control.v1.ApiKey key = 1;
    */
   key?: ApiKey | undefined;
 
   /**
-   * Of a rotation: the id of the old key.
+   * Only after a rotation: the id of the old key.
    *
    * @generated from field: string replaced_id = 2;
    */
   replacedId: string;
 
   /**
-   * Of a rotation: when the old key stops working.
+   * Only after a rotation: when the old key stops working.
    *
    * @generated from field: google.protobuf.Timestamp replaced_retire_time = 3;
    */
@@ -258,21 +258,21 @@ export declare const ApiKeyChangeSchema: GenMessage<ApiKeyChange>;
  */
 export declare type DeviceCredentialChange = Message<"boxoffice.control.v1.DeviceCredentialChange"> & {
   /**
-   * The credential; of a rotation, the new one.
+   * The credential; after a rotation, the new one.
    *
    * @generated from field: boxoffice.control.v1.DeviceCredential credential = 1;
    */
   credential?: DeviceCredential | undefined;
 
   /**
-   * Of a rotation: the id of the old credential.
+   * Only after a rotation: the id of the old credential.
    *
    * @generated from field: string replaced_id = 2;
    */
   replacedId: string;
 
   /**
-   * Of a rotation: when the old credential stops working.
+   * Only after a rotation: when the old credential stops working.
    *
    * @generated from field: google.protobuf.Timestamp replaced_retire_time = 3;
    */

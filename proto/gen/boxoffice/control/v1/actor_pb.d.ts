@@ -11,12 +11,12 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_boxoffice_control_v1_actor: GenFile;
 
 /**
- * On whose behalf a call is made: a participant of the room that the call is about.
+ * The participant on whose behalf a call is made. The actor must be a participant of the room in the call.
  *
- * Without an actor a call is the tenant's own, with every capability and rank 100. With one, the
- * capabilities and the rank of the last token for that device apply: a call fails with
- * PERMISSION_DENIED where the capability is missing (CAPABILITY_REQUIRED), or where the target's rank
- * is not lower than the actor's (INSUFFICIENT_STANDING).
+ * A call without an actor is the tenant's own: it has every capability and rank 100. A call with an
+ * actor has the capabilities and the rank of the newest token for the actor's device. It fails with
+ * PERMISSION_DENIED if the capability is missing (CAPABILITY_REQUIRED), or if the target's rank is not
+ * lower than the actor's (INSUFFICIENT_STANDING).
  *
  * @generated from message boxoffice.control.v1.Actor
  */

@@ -13,8 +13,8 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_boxoffice_control_v1_device_credential: GenFile;
 
 /**
- * What a device without a back end shows to join a room. The same credentials as those of the REST
- * interface.
+ * A device without a back end joins rooms with this credential. The REST interface manages the same
+ * credentials.
  *
  * @generated from message boxoffice.control.v1.DeviceCredential
  */
@@ -34,28 +34,28 @@ export declare type DeviceCredential = Message<"boxoffice.control.v1.DeviceCrede
   name: string;
 
   /**
-   * What may be published with it. None: nothing can be joined with it.
+   * What devices may publish with it. Empty: joins with it are refused.
    *
    * @generated from field: repeated boxoffice.control.v1.TrackKind publish = 3;
    */
   publish: TrackKind[];
 
   /**
-   * Names of rooms, and patterns in which `*` stands for any characters; none: every room.
+   * Names of rooms, and patterns in which `*` matches any characters; empty: every room.
    *
    * @generated from field: repeated string rooms = 4;
    */
   rooms: string[];
 
   /**
-   * Where a join goes that names no room; empty: `lobby`.
+   * The room for joins that name none; empty: `lobby`.
    *
    * @generated from field: string default_room = 5;
    */
   defaultRoom: string;
 
   /**
-   * When it stops working by itself; absent: never.
+   * When it expires; absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 6;
    */
@@ -69,14 +69,14 @@ export declare type DeviceCredential = Message<"boxoffice.control.v1.DeviceCrede
   createTime?: Timestamp | undefined;
 
   /**
-   * When it will stop working, while the overlap of a rotation is running.
+   * When it stops working; set only during the overlap of a rotation.
    *
    * @generated from field: google.protobuf.Timestamp retire_time = 8;
    */
   retireTime?: Timestamp | undefined;
 
   /**
-   * When it was revoked; only once it was.
+   * When it was revoked; absent if it was not.
    *
    * @generated from field: google.protobuf.Timestamp revoke_time = 9;
    */

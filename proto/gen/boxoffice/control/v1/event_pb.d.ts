@@ -17,7 +17,8 @@ import type { ApiKeyChange, CreditChange, DeviceCredentialChange, PaymentReversa
 export declare const file_boxoffice_control_v1_event: GenFile;
 
 /**
- * Something that happened to a tenant or its rooms, as it was just after it happened.
+ * Something that happened to a tenant or one of its rooms. The resource is as it was just after the
+ * event.
  *
  * @generated from message boxoffice.control.v1.Event
  */
@@ -37,14 +38,14 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
   time?: Timestamp | undefined;
 
   /**
-   * Uid of the room that it happened to; empty where the whole tenant is meant.
+   * Uid of the room; empty if the event concerns the whole tenant. A stream of one room omits such events.
    *
    * @generated from field: string room_uid = 3;
    */
   roomUid: string;
 
   /**
-   * What it happened to.
+   * The resource, by type of event.
    *
    * @generated from oneof boxoffice.control.v1.Event.kind
    */
@@ -66,7 +67,7 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
     case: "participant";
   } | {
     /**
-     * A moderator's action.
+     * What a moderator did.
      *
      * @generated from field: boxoffice.control.v1.ModerationEvent moderation = 6;
      */
@@ -82,7 +83,7 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
     case: "watchdog";
   } | {
     /**
-     * Nothing happened.
+     * A place in the stream.
      *
      * @generated from field: boxoffice.control.v1.Bookmark bookmark = 8;
      */
@@ -90,7 +91,7 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
     case: "bookmark";
   } | {
     /**
-     * The reader was away for too long, or begins.
+     * A new beginning: the stream is new, or the reader's place is too old.
      *
      * @generated from field: boxoffice.control.v1.Reset reset = 9;
      */
@@ -98,7 +99,7 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
     case: "reset";
   } | {
     /**
-     * Credit.
+     * The balance.
      *
      * @generated from field: boxoffice.control.v1.CreditChange credit = 11;
      */
@@ -188,21 +189,21 @@ export declare const Event_Type: {
   readonly ROOM_UPDATED: 2,
 
   /**
-   * `room` has ended.
+   * `room` ended.
    *
    * @generated from enum value: TYPE_ROOM_ENDED = 3;
    */
   readonly ROOM_ENDED: 3,
 
   /**
-   * `participant` came in.
+   * `participant` entered.
    *
    * @generated from enum value: TYPE_PARTICIPANT_ENTERED = 4;
    */
   readonly PARTICIPANT_ENTERED: 4,
 
   /**
-   * Role, rank, capabilities or mutes of `participant` changed.
+   * The role, rank, capabilities or mutes of `participant` changed.
    *
    * @generated from enum value: TYPE_PARTICIPANT_UPDATED = 5;
    */
@@ -216,7 +217,7 @@ export declare const Event_Type: {
   readonly PARTICIPANT_LEFT: 6,
 
   /**
-   * A moderator did something.
+   * A moderator acted: `moderation`.
    *
    * @generated from enum value: TYPE_MODERATION = 7;
    */
@@ -230,14 +231,14 @@ export declare const Event_Type: {
   readonly WATCHDOG_WARNED: 8,
 
   /**
-   * `watchdog` has fired.
+   * `watchdog` fired.
    *
    * @generated from enum value: TYPE_WATCHDOG_FIRED = 9;
    */
   readonly WATCHDOG_FIRED: 9,
 
   /**
-   * The resource is as it stands now: a part of a snapshot, with seq 0.
+   * A part of a snapshot: the current state of one resource. Its `seq` is 0.
    *
    * @generated from enum value: TYPE_SNAPSHOT = 10;
    */
@@ -251,29 +252,29 @@ export declare const Event_Type: {
   readonly BOOKMARK: 11,
 
   /**
-   * What was known before is to be forgotten: a snapshot follows.
+   * Discard everything received before: a snapshot follows.
    *
    * @generated from enum value: TYPE_RESET = 12;
    */
   readonly RESET: 12,
 
   /**
-   * `watchdog` had warned, and does not fire now: its condition stopped, or it was changed or deleted.
-   * Where its state is armed, it waits again.
+   * `watchdog` had warned and will not fire: its condition stopped holding, or it was changed or
+   * deleted. If its state is armed, it is waiting again.
    *
    * @generated from enum value: TYPE_WATCHDOG_REARMED = 13;
    */
   readonly WATCHDOG_REARMED: 13,
 
   /**
-   * The balance has reached zero: `credit`.
+   * The balance reached zero: `credit`.
    *
    * @generated from enum value: TYPE_CREDIT_SPENT = 14;
    */
   readonly CREDIT_SPENT: 14,
 
   /**
-   * The balance has risen above zero: `credit`.
+   * The balance rose above zero: `credit`.
    *
    * @generated from enum value: TYPE_CREDIT_RESTORED = 15;
    */
@@ -287,21 +288,21 @@ export declare const Event_Type: {
   readonly TOP_UP_SUCCEEDED: 16,
 
   /**
-   * `top_up` came to nothing.
+   * `top_up` failed.
    *
    * @generated from enum value: TYPE_TOP_UP_FAILED = 17;
    */
   readonly TOP_UP_FAILED: 17,
 
   /**
-   * `payment_reversal` moved the balance.
+   * A refund or dispute changed the balance: `payment_reversal`.
    *
    * @generated from enum value: TYPE_PAYMENT_REVERSED = 18;
    */
   readonly PAYMENT_REVERSED: 18,
 
   /**
-   * The status of the tenant, or its exemption from charging, has changed: `tenant_status`.
+   * The tenant's status or its exemption from charging changed: `tenant_status`.
    *
    * @generated from enum value: TYPE_TENANT_STATUS_CHANGED = 19;
    */
@@ -315,14 +316,14 @@ export declare const Event_Type: {
   readonly KEY_CREATED: 20,
 
   /**
-   * `api_key` replaces another one.
+   * `api_key` replaced another one.
    *
    * @generated from enum value: TYPE_KEY_ROTATED = 21;
    */
   readonly KEY_ROTATED: 21,
 
   /**
-   * `api_key` was revoked before its time.
+   * `api_key` was revoked.
    *
    * @generated from enum value: TYPE_KEY_REVOKED = 22;
    */
@@ -336,14 +337,14 @@ export declare const Event_Type: {
   readonly DEVICE_CREDENTIAL_CREATED: 23,
 
   /**
-   * `device_credential` replaces another one.
+   * `device_credential` replaced another one.
    *
    * @generated from enum value: TYPE_DEVICE_CREDENTIAL_ROTATED = 24;
    */
   readonly DEVICE_CREDENTIAL_ROTATED: 24,
 
   /**
-   * `device_credential` was revoked before its time.
+   * `device_credential` was revoked.
    *
    * @generated from enum value: TYPE_DEVICE_CREDENTIAL_REVOKED = 25;
    */
@@ -363,8 +364,8 @@ export declare type Event_Type = (typeof Event_Type)[keyof typeof Event_Type] | 
 export declare const Event_TypeSchema: GenEnum<Event_Type>;
 
 /**
- * The place in the stream that has been reached. Sent at least every 15 seconds: a stream on which
- * nothing comes for longer is dead.
+ * Everything up to here has been sent. Sent at least every 15 seconds: a stream that is silent for
+ * longer is dead.
  *
  * @generated from message boxoffice.control.v1.Bookmark
  */
@@ -378,7 +379,7 @@ export declare type Bookmark = Message<"boxoffice.control.v1.Bookmark"> & {
 export declare const BookmarkSchema: GenMessage<Bookmark>;
 
 /**
- * A snapshot follows: live rooms, who is present, watchdogs that wait; then a bookmark.
+ * A snapshot follows: live rooms, present participants and waiting watchdogs, then a bookmark.
  *
  * @generated from message boxoffice.control.v1.Reset
  */

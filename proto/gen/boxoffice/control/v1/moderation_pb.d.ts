@@ -13,13 +13,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_boxoffice_control_v1_moderation: GenFile;
 
 /**
- * What a moderator did. The record is kept and never changes.
+ * What a moderator did. The record is kept for ever and never changes.
  *
  * @generated from message boxoffice.control.v1.ModerationEvent
  */
 export declare type ModerationEvent = Message<"boxoffice.control.v1.ModerationEvent"> & {
   /**
-   * Grows with every event of the tenant.
+   * The `seq` of the event that reported it: it grows with every event of the tenant.
    *
    * @generated from field: uint64 id = 1;
    */
@@ -33,7 +33,7 @@ export declare type ModerationEvent = Message<"boxoffice.control.v1.ModerationEv
   action: ModerationEvent_Action;
 
   /**
-   * Name of the room; empty where the whole tenant is meant.
+   * Name of the room; empty for a ban of the whole tenant.
    *
    * @generated from field: string room = 3;
    */
@@ -47,7 +47,7 @@ export declare type ModerationEvent = Message<"boxoffice.control.v1.ModerationEv
   roomUid: string;
 
   /**
-   * To whom; none where a room was closed.
+   * The target; absent if a room was closed.
    *
    * @generated from oneof boxoffice.control.v1.ModerationEvent.subject
    */
@@ -78,49 +78,49 @@ export declare type ModerationEvent = Message<"boxoffice.control.v1.ModerationEv
   } | { case: undefined; value?: undefined };
 
   /**
-   * Which tracks, of mutes and publishing rights.
+   * The tracks, for mutes and publishing rights.
    *
    * @generated from field: repeated boxoffice.control.v1.TrackKind tracks = 8;
    */
   tracks: TrackKind[];
 
   /**
-   * As it was given.
+   * The reason given in the request.
    *
    * @generated from field: string reason = 9;
    */
   reason: string;
 
   /**
-   * The participant who did it; empty: the tenant itself, or a watchdog.
+   * The acting participant; empty: the tenant, or a watchdog.
    *
    * @generated from field: string actor = 10;
    */
   actor: string;
 
   /**
-   * The API key of the call; empty where a watchdog did it.
+   * The API key of the call; empty for a watchdog.
    *
    * @generated from field: string key_id = 11;
    */
   keyId: string;
 
   /**
-   * When it was done.
+   * When it happened.
    *
    * @generated from field: google.protobuf.Timestamp time = 12;
    */
   time?: Timestamp | undefined;
 
   /**
-   * When a ban ends; absent: never.
+   * When the ban ends; absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 13;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * The watchdog that did it; empty where somebody called.
+   * The watchdog that did it; empty for a call.
    *
    * @generated from field: string watchdog_id = 14;
    */
@@ -147,14 +147,14 @@ export declare const ModerationEvent_Action: {
   readonly UNSPECIFIED: 0,
 
   /**
-   * Earlier tokens of the user are void in the room.
+   * The user's earlier tokens for the room became void.
    *
    * @generated from enum value: ACTION_KICK = 1;
    */
   readonly KICK: 1,
 
   /**
-   * A kick, and no new tokens.
+   * The subject was kicked and gets no new tokens.
    *
    * @generated from enum value: ACTION_BAN = 2;
    */
@@ -168,7 +168,7 @@ export declare const ModerationEvent_Action: {
   readonly UNBAN: 3,
 
   /**
-   * Tracks are not forwarded, and the user cannot undo it.
+   * Relays stopped forwarding tracks; the user cannot undo it.
    *
    * @generated from enum value: ACTION_FORCE_MUTE = 4;
    */
@@ -182,21 +182,21 @@ export declare const ModerationEvent_Action: {
   readonly RELEASE_MUTE: 5,
 
   /**
-   * The right to publish was taken.
+   * The right to publish was revoked.
    *
    * @generated from enum value: ACTION_REVOKE_PUBLISH = 6;
    */
   readonly REVOKE_PUBLISH: 6,
 
   /**
-   * It was given back.
+   * The right to publish was restored.
    *
    * @generated from enum value: ACTION_RESTORE_PUBLISH = 7;
    */
   readonly RESTORE_PUBLISH: 7,
 
   /**
-   * The room was ended by a moderator.
+   * A moderator ended the room.
    *
    * @generated from enum value: ACTION_CLOSE_ROOM = 8;
    */
@@ -216,8 +216,8 @@ export declare type ModerationEvent_Action = (typeof ModerationEvent_Action)[key
 export declare const ModerationEvent_ActionSchema: GenEnum<ModerationEvent_Action>;
 
 /**
- * A ban that stands, or stood. While it stands no token is minted for its subject, nobody joins as it,
- * and relays refuse the tokens that are still valid.
+ * A ban. While it is in force, mints and joins for its subject are refused, and relays refuse its
+ * tokens that are still valid.
  *
  * @generated from message boxoffice.control.v1.Ban
  */
@@ -237,7 +237,7 @@ export declare type Ban = Message<"boxoffice.control.v1.Ban"> & {
   room: string;
 
   /**
-   * Its uid: a ban ends with its room.
+   * Uid of the room. The ban ends with the room.
    *
    * @generated from field: string room_uid = 3;
    */
@@ -282,28 +282,28 @@ export declare type Ban = Message<"boxoffice.control.v1.Ban"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When it ends by itself; absent: never.
+   * When it expires; absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 8;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * As it was given last.
+   * The reason given last.
    *
    * @generated from field: string reason = 9;
    */
   reason: string;
 
   /**
-   * The participant who set it, or of several the one with the highest rank; empty: the tenant itself.
+   * The participant who set it; of several, the one with the highest rank. Empty: the tenant.
    *
    * @generated from field: string actor = 10;
    */
   actor: string;
 
   /**
-   * The rank of that one. A lower one cannot lift the ban.
+   * That participant's rank. An actor of a lower rank cannot lift the ban.
    *
    * @generated from field: int32 rank = 11;
    */

@@ -17,13 +17,13 @@ import type { Room } from "./room_pb.js";
 export declare const file_boxoffice_control_v1_moderation_service: GenFile;
 
 /**
- * A user to be kicked.
+ * The user to kick.
  *
  * @generated from message boxoffice.control.v1.KickParticipantRequest
  */
 export declare type KickParticipantRequest = Message<"boxoffice.control.v1.KickParticipantRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -37,29 +37,30 @@ export declare type KickParticipantRequest = Message<"boxoffice.control.v1.KickP
   room: string;
 
   /**
-   * A user who has a place in the room, present or not.
+   * A participant of the room, present or left.
    *
    * @generated from field: string username = 3;
    */
   username: string;
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.kick`; absent: the tenant itself.
+   * The acting participant: one with `moderate.kick`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 5;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 6;
    */
@@ -79,14 +80,14 @@ export declare const KickParticipantRequestSchema: GenMessage<KickParticipantReq
  */
 export declare type KickParticipantResponse = Message<"boxoffice.control.v1.KickParticipantResponse"> & {
   /**
-   * As the participant is now.
+   * The participant after the change.
    *
    * @generated from field: boxoffice.control.v1.Participant participant = 1;
    */
   participant?: Participant | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -100,27 +101,27 @@ export declare type KickParticipantResponse = Message<"boxoffice.control.v1.Kick
 export declare const KickParticipantResponseSchema: GenMessage<KickParticipantResponse>;
 
 /**
- * A ban to be set.
+ * The ban to set.
  *
  * @generated from message boxoffice.control.v1.BanSubjectRequest
  */
 export declare type BanSubjectRequest = Message<"boxoffice.control.v1.BanSubjectRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Name of a live room; empty: every room of the tenant, for which there can be no actor.
+   * Name of a live room; empty: every room of the tenant, which excludes an actor.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * Who or what.
+   * The subject.
    *
    * @generated from oneof boxoffice.control.v1.BanSubjectRequest.subject
    */
@@ -151,29 +152,30 @@ export declare type BanSubjectRequest = Message<"boxoffice.control.v1.BanSubject
   } | { case: undefined; value?: undefined };
 
   /**
-   * How long; absent or 0: for ever, or until the room ends.
+   * How long it lasts; absent or 0: for ever, or until the room ends.
    *
    * @generated from field: google.protobuf.Duration ttl = 6;
    */
   ttl?: Duration | undefined;
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 7;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.ban`; absent: the tenant itself.
+   * The acting participant: one with `moderate.ban`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 8;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 9;
    */
@@ -187,7 +189,7 @@ export declare type BanSubjectRequest = Message<"boxoffice.control.v1.BanSubject
 export declare const BanSubjectRequestSchema: GenMessage<BanSubjectRequest>;
 
 /**
- * The ban that stands now.
+ * The ban in force.
  *
  * @generated from message boxoffice.control.v1.BanSubjectResponse
  */
@@ -200,7 +202,7 @@ export declare type BanSubjectResponse = Message<"boxoffice.control.v1.BanSubjec
   ban?: Ban | undefined;
 
   /**
-   * The record of it; absent where a ban that is as strong stood already.
+   * The record of it; absent if the ban was already as strong.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -214,13 +216,13 @@ export declare type BanSubjectResponse = Message<"boxoffice.control.v1.BanSubjec
 export declare const BanSubjectResponseSchema: GenMessage<BanSubjectResponse>;
 
 /**
- * A ban to be lifted.
+ * The ban to lift.
  *
  * @generated from message boxoffice.control.v1.UnbanSubjectRequest
  */
 export declare type UnbanSubjectRequest = Message<"boxoffice.control.v1.UnbanSubjectRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -234,7 +236,7 @@ export declare type UnbanSubjectRequest = Message<"boxoffice.control.v1.UnbanSub
   room: string;
 
   /**
-   * Who or what.
+   * The subject.
    *
    * @generated from oneof boxoffice.control.v1.UnbanSubjectRequest.subject
    */
@@ -265,16 +267,17 @@ export declare type UnbanSubjectRequest = Message<"boxoffice.control.v1.UnbanSub
   } | { case: undefined; value?: undefined };
 
   /**
-   * On whose behalf: a participant with `moderate.ban` and at least the rank of whoever set the
-   * ban; absent: the tenant itself.
+   * The acting participant: one with `moderate.ban` and at least the rank of the ban; absent: the
+   * tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 6;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -294,14 +297,14 @@ export declare const UnbanSubjectRequestSchema: GenMessage<UnbanSubjectRequest>;
  */
 export declare type UnbanSubjectResponse = Message<"boxoffice.control.v1.UnbanSubjectResponse"> & {
   /**
-   * As it stood.
+   * The ban before it was lifted.
    *
    * @generated from field: boxoffice.control.v1.Ban ban = 1;
    */
   ban?: Ban | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -315,27 +318,27 @@ export declare type UnbanSubjectResponse = Message<"boxoffice.control.v1.UnbanSu
 export declare const UnbanSubjectResponseSchema: GenMessage<UnbanSubjectResponse>;
 
 /**
- * Bans to be read.
+ * Which bans to list.
  *
  * @generated from message boxoffice.control.v1.ListBansRequest
  */
 export declare type ListBansRequest = Message<"boxoffice.control.v1.ListBansRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Name of a room, to read its own bans; empty: all bans of the tenant and its rooms.
+   * Name of a room, to list its own bans; empty: all bans of the tenant and its rooms.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * Only bans of this one; none: of anybody.
+   * Only bans of this subject; absent: of every subject.
    *
    * @generated from oneof boxoffice.control.v1.ListBansRequest.subject
    */
@@ -373,7 +376,7 @@ export declare type ListBansRequest = Message<"boxoffice.control.v1.ListBansRequ
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty: the first page.
+   * `next_page_token` of the previous page; empty: the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -393,7 +396,7 @@ export declare const ListBansRequestSchema: GenMessage<ListBansRequest>;
  */
 export declare type ListBansResponse = Message<"boxoffice.control.v1.ListBansResponse"> & {
   /**
-   * The newest first.
+   * Newest first.
    *
    * @generated from field: repeated boxoffice.control.v1.Ban bans = 1;
    */
@@ -414,13 +417,13 @@ export declare type ListBansResponse = Message<"boxoffice.control.v1.ListBansRes
 export declare const ListBansResponseSchema: GenMessage<ListBansResponse>;
 
 /**
- * Tracks to be muted.
+ * The tracks to mute.
  *
  * @generated from message boxoffice.control.v1.ForceMuteRequest
  */
 export declare type ForceMuteRequest = Message<"boxoffice.control.v1.ForceMuteRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -434,7 +437,7 @@ export declare type ForceMuteRequest = Message<"boxoffice.control.v1.ForceMuteRe
   room: string;
 
   /**
-   * A user who has a place in the room, present or not.
+   * A participant of the room, present or left.
    *
    * @generated from field: string username = 3;
    */
@@ -448,22 +451,23 @@ export declare type ForceMuteRequest = Message<"boxoffice.control.v1.ForceMuteRe
   tracks: TrackKind[];
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.mute`; absent: the tenant itself.
+   * The acting participant: one with `moderate.mute`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 6;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -477,20 +481,20 @@ export declare type ForceMuteRequest = Message<"boxoffice.control.v1.ForceMuteRe
 export declare const ForceMuteRequestSchema: GenMessage<ForceMuteRequest>;
 
 /**
- * What was muted.
+ * The result of a mute.
  *
  * @generated from message boxoffice.control.v1.ForceMuteResponse
  */
 export declare type ForceMuteResponse = Message<"boxoffice.control.v1.ForceMuteResponse"> & {
   /**
-   * As the participant is now.
+   * The participant after the change.
    *
    * @generated from field: boxoffice.control.v1.Participant participant = 1;
    */
   participant?: Participant | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -504,13 +508,13 @@ export declare type ForceMuteResponse = Message<"boxoffice.control.v1.ForceMuteR
 export declare const ForceMuteResponseSchema: GenMessage<ForceMuteResponse>;
 
 /**
- * Tracks that may be unmuted.
+ * The tracks that the user may unmute.
  *
  * @generated from message boxoffice.control.v1.ReleaseMuteRequest
  */
 export declare type ReleaseMuteRequest = Message<"boxoffice.control.v1.ReleaseMuteRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -524,7 +528,7 @@ export declare type ReleaseMuteRequest = Message<"boxoffice.control.v1.ReleaseMu
   room: string;
 
   /**
-   * A user who has a place in the room, present or not.
+   * A participant of the room, present or left.
    *
    * @generated from field: string username = 3;
    */
@@ -538,22 +542,23 @@ export declare type ReleaseMuteRequest = Message<"boxoffice.control.v1.ReleaseMu
   tracks: TrackKind[];
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.mute`; absent: the tenant itself.
+   * The acting participant: one with `moderate.mute`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 6;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -567,20 +572,20 @@ export declare type ReleaseMuteRequest = Message<"boxoffice.control.v1.ReleaseMu
 export declare const ReleaseMuteRequestSchema: GenMessage<ReleaseMuteRequest>;
 
 /**
- * What may be unmuted.
+ * The result of a release.
  *
  * @generated from message boxoffice.control.v1.ReleaseMuteResponse
  */
 export declare type ReleaseMuteResponse = Message<"boxoffice.control.v1.ReleaseMuteResponse"> & {
   /**
-   * As the participant is now.
+   * The participant after the change.
    *
    * @generated from field: boxoffice.control.v1.Participant participant = 1;
    */
   participant?: Participant | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -594,13 +599,13 @@ export declare type ReleaseMuteResponse = Message<"boxoffice.control.v1.ReleaseM
 export declare const ReleaseMuteResponseSchema: GenMessage<ReleaseMuteResponse>;
 
 /**
- * Tracks that may not be published any more.
+ * The tracks that the user may no longer publish.
  *
  * @generated from message boxoffice.control.v1.RevokePublishRequest
  */
 export declare type RevokePublishRequest = Message<"boxoffice.control.v1.RevokePublishRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -614,7 +619,7 @@ export declare type RevokePublishRequest = Message<"boxoffice.control.v1.RevokeP
   room: string;
 
   /**
-   * A user who has a place in the room, present or not.
+   * A participant of the room, present or left.
    *
    * @generated from field: string username = 3;
    */
@@ -628,22 +633,23 @@ export declare type RevokePublishRequest = Message<"boxoffice.control.v1.RevokeP
   tracks: TrackKind[];
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.revoke_publish`; absent: the tenant itself.
+   * The acting participant: one with `moderate.revoke_publish`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 6;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -657,20 +663,20 @@ export declare type RevokePublishRequest = Message<"boxoffice.control.v1.RevokeP
 export declare const RevokePublishRequestSchema: GenMessage<RevokePublishRequest>;
 
 /**
- * What may not be published.
+ * The result of a revocation.
  *
  * @generated from message boxoffice.control.v1.RevokePublishResponse
  */
 export declare type RevokePublishResponse = Message<"boxoffice.control.v1.RevokePublishResponse"> & {
   /**
-   * As the participant is now.
+   * The participant after the change.
    *
    * @generated from field: boxoffice.control.v1.Participant participant = 1;
    */
   participant?: Participant | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -684,13 +690,13 @@ export declare type RevokePublishResponse = Message<"boxoffice.control.v1.Revoke
 export declare const RevokePublishResponseSchema: GenMessage<RevokePublishResponse>;
 
 /**
- * Tracks that may be published again.
+ * The tracks that the user may publish again.
  *
  * @generated from message boxoffice.control.v1.RestorePublishRequest
  */
 export declare type RestorePublishRequest = Message<"boxoffice.control.v1.RestorePublishRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -704,7 +710,7 @@ export declare type RestorePublishRequest = Message<"boxoffice.control.v1.Restor
   room: string;
 
   /**
-   * A user who has a place in the room, present or not.
+   * A participant of the room, present or left.
    *
    * @generated from field: string username = 3;
    */
@@ -718,22 +724,23 @@ export declare type RestorePublishRequest = Message<"boxoffice.control.v1.Restor
   tracks: TrackKind[];
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.revoke_publish`; absent: the tenant itself.
+   * The acting participant: one with `moderate.revoke_publish`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 6;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -747,20 +754,20 @@ export declare type RestorePublishRequest = Message<"boxoffice.control.v1.Restor
 export declare const RestorePublishRequestSchema: GenMessage<RestorePublishRequest>;
 
 /**
- * What may be published again.
+ * The result of a restoration.
  *
  * @generated from message boxoffice.control.v1.RestorePublishResponse
  */
 export declare type RestorePublishResponse = Message<"boxoffice.control.v1.RestorePublishResponse"> & {
   /**
-   * As the participant is now.
+   * The participant after the change.
    *
    * @generated from field: boxoffice.control.v1.Participant participant = 1;
    */
   participant?: Participant | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -774,13 +781,13 @@ export declare type RestorePublishResponse = Message<"boxoffice.control.v1.Resto
 export declare const RestorePublishResponseSchema: GenMessage<RestorePublishResponse>;
 
 /**
- * A room to be closed.
+ * The room to close.
  *
  * @generated from message boxoffice.control.v1.CloseRoomRequest
  */
 export declare type CloseRoomRequest = Message<"boxoffice.control.v1.CloseRoomRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -794,22 +801,23 @@ export declare type CloseRoomRequest = Message<"boxoffice.control.v1.CloseRoomRe
   room: string;
 
   /**
-   * At most 500 characters; for the record.
+   * At most 500 characters; stored with the record.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * On whose behalf: a participant with `moderate.close_room`; absent: the tenant itself.
+   * The acting participant: one with `moderate.close_room`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 4;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 5;
    */
@@ -836,7 +844,7 @@ export declare type CloseRoomResponse = Message<"boxoffice.control.v1.CloseRoomR
   room?: Room | undefined;
 
   /**
-   * The record of it.
+   * The moderation record.
    *
    * @generated from field: boxoffice.control.v1.ModerationEvent event = 2;
    */
@@ -850,27 +858,27 @@ export declare type CloseRoomResponse = Message<"boxoffice.control.v1.CloseRoomR
 export declare const CloseRoomResponseSchema: GenMessage<CloseRoomResponse>;
 
 /**
- * Records to be read.
+ * Which records to list.
  *
  * @generated from message boxoffice.control.v1.ListModerationEventsRequest
  */
 export declare type ListModerationEventsRequest = Message<"boxoffice.control.v1.ListModerationEventsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Only what was done in rooms of this name; empty: in any. NOT_FOUND where there never was one.
+   * Only actions in rooms of this name; empty: in any. NOT_FOUND if no room ever had the name.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * Only what was done to this user; empty: to anybody.
+   * Only actions against this user; empty: against anyone.
    *
    * @generated from field: string username = 3;
    */
@@ -884,7 +892,7 @@ export declare type ListModerationEventsRequest = Message<"boxoffice.control.v1.
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty: the first page.
+   * `next_page_token` of the previous page; empty: the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -904,7 +912,7 @@ export declare const ListModerationEventsRequestSchema: GenMessage<ListModeratio
  */
 export declare type ListModerationEventsResponse = Message<"boxoffice.control.v1.ListModerationEventsResponse"> & {
   /**
-   * The newest first.
+   * Newest first.
    *
    * @generated from field: repeated boxoffice.control.v1.ModerationEvent events = 1;
    */
@@ -925,16 +933,16 @@ export declare type ListModerationEventsResponse = Message<"boxoffice.control.v1
 export declare const ListModerationEventsResponseSchema: GenMessage<ListModerationEventsResponse>;
 
 /**
- * Order in rooms. It never needs credit.
+ * Moderation of rooms. None of these methods needs credit.
  *
- * What is done here binds every token that is minted afterwards, and reaches relays by the revocation
- * feed within about a second, which also binds the tokens that are there.
+ * Every change applies to tokens that are minted afterwards. The revocation feed carries it to relays
+ * within about a second, so it also applies to tokens that were minted before.
  *
  * @generated from service boxoffice.control.v1.ModerationService
  */
 export declare const ModerationService: GenService<{
   /**
-   * Make a user leave: every token the user has for the room is void. New ones may be minted.
+   * Make a user leave: all of the user's tokens for the room become void. New ones may be minted.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.KickParticipant
    */
@@ -944,9 +952,10 @@ export declare const ModerationService: GenService<{
     output: typeof KickParticipantResponseSchema;
   },
   /**
-   * Keep somebody out of a room, or of all rooms. Whoever is meant and present is kicked. A ban of the
-   * same subject in the same scope that stands already is made stronger: it gets the later end, the
-   * higher rank with its actor, and the new reason. One that is as strong is returned as it is.
+   * Keep a subject out of a room, or out of all rooms. Participants covered by it are kicked. If
+   * the same subject is already banned in the same scope, the ban is strengthened: it gets the later
+   * end, the higher rank with its actor, and the new reason. A ban that is already as strong is
+   * returned unchanged.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.BanSubject
    */
@@ -966,7 +975,7 @@ export declare const ModerationService: GenService<{
     output: typeof UnbanSubjectResponseSchema;
   },
   /**
-   * Read the bans that stand, the newest first.
+   * List the bans in force, newest first.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.ListBans
    */
@@ -976,7 +985,8 @@ export declare const ModerationService: GenService<{
     output: typeof ListBansResponseSchema;
   },
   /**
-   * Stop forwarding tracks of a user, who cannot undo it. New tokens lack the right to publish them.
+   * Mute tracks of a user: relays stop forwarding them, and the user cannot undo it. New tokens lack
+   * the right to publish them.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.ForceMute
    */
@@ -986,7 +996,7 @@ export declare const ModerationService: GenService<{
     output: typeof ForceMuteResponseSchema;
   },
   /**
-   * Let a user unmute. It unmutes nobody.
+   * Allow a user to unmute. The tracks stay muted until the user unmutes them.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.ReleaseMute
    */
@@ -996,7 +1006,7 @@ export declare const ModerationService: GenService<{
     output: typeof ReleaseMuteResponseSchema;
   },
   /**
-   * Take the right to publish tracks from a user.
+   * Revoke a user's right to publish tracks.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.RevokePublish
    */
@@ -1006,7 +1016,7 @@ export declare const ModerationService: GenService<{
     output: typeof RevokePublishResponseSchema;
   },
   /**
-   * Give it back. Whoever lacked it in a token gets it with the next one.
+   * Restore a user's right to publish tracks. If the user's token lacks the right, the next one has it.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.RestorePublish
    */
@@ -1016,7 +1026,7 @@ export declare const ModerationService: GenService<{
     output: typeof RestorePublishResponseSchema;
   },
   /**
-   * End a room as a moderator: as EndRoom, and for the record.
+   * End a room as a moderator: like EndRoom, and with a moderation record.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.CloseRoom
    */
@@ -1026,7 +1036,7 @@ export declare const ModerationService: GenService<{
     output: typeof CloseRoomResponseSchema;
   },
   /**
-   * Read what moderators did, the newest first.
+   * List what moderators did, newest first.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.ListModerationEvents
    */

@@ -157,10 +157,10 @@ export const ListModerationEventsResponseSchema = /*@__PURE__*/
   messageDesc(file_boxoffice_control_v1_moderation_service, 19);
 
 /**
- * Order in rooms. It never needs credit.
+ * Moderation of rooms. None of these methods needs credit.
  *
- * What is done here binds every token that is minted afterwards, and reaches relays by the revocation
- * feed within about a second, which also binds the tokens that are there.
+ * Every change applies to tokens that are minted afterwards. The revocation feed carries it to relays
+ * within about a second, so it also applies to tokens that were minted before.
  *
  * @generated from service boxoffice.control.v1.ModerationService
  */

@@ -15,10 +15,10 @@ export declare const file_boxoffice_control_v1_participant: GenFile;
 /**
  * A user in a room, on one device or several.
  *
- * What is known comes from tokens that were minted, from joins with device credentials, and from the
- * usage records of relays, which arrive a little later. A user enters with the first token and is
- * present until the last one has lapsed, or until somebody ended it: a relay does not report who hung
- * up, so somebody who did is present for up to 15 minutes more.
+ * The service learns about participants from minted tokens, from joins with device credentials, and from
+ * the usage records of relays, which arrive a little later. A user enters with the first token and is
+ * present until the last token expires or is revoked. Relays do not report who hung up, so a user who
+ * did counts as present for up to 15 more minutes.
  *
  * @generated from message boxoffice.control.v1.Participant
  */
@@ -38,7 +38,7 @@ export declare type Participant = Message<"boxoffice.control.v1.Participant"> & 
   roomUid: string;
 
   /**
-   * As it stands in tokens, after normalisation (RFC 8265, UsernameCaseMapped).
+   * The username as tokens carry it, normalised (RFC 8265, UsernameCaseMapped).
    *
    * @generated from field: string username = 3;
    */
@@ -52,29 +52,29 @@ export declare type Participant = Message<"boxoffice.control.v1.Participant"> & 
   state: Participant_State;
 
   /**
-   * Of the last mint, or of a join where no token of a higher rank is valid: `host`, `audience` or
-   * `broadcast_audience`.
+   * `host`, `audience` or `broadcast_audience`. Set by the last mint, or by a join if the user has no
+   * valid token of a higher rank.
    *
    * @generated from field: string role = 5;
    */
   role: string;
 
   /**
-   * Standing, as the role, 0 to 99. Moderators act on lower ranks only.
+   * 0 to 99, set like the role. Moderators act only on lower ranks.
    *
    * @generated from field: int32 rank = 6;
    */
   rank: number;
 
   /**
-   * As the role, sorted, without what a moderator has taken since.
+   * Set like the role, sorted, without those that a moderator has revoked since.
    *
    * @generated from field: repeated string capabilities = 7;
    */
   capabilities: string[];
 
   /**
-   * Of the newest usage record: `audio`, `hd`, `full_hd`, `2k` or `2k_plus`; empty before the first.
+   * Tier of the newest usage record: `audio`, `hd`, `full_hd`, `2k` or `2k_plus`; empty before the first.
    *
    * @generated from field: string tier = 8;
    */
@@ -88,49 +88,50 @@ export declare type Participant = Message<"boxoffice.control.v1.Participant"> & 
   muted: TrackKind[];
 
   /**
-   * What a moderator has taken the right to publish of.
+   * What a moderator has revoked the right to publish.
    *
    * @generated from field: repeated boxoffice.control.v1.TrackKind publish_revoked = 10;
    */
   publishRevoked: TrackKind[];
 
   /**
-   * When the user came in, for the last time.
+   * When the user last entered.
    *
    * @generated from field: google.protobuf.Timestamp enter_time = 11;
    */
   enterTime?: Timestamp | undefined;
 
   /**
-   * When the newest usage record came; absent before the first.
+   * When the newest usage record arrived; absent before the first.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_time = 12;
    */
   lastSeenTime?: Timestamp | undefined;
 
   /**
-   * When the last token lapses.
+   * When the last token expires.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 13;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When the user left; only of one who has.
+   * When the user left; absent while present.
    *
    * @generated from field: google.protobuf.Timestamp leave_time = 14;
    */
   leaveTime?: Timestamp | undefined;
 
   /**
-   * `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; only of one who has left.
+   * Why the user left: `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; empty while
+   * present.
    *
    * @generated from field: string leave_reason = 15;
    */
   leaveReason: string;
 
   /**
-   * Devices whose tokens have not lapsed.
+   * Devices with unexpired tokens.
    *
    * @generated from field: repeated boxoffice.control.v1.Participant.Device devices = 16;
    */
@@ -164,7 +165,7 @@ export declare type Participant_Device = Message<"boxoffice.control.v1.Participa
   keyId: string;
 
   /**
-   * When its last token lapses.
+   * When its last token expires.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 3;
    */
@@ -191,14 +192,14 @@ export declare const Participant_State: {
   readonly UNSPECIFIED: 0,
 
   /**
-   * A token of this user is valid.
+   * The user has a valid token.
    *
    * @generated from enum value: STATE_PRESENT = 1;
    */
   readonly PRESENT: 1,
 
   /**
-   * No token is.
+   * The user has no valid token.
    *
    * @generated from enum value: STATE_LEFT = 2;
    */

@@ -14,27 +14,27 @@ import type { Event } from "./event_pb.js";
 export declare const file_boxoffice_control_v1_participant_service: GenFile;
 
 /**
- * A participant to be read.
+ * The participant to read.
  *
  * @generated from message boxoffice.control.v1.GetParticipantRequest
  */
 export declare type GetParticipantRequest = Message<"boxoffice.control.v1.GetParticipantRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Name of the room; where rooms share it, the live one, or else the one that ended last.
+   * Name of the room. Of several with the name, it means the live one, or else the one that ended last.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * Uid of the room, to mean another one. The name may be left out then.
+   * Uid of the room, to select any of them. The name is then optional.
    *
    * @generated from field: string room_uid = 3;
    */
@@ -48,7 +48,7 @@ export declare type GetParticipantRequest = Message<"boxoffice.control.v1.GetPar
   username: string;
 
   /**
-   * On whose behalf: a participant with `roster.view`; absent: the tenant itself.
+   * The acting participant: one with `roster.view`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 5;
    */
@@ -82,35 +82,35 @@ export declare type GetParticipantResponse = Message<"boxoffice.control.v1.GetPa
 export declare const GetParticipantResponseSchema: GenMessage<GetParticipantResponse>;
 
 /**
- * Participants to be read.
+ * Which participants to list.
  *
  * @generated from message boxoffice.control.v1.ListParticipantsRequest
  */
 export declare type ListParticipantsRequest = Message<"boxoffice.control.v1.ListParticipantsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Name of the room; where rooms share it, the live one, or else the one that ended last.
+   * Name of the room. Of several with the name, it means the live one, or else the one that ended last.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * Uid of the room, to mean another one. The name may be left out then.
+   * Uid of the room, to select any of them. The name is then optional.
    *
    * @generated from field: string room_uid = 3;
    */
   roomUid: string;
 
   /**
-   * Those who have left, too. They are kept for 7 days; those who are muted or may not publish,
-   * until 7 days after their room has ended.
+   * Also list participants who have left. They are kept for 7 days; those who are muted or may not
+   * publish are kept until 7 days after their room ended.
    *
    * @generated from field: bool include_left = 4;
    */
@@ -124,14 +124,14 @@ export declare type ListParticipantsRequest = Message<"boxoffice.control.v1.List
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty: the first page.
+   * `next_page_token` of the previous page; empty: the first page.
    *
    * @generated from field: string page_token = 6;
    */
   pageToken: string;
 
   /**
-   * On whose behalf: a participant with `roster.view`; absent: the tenant itself.
+   * The acting participant: one with `roster.view`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 7;
    */
@@ -151,7 +151,7 @@ export declare const ListParticipantsRequestSchema: GenMessage<ListParticipantsR
  */
 export declare type ListParticipantsResponse = Message<"boxoffice.control.v1.ListParticipantsResponse"> & {
   /**
-   * By username.
+   * Sorted by username.
    *
    * @generated from field: repeated boxoffice.control.v1.Participant participants = 1;
    */
@@ -178,29 +178,29 @@ export declare const ListParticipantsResponseSchema: GenMessage<ListParticipants
  */
 export declare type WatchParticipantsRequest = Message<"boxoffice.control.v1.WatchParticipantsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Name of a room. Rooms that bear it later are followed, too.
+   * Name of a room. Later rooms with this name are followed, too.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * `resume_token` of the last response that was dealt with; empty: begin with a snapshot. One that was
-   * given for another `room`, or another actor, is INVALID_ARGUMENT.
+   * `resume_token` of the last response that you processed; empty: begin with a snapshot. A token from a
+   * stream of another `room` or another actor is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 3;
    */
   resumeToken: string;
 
   /**
-   * On whose behalf: a participant with `roster.view`; absent: the tenant itself.
+   * The acting participant: one with `roster.view`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 4;
    */
@@ -227,7 +227,7 @@ export declare type WatchParticipantsResponse = Message<"boxoffice.control.v1.Wa
   event?: Event | undefined;
 
   /**
-   * Where to resume when this event has been dealt with; empty inside a snapshot.
+   * Resume here after you have processed this event; empty inside a snapshot.
    *
    * @generated from field: string resume_token = 2;
    */
@@ -241,7 +241,7 @@ export declare type WatchParticipantsResponse = Message<"boxoffice.control.v1.Wa
 export declare const WatchParticipantsResponseSchema: GenMessage<WatchParticipantsResponse>;
 
 /**
- * Who is in a room. None of it needs credit, and rooms that have ended can be read.
+ * Who is in a room. None of these methods needs credit, and they also work for rooms that have ended.
  *
  * @generated from service boxoffice.control.v1.ParticipantService
  */
@@ -257,7 +257,7 @@ export declare const ParticipantService: GenService<{
     output: typeof GetParticipantResponseSchema;
   },
   /**
-   * Read the users of a room, by name.
+   * List the users of a room, by username.
    *
    * @generated from rpc boxoffice.control.v1.ParticipantService.ListParticipants
    */
@@ -267,7 +267,7 @@ export declare const ParticipantService: GenService<{
     output: typeof ListParticipantsResponseSchema;
   },
   /**
-   * Follow who comes, changes and leaves. Ends with UNAVAILABLE when the service stops.
+   * Follow participants as they enter, change and leave. Ends with UNAVAILABLE when the service stops.
    *
    * @generated from rpc boxoffice.control.v1.ParticipantService.WatchParticipants
    */

@@ -56,7 +56,7 @@ export const WatchParticipantsResponseSchema = /*@__PURE__*/
   messageDesc(file_boxoffice_control_v1_participant_service, 5);
 
 /**
- * Who is in a room. None of it needs credit, and rooms that have ended can be read.
+ * Who is in a room. None of these methods needs credit, and they also work for rooms that have ended.
  *
  * @generated from service boxoffice.control.v1.ParticipantService
  */

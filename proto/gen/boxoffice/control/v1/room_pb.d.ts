@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_boxoffice_control_v1_room: GenFile;
 
 /**
- * One incarnation of a room. When it has ended its name may be used again, by a room with another uid.
+ * One incarnation of a room. After it ends, a new room with another uid may use the name.
  *
  * @generated from message boxoffice.control.v1.Room
  */
 export declare type Room = Message<"boxoffice.control.v1.Room"> & {
   /**
-   * `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`; of the live rooms of a tenant, one has it.
+   * `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`; unique among a tenant's live rooms.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Tells this incarnation from every other; `rid` of the tokens that are minted for it.
+   * Identifies this incarnation; `rid` in its tokens.
    *
    * @generated from field: string uid = 2;
    */
   uid: string;
 
   /**
-   * Whether anybody may still come in.
+   * Whether users may still enter.
    *
    * @generated from field: boxoffice.control.v1.Room.State state = 3;
    */
@@ -53,7 +53,7 @@ export declare type Room = Message<"boxoffice.control.v1.Room"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When it ended; only of an ended room.
+   * When it ended; absent while it is live.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 6;
    */
@@ -67,14 +67,14 @@ export declare type Room = Message<"boxoffice.control.v1.Room"> & {
   endReason: string;
 
   /**
-   * Users who are present: see Participant.
+   * How many users are present: see Participant.
    *
    * @generated from field: int32 participant_count = 8;
    */
   participantCount: number;
 
   /**
-   * Text of the tenant's own, given when the room is created; at most 4096 characters.
+   * The tenant's own text, set when the room is created; at most 4096 characters.
    *
    * @generated from field: string metadata = 9;
    */
@@ -88,7 +88,7 @@ export declare type Room = Message<"boxoffice.control.v1.Room"> & {
 export declare const RoomSchema: GenMessage<Room>;
 
 /**
- * Whether anybody may still come in.
+ * Whether users may still enter.
  *
  * @generated from enum boxoffice.control.v1.Room.State
  */
@@ -101,14 +101,14 @@ export declare const Room_State: {
   readonly UNSPECIFIED: 0,
 
   /**
-   * Tokens for it are minted.
+   * Tokens can be minted for it.
    *
    * @generated from enum value: STATE_LIVE = 1;
    */
   readonly LIVE: 1,
 
   /**
-   * It is over, for ever.
+   * It has ended, for good.
    *
    * @generated from enum value: STATE_ENDED = 2;
    */
@@ -116,7 +116,7 @@ export declare const Room_State: {
 };
 
 /**
- * Whether anybody may still come in.
+ * Whether users may still enter.
  *
  * @generated from enum boxoffice.control.v1.Room.State
  */
@@ -128,7 +128,7 @@ export declare type Room_State = (typeof Room_State)[keyof typeof Room_State] | 
 export declare const Room_StateSchema: GenEnum<Room_State>;
 
 /**
- * The rules of a room. Those up to `region` are fixed when it is created.
+ * The rules of a room. `mode` to `region` are fixed when it is created.
  *
  * @generated from message boxoffice.control.v1.RoomPolicy
  */
@@ -141,42 +141,43 @@ export declare type RoomPolicy = Message<"boxoffice.control.v1.RoomPolicy"> & {
   mode: RoomPolicy_Mode;
 
   /**
-   * Clients refuse to publish without a key for end-to-end encryption. Immutable.
+   * Clients must not publish without a key for end-to-end encryption. Immutable.
    *
    * @generated from field: bool e2ee_required = 2;
    */
   e2eeRequired: boolean;
 
   /**
-   * Tokens need `age_verified`, and nobody joins with a device credential. Immutable.
+   * Mints need `age_verified`, and joins with device credentials are refused. Immutable.
    *
    * @generated from field: bool age_verification_required = 3;
    */
   ageVerificationRequired: boolean;
 
   /**
-   * Where relays should serve it: at most 64 characters of `[a-z0-9-]`. Immutable; not interpreted.
+   * Where relays should serve the room: at most 64 characters of `[a-z0-9-]`. Immutable. The service
+   * does not interpret it.
    *
    * @generated from field: string region = 4;
    */
   region: string;
 
   /**
-   * How many users may be present, 0 to 100000; 0 is no limit. Further ones get ROOM_FULL.
+   * How many users may be present, 0 to 100000; 0 is no limit. Beyond it, new users get ROOM_FULL.
    *
    * @generated from field: int32 max_participants = 5;
    */
   maxParticipants: number;
 
   /**
-   * Nobody new comes in (ROOM_LOCKED); whoever is present may renew.
+   * New users are refused (ROOM_LOCKED); users who are present may renew.
    *
    * @generated from field: bool locked = 6;
    */
   locked: boolean;
 
   /**
-   * What a host gets when a token is minted without capabilities; none: everything of a host.
+   * What a host gets when a token is minted without capabilities; empty: all capabilities of a host.
    *
    * @generated from field: repeated string host_capabilities = 7;
    */
@@ -190,7 +191,7 @@ export declare type RoomPolicy = Message<"boxoffice.control.v1.RoomPolicy"> & {
   audienceCapabilities: string[];
 
   /**
-   * Clients start with the microphone off. Whoever comes in may turn it on.
+   * Clients start with the microphone off. Users may turn it on.
    *
    * @generated from field: bool mute_on_entry = 9;
    */
@@ -210,14 +211,14 @@ export declare const RoomPolicySchema: GenMessage<RoomPolicy>;
  */
 export declare const RoomPolicy_Mode: {
   /**
-   * A meeting.
+   * Same as MODE_MEETING.
    *
    * @generated from enum value: MODE_UNSPECIFIED = 0;
    */
   readonly UNSPECIFIED: 0,
 
   /**
-   * Everybody may be given the right to publish.
+   * Any participant may get the right to publish.
    *
    * @generated from enum value: MODE_MEETING = 1;
    */

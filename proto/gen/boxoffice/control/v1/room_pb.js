@@ -25,7 +25,7 @@ export const Room_StateSchema = /*@__PURE__*/
   enumDesc(file_boxoffice_control_v1_room, 0, 0);
 
 /**
- * Whether anybody may still come in.
+ * Whether users may still enter.
  *
  * @generated from enum boxoffice.control.v1.Room.State
  */

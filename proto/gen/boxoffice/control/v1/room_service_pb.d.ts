@@ -15,13 +15,13 @@ import type { Event } from "./event_pb.js";
 export declare const file_boxoffice_control_v1_room_service: GenFile;
 
 /**
- * A room to be created.
+ * The room to create.
  *
  * @generated from message boxoffice.control.v1.CreateRoomRequest
  */
 export declare type CreateRoomRequest = Message<"boxoffice.control.v1.CreateRoomRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -42,15 +42,16 @@ export declare type CreateRoomRequest = Message<"boxoffice.control.v1.CreateRoom
   policy?: RoomPolicy | undefined;
 
   /**
-   * Text of your own, at most 4096 characters. It cannot be changed.
+   * Your own text, at most 4096 characters. It cannot be changed later.
    *
    * @generated from field: string metadata = 4;
    */
   metadata: string;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 5;
    */
@@ -84,27 +85,27 @@ export declare type CreateRoomResponse = Message<"boxoffice.control.v1.CreateRoo
 export declare const CreateRoomResponseSchema: GenMessage<CreateRoomResponse>;
 
 /**
- * A room to be read.
+ * The room to read.
  *
  * @generated from message boxoffice.control.v1.GetRoomRequest
  */
 export declare type GetRoomRequest = Message<"boxoffice.control.v1.GetRoomRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Its name. Of rooms that share it, the live one is meant, or else the one that ended last.
+   * Its name. Of several rooms with the name, it means the live one, or else the one that ended last.
    *
    * @generated from field: string room = 2;
    */
   room: string;
 
   /**
-   * Its uid, to mean another one. The name may be left out then.
+   * Its uid, to select any of them. The name is then optional.
    *
    * @generated from field: string room_uid = 3;
    */
@@ -138,41 +139,41 @@ export declare type GetRoomResponse = Message<"boxoffice.control.v1.GetRoomRespo
 export declare const GetRoomResponseSchema: GenMessage<GetRoomResponse>;
 
 /**
- * Rooms to be read.
+ * Which rooms to list.
  *
  * @generated from message boxoffice.control.v1.ListRoomsRequest
  */
 export declare type ListRoomsRequest = Message<"boxoffice.control.v1.ListRoomsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Only those of this state; STATE_UNSPECIFIED: of any.
+   * Only rooms in this state; STATE_UNSPECIFIED: in any.
    *
    * @generated from field: boxoffice.control.v1.Room.State state = 2;
    */
   state: Room_State;
 
   /**
-   * Only those whose names begin so.
+   * Only rooms whose names begin with this.
    *
    * @generated from field: string name_prefix = 3;
    */
   namePrefix: string;
 
   /**
-   * Only those created at this time or later.
+   * Only rooms created at this time or later.
    *
    * @generated from field: google.protobuf.Timestamp create_time_from = 4;
    */
   createTimeFrom?: Timestamp | undefined;
 
   /**
-   * Only those created before this time.
+   * Only rooms created before this time.
    *
    * @generated from field: google.protobuf.Timestamp create_time_before = 5;
    */
@@ -186,7 +187,7 @@ export declare type ListRoomsRequest = Message<"boxoffice.control.v1.ListRoomsRe
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty: the first page.
+   * `next_page_token` of the previous page; empty: the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -206,7 +207,7 @@ export declare const ListRoomsRequestSchema: GenMessage<ListRoomsRequest>;
  */
 export declare type ListRoomsResponse = Message<"boxoffice.control.v1.ListRoomsResponse"> & {
   /**
-   * The newest first.
+   * Newest first.
    *
    * @generated from field: repeated boxoffice.control.v1.Room rooms = 1;
    */
@@ -227,13 +228,13 @@ export declare type ListRoomsResponse = Message<"boxoffice.control.v1.ListRoomsR
 export declare const ListRoomsResponseSchema: GenMessage<ListRoomsResponse>;
 
 /**
- * Rules to be changed.
+ * The rules to change.
  *
  * @generated from message boxoffice.control.v1.UpdateRoomPolicyRequest
  */
 export declare type UpdateRoomPolicyRequest = Message<"boxoffice.control.v1.UpdateRoomPolicyRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -255,23 +256,24 @@ export declare type UpdateRoomPolicyRequest = Message<"boxoffice.control.v1.Upda
 
   /**
    * At least one of `max_participants`, `locked`, `host_capabilities`, `audience_capabilities` and
-   * `mute_on_entry`. INVALID_ARGUMENT for an immutable field (IMMUTABLE_FIELD), another path, or `*`.
+   * `mute_on_entry`. INVALID_ARGUMENT for an immutable field (IMMUTABLE_FIELD), any other path, or `*`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * On whose behalf: a participant with `room.update_policy`, and with every capability that a role gets
-   * by the new rules and did not get before; absent: the tenant itself.
+   * The acting participant: one with `room.update_policy`, and with every capability that the new rules
+   * add to a role; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 5;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 6;
    */
@@ -305,13 +307,13 @@ export declare type UpdateRoomPolicyResponse = Message<"boxoffice.control.v1.Upd
 export declare const UpdateRoomPolicyResponseSchema: GenMessage<UpdateRoomPolicyResponse>;
 
 /**
- * A room to be ended.
+ * The room to end.
  *
  * @generated from message boxoffice.control.v1.EndRoomRequest
  */
 export declare type EndRoomRequest = Message<"boxoffice.control.v1.EndRoomRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -325,15 +327,16 @@ export declare type EndRoomRequest = Message<"boxoffice.control.v1.EndRoomReques
   room: string;
 
   /**
-   * On whose behalf: a participant with `room.end`; absent: the tenant itself.
+   * The acting participant: one with `room.end`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 3;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 4;
    */
@@ -367,28 +370,29 @@ export declare type EndRoomResponse = Message<"boxoffice.control.v1.EndRoomRespo
 export declare const EndRoomResponseSchema: GenMessage<EndRoomResponse>;
 
 /**
- * Where to begin, and what to follow.
+ * What to follow, and where to begin.
  *
  * @generated from message boxoffice.control.v1.WatchEventsRequest
  */
 export declare type WatchEventsRequest = Message<"boxoffice.control.v1.WatchEventsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * `resume_token` of the last response that was dealt with; empty: begin with a snapshot. One that was
-   * given for another `room` is INVALID_ARGUMENT.
+   * `resume_token` of the last response that you processed; empty: begin with a snapshot. A token from a
+   * stream of another `room` is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 2;
    */
   resumeToken: string;
 
   /**
-   * Only what happens to rooms of this name; empty: everything. NOT_FOUND where there never was one.
+   * Only events of rooms with this name, without those of the whole tenant; empty: all events. NOT_FOUND
+   * if no room ever had the name.
    *
    * @generated from field: string room = 3;
    */
@@ -415,8 +419,8 @@ export declare type WatchEventsResponse = Message<"boxoffice.control.v1.WatchEve
   event?: Event | undefined;
 
   /**
-   * Where to resume when this event has been dealt with. Empty inside a snapshot, which cannot be
-   * resumed half-way.
+   * Resume here after you have processed this event. Empty inside a snapshot, which cannot be resumed
+   * half-way.
    *
    * @generated from field: string resume_token = 2;
    */
@@ -436,23 +440,24 @@ export declare const WatchEventsResponseSchema: GenMessage<WatchEventsResponse>;
  */
 export declare type ListEventsRequest = Message<"boxoffice.control.v1.ListEventsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * `resume_token` of the page before; empty: the oldest event that is kept. Events are kept for 7 days.
-   * Where the next event is older, the page begins with TYPE_RESET and the oldest one that is kept. A
-   * token that was given for another `room` is INVALID_ARGUMENT.
+   * `resume_token` of the previous page; empty: begin with the oldest event that is kept. Events are kept
+   * for 7 days. If the next event is no longer kept, the page begins with TYPE_RESET, followed by the
+   * oldest event that is. A token from a list of another `room` is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 2;
    */
   resumeToken: string;
 
   /**
-   * Only what happened to rooms of this name; empty: everything. NOT_FOUND where there never was one.
+   * Only events of rooms with this name, without those of the whole tenant; empty: all events. NOT_FOUND
+   * if no room ever had the name.
    *
    * @generated from field: string room = 3;
    */
@@ -466,7 +471,7 @@ export declare type ListEventsRequest = Message<"boxoffice.control.v1.ListEvents
   pageSize: number;
 
   /**
-   * How long to wait where nothing has happened yet, up to 30 s; absent: not at all.
+   * How long to wait for the next event if there is none yet, up to 30 s; absent: do not wait.
    *
    * @generated from field: google.protobuf.Duration wait = 5;
    */
@@ -480,20 +485,20 @@ export declare type ListEventsRequest = Message<"boxoffice.control.v1.ListEvents
 export declare const ListEventsRequestSchema: GenMessage<ListEventsRequest>;
 
 /**
- * What happened, in order.
+ * A page of events, in order.
  *
  * @generated from message boxoffice.control.v1.ListEventsResponse
  */
 export declare type ListEventsResponse = Message<"boxoffice.control.v1.ListEventsResponse"> & {
   /**
-   * Empty where nothing happened in time, or where nothing of the room was found in 5 s.
+   * Empty if nothing happened in time, or if a search for the room's events found none within 5 s.
    *
    * @generated from field: repeated boxoffice.control.v1.Event events = 1;
    */
   events: Event[];
 
   /**
-   * Where to go on.
+   * Continue here.
    *
    * @generated from field: string resume_token = 2;
    */
@@ -507,14 +512,14 @@ export declare type ListEventsResponse = Message<"boxoffice.control.v1.ListEvent
 export declare const ListEventsResponseSchema: GenMessage<ListEventsResponse>;
 
 /**
- * Rooms, and what happens in them. None of it needs credit.
+ * Rooms, and what happens in them. None of these methods needs credit.
  *
  * @generated from service boxoffice.control.v1.RoomService
  */
 export declare const RoomService: GenService<{
   /**
-   * Create a room, live at once. ALREADY_EXISTS while a live room has the name; PERMISSION_DENIED
-   * where the key's ceiling does not hold the name.
+   * Create a room. It is live at once. ALREADY_EXISTS if a live room has the name; PERMISSION_DENIED if
+   * the key's ceiling does not allow the name.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.CreateRoom
    */
@@ -524,7 +529,7 @@ export declare const RoomService: GenService<{
     output: typeof CreateRoomResponseSchema;
   },
   /**
-   * Read a room, also one that has ended.
+   * Read a room, live or ended.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.GetRoom
    */
@@ -534,7 +539,7 @@ export declare const RoomService: GenService<{
     output: typeof GetRoomResponseSchema;
   },
   /**
-   * Read rooms, the newest first.
+   * List rooms, newest first.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.ListRooms
    */
@@ -544,7 +549,7 @@ export declare const RoomService: GenService<{
     output: typeof ListRoomsResponseSchema;
   },
   /**
-   * Change the rules of a live room. FAILED_PRECONDITION when it has ended.
+   * Change the rules of a live room. FAILED_PRECONDITION if it has ended.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.UpdateRoomPolicy
    */
@@ -554,7 +559,7 @@ export declare const RoomService: GenService<{
     output: typeof UpdateRoomPolicyResponseSchema;
   },
   /**
-   * End a room: its participants leave, its tokens are void. FAILED_PRECONDITION when it has ended.
+   * End a room: its participants leave, its tokens become void. FAILED_PRECONDITION if it has ended.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.EndRoom
    */
@@ -564,9 +569,9 @@ export declare const RoomService: GenService<{
     output: typeof EndRoomResponseSchema;
   },
   /**
-   * Follow everything that happens, from a snapshot or from where an earlier stream was left. Ends with
-   * UNAVAILABLE when the service stops, and as a new call would fail once the key has fallen: within
-   * seconds, and before anything is told that happened later.
+   * Follow all events, beginning with a snapshot or where an earlier stream stopped. Ends with
+   * UNAVAILABLE when the service stops. When the API key stops working, the stream ends within seconds,
+   * with the error that a new call would get, and sends no event that happened afterwards.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.WatchEvents
    */
@@ -576,7 +581,7 @@ export declare const RoomService: GenService<{
     output: typeof WatchEventsResponseSchema;
   },
   /**
-   * Read what happened, and wait for it if asked to.
+   * Read a page of events, and optionally wait for the next one.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.ListEvents
    */

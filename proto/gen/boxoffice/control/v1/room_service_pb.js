@@ -113,7 +113,7 @@ export const ListEventsResponseSchema = /*@__PURE__*/
   messageDesc(file_boxoffice_control_v1_room_service, 13);
 
 /**
- * Rooms, and what happens in them. None of it needs credit.
+ * Rooms, and what happens in them. None of these methods needs credit.
  *
  * @generated from service boxoffice.control.v1.RoomService
  */

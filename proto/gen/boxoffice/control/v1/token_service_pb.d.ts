@@ -14,13 +14,13 @@ import type { DeviceCredential } from "./device_credential_pb.js";
 export declare const file_boxoffice_control_v1_token_service: GenFile;
 
 /**
- * What the token is to say.
+ * What the token should grant.
  *
  * @generated from message boxoffice.control.v1.MintClientTokenRequest
  */
 export declare type MintClientTokenRequest = Message<"boxoffice.control.v1.MintClientTokenRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -34,15 +34,15 @@ export declare type MintClientTokenRequest = Message<"boxoffice.control.v1.MintC
   room: string;
 
   /**
-   * The user. It is normalised (RFC 8265, UsernameCaseMapped): 1 to 64 characters.
+   * The user; 1 to 64 characters after normalisation (RFC 8265, UsernameCaseMapped).
    *
    * @generated from field: string username = 3;
    */
   username: string;
 
   /**
-   * Thumbprint of the device's key (RFC 7638): 43 characters of base64url. On another device the token
-   * is worth nothing.
+   * Thumbprint of the device's key (RFC 7638): 43 characters of base64url. The token works only with
+   * that key.
    *
    * @generated from field: string device_thumbprint = 4;
    */
@@ -56,36 +56,36 @@ export declare type MintClientTokenRequest = Message<"boxoffice.control.v1.MintC
   role: string;
 
   /**
-   * Exactly what the participant may do; none: what the room's policy gives to the role.
+   * Exactly what the participant may do; empty: what the room's policy gives to the role.
    *
    * @generated from field: repeated string capabilities = 6;
    */
   capabilities: string[];
 
   /**
-   * Standing, 0 to 99; absent: 80 of a host, 20 of the audience, 10 of a broadcast's audience.
+   * 0 to 99; absent: 80 for `host`, 20 for `audience`, 10 for `broadcast_audience`.
    *
    * @generated from field: optional int32 rank = 7;
    */
   rank?: number | undefined;
 
   /**
-   * More than 0 and at most 15 minutes, whole seconds; absent: 10 minutes, or less where the key's
-   * ceiling is lower.
+   * More than 0 and at most 15 minutes, in whole seconds; absent: 10 minutes, or the key's ceiling if
+   * that is lower.
    *
    * @generated from field: google.protobuf.Duration lifetime = 8;
    */
   lifetime?: Duration | undefined;
 
   /**
-   * You have verified the user's age. Rooms may require it.
+   * Whether you have verified the user's age. Rooms may require it.
    *
    * @generated from field: bool age_verified = 9;
    */
   ageVerified: boolean;
 
   /**
-   * The device's address, to be checked against the ranges that are banned; empty: relays check it.
+   * The device's address, to check against banned ranges; if empty, only relays check it.
    *
    * @generated from field: string client_address = 10;
    */
@@ -105,14 +105,14 @@ export declare const MintClientTokenRequestSchema: GenMessage<MintClientTokenReq
  */
 export declare type MintClientTokenResponse = Message<"boxoffice.control.v1.MintClientTokenResponse"> & {
   /**
-   * For the device and its relay. Never read what is in it.
+   * For the device and its relay. Treat it as opaque.
    *
    * @generated from field: string token = 1;
    */
   token: string;
 
   /**
-   * When it lapses: renew before.
+   * When it expires. Renew it before then.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 2;
    */
@@ -154,7 +154,7 @@ export declare type MintClientTokenResponse = Message<"boxoffice.control.v1.Mint
   roomUid: string;
 
   /**
-   * Of the capabilities that were to be granted, those that a moderator has taken from the user.
+   * Capabilities that the token lacks because a moderator revoked them.
    *
    * @generated from field: repeated string withheld_capabilities = 8;
    */
@@ -168,13 +168,13 @@ export declare type MintClientTokenResponse = Message<"boxoffice.control.v1.Mint
 export declare const MintClientTokenResponseSchema: GenMessage<MintClientTokenResponse>;
 
 /**
- * A device credential to be created.
+ * The device credential to create.
  *
  * @generated from message boxoffice.control.v1.CreateDeviceCredentialRequest
  */
 export declare type CreateDeviceCredentialRequest = Message<"boxoffice.control.v1.CreateDeviceCredentialRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -188,36 +188,37 @@ export declare type CreateDeviceCredentialRequest = Message<"boxoffice.control.v
   name: string;
 
   /**
-   * What may be published with it.
+   * What devices may publish with it.
    *
    * @generated from field: repeated boxoffice.control.v1.TrackKind publish = 3;
    */
   publish: TrackKind[];
 
   /**
-   * Names and patterns of rooms, at most 100; none: every room.
+   * Names and patterns of rooms, at most 100; empty: every room.
    *
    * @generated from field: repeated string rooms = 4;
    */
   rooms: string[];
 
   /**
-   * Where a join goes that names no room; empty: `lobby`.
+   * The room for joins that name none; empty: `lobby`.
    *
    * @generated from field: string default_room = 5;
    */
   defaultRoom: string;
 
   /**
-   * When it stops working by itself; absent: never.
+   * When it expires; absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 6;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -244,7 +245,7 @@ export declare type CreateDeviceCredentialResponse = Message<"boxoffice.control.
   deviceCredential?: DeviceCredential | undefined;
 
   /**
-   * What the device shows. It is in no other answer than this one and its replays; keep it.
+   * The secret that the device sends. Keep it: only this response and its retries contain it.
    *
    * @generated from field: string credential = 2;
    */
@@ -258,13 +259,13 @@ export declare type CreateDeviceCredentialResponse = Message<"boxoffice.control.
 export declare const CreateDeviceCredentialResponseSchema: GenMessage<CreateDeviceCredentialResponse>;
 
 /**
- * Device credentials to be read.
+ * Which device credentials to list.
  *
  * @generated from message boxoffice.control.v1.ListDeviceCredentialsRequest
  */
 export declare type ListDeviceCredentialsRequest = Message<"boxoffice.control.v1.ListDeviceCredentialsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -278,7 +279,7 @@ export declare type ListDeviceCredentialsRequest = Message<"boxoffice.control.v1
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty: the first page.
+   * `next_page_token` of the previous page; empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -298,7 +299,7 @@ export declare const ListDeviceCredentialsRequestSchema: GenMessage<ListDeviceCr
  */
 export declare type ListDeviceCredentialsResponse = Message<"boxoffice.control.v1.ListDeviceCredentialsResponse"> & {
   /**
-   * The oldest first; revoked ones too.
+   * Oldest first, including revoked ones.
    *
    * @generated from field: repeated boxoffice.control.v1.DeviceCredential device_credentials = 1;
    */
@@ -319,13 +320,13 @@ export declare type ListDeviceCredentialsResponse = Message<"boxoffice.control.v
 export declare const ListDeviceCredentialsResponseSchema: GenMessage<ListDeviceCredentialsResponse>;
 
 /**
- * A device credential to be replaced.
+ * The device credential to replace.
  *
  * @generated from message boxoffice.control.v1.RotateDeviceCredentialRequest
  */
 export declare type RotateDeviceCredentialRequest = Message<"boxoffice.control.v1.RotateDeviceCredentialRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -339,15 +340,16 @@ export declare type RotateDeviceCredentialRequest = Message<"boxoffice.control.v
   id: string;
 
   /**
-   * How long the old one works on: whole seconds, 0 to 7 days; absent: a day.
+   * How long the old one keeps working: whole seconds, 0 to 7 days; absent: a day.
    *
    * @generated from field: google.protobuf.Duration overlap = 3;
    */
   overlap?: Duration | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 4;
    */
@@ -374,7 +376,7 @@ export declare type RotateDeviceCredentialResponse = Message<"boxoffice.control.
   deviceCredential?: DeviceCredential | undefined;
 
   /**
-   * What the device shows. It is in no other answer than this one and its replays; keep it.
+   * The secret that the device sends. Keep it: only this response and its retries contain it.
    *
    * @generated from field: string credential = 2;
    */
@@ -395,13 +397,13 @@ export declare type RotateDeviceCredentialResponse = Message<"boxoffice.control.
 export declare const RotateDeviceCredentialResponseSchema: GenMessage<RotateDeviceCredentialResponse>;
 
 /**
- * A device credential to be revoked.
+ * The device credential to revoke.
  *
  * @generated from message boxoffice.control.v1.RevokeDeviceCredentialRequest
  */
 export declare type RevokeDeviceCredentialRequest = Message<"boxoffice.control.v1.RevokeDeviceCredentialRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -415,8 +417,9 @@ export declare type RevokeDeviceCredentialRequest = Message<"boxoffice.control.v
   id: string;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 3;
    */
@@ -436,7 +439,7 @@ export declare const RevokeDeviceCredentialRequestSchema: GenMessage<RevokeDevic
  */
 export declare type RevokeDeviceCredentialResponse = Message<"boxoffice.control.v1.RevokeDeviceCredentialResponse"> & {
   /**
-   * As it is now.
+   * The credential after the change.
    *
    * @generated from field: boxoffice.control.v1.DeviceCredential device_credential = 1;
    */
@@ -456,10 +459,10 @@ export declare const RevokeDeviceCredentialResponseSchema: GenMessage<RevokeDevi
  */
 export declare const TokenService: GenService<{
   /**
-   * Mint a token for one user, on one device, in one live room. It has no idempotency key: a retry
-   * mints another token, which does no harm. PERMISSION_DENIED beyond the ceiling of the API key, for
-   * a ban, or when the tenant is not active; FAILED_PRECONDITION for a room that has ended, is locked
-   * or full or requires age verification and, last of all, without credit.
+   * Mint a token for one user, on one device, in one live room. It takes no idempotency key: a retry
+   * mints another token, which does no harm. PERMISSION_DENIED if the token exceeds the API key's
+   * ceiling, the user is banned, or the tenant is not active. FAILED_PRECONDITION if the room has ended,
+   * is locked or full, or requires age verification; and, checked last, if the tenant has no credit.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.MintClientToken
    */
@@ -469,8 +472,8 @@ export declare const TokenService: GenService<{
     output: typeof MintClientTokenResponseSchema;
   },
   /**
-   * Create a device credential. PERMISSION_DENIED where joins with it would get more than the ceiling of
-   * the API key allows.
+   * Create a device credential. PERMISSION_DENIED if joins with it would get more than the API key's
+   * ceiling allows.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.CreateDeviceCredential
    */
@@ -480,7 +483,7 @@ export declare const TokenService: GenService<{
     output: typeof CreateDeviceCredentialResponseSchema;
   },
   /**
-   * Read the device credentials of the tenant, the oldest first.
+   * List the device credentials of the tenant, oldest first.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.ListDeviceCredentials
    */
@@ -490,7 +493,7 @@ export declare const TokenService: GenService<{
     output: typeof ListDeviceCredentialsResponseSchema;
   },
   /**
-   * Replace a device credential, which works on for a while.
+   * Replace a device credential. The old one keeps working during the overlap.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.RotateDeviceCredential
    */
@@ -500,7 +503,7 @@ export declare const TokenService: GenService<{
     output: typeof RotateDeviceCredentialResponseSchema;
   },
   /**
-   * Revoke a device credential at once. Tokens that were minted with it live until they lapse.
+   * Revoke a device credential at once. Tokens minted with it stay valid until they expire.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.RevokeDeviceCredential
    */

@@ -12,13 +12,13 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_boxoffice_control_v1_watchdog: GenFile;
 
 /**
- * A timer on a condition of a room, which acts once when it has held for long enough.
+ * A timer on a condition of a room. It acts once the condition has held for long enough.
  *
  * @generated from message boxoffice.control.v1.Watchdog
  */
 export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
   /**
-   * `wd_<32 hex>`. Given by the service; in an update, the watchdog to change.
+   * `wd_<32 hex>`, chosen by the service. In an update, the watchdog to change.
    *
    * @generated from field: string id = 1;
    */
@@ -32,14 +32,14 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
   room: string;
 
   /**
-   * What it waits for, and for how long that must last: whole milliseconds, 1 s to 366 days. Of the
-   * live watchdogs of a room, one has each condition. The kind of condition is immutable.
+   * What it waits for, and how long that must last: whole milliseconds, 1 s to 366 days. A room has at
+   * most one waiting watchdog per kind of condition. The kind is immutable.
    *
    * @generated from oneof boxoffice.control.v1.Watchdog.condition
    */
   condition: {
     /**
-     * Since the room was created.
+     * Time since the room was created.
      *
      * @generated from field: google.protobuf.Duration max_duration = 3;
      */
@@ -47,7 +47,7 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
     case: "maxDuration";
   } | {
     /**
-     * Since the room was created, and nobody ever came.
+     * Time since the room was created, while no participant has ever entered.
      *
      * @generated from field: google.protobuf.Duration unused_for = 4;
      */
@@ -55,7 +55,7 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
     case: "unusedFor";
   } | {
     /**
-     * Since the last participant left.
+     * Time since the last participant left.
      *
      * @generated from field: google.protobuf.Duration empty_for = 5;
      */
@@ -63,8 +63,8 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
     case: "emptyFor";
   } | {
     /**
-     * Since a host was last there: until the host's tokens lapsed or, where relays report usage of
-     * the host, since the newest record. Counted from the creation of the room if none ever was.
+     * Time since a host was last present: since the host's newest usage record if relays report any,
+     * else since the host's tokens expired. If no host ever entered, time since the room was created.
      *
      * @generated from field: google.protobuf.Duration host_absent_for = 6;
      */
@@ -72,7 +72,7 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
     case: "hostAbsentFor";
   } | {
     /**
-     * Since only one user is present.
+     * Time since all but one user have left.
      *
      * @generated from field: google.protobuf.Duration alone_for = 7;
      */
@@ -80,7 +80,7 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
     case: "aloneFor";
   } | {
     /**
-     * Since a participant came in; once for each of them. Not with ACTION_END_ROOM.
+     * Time since a participant entered; fires once for each. Not with ACTION_END_ROOM.
      *
      * @generated from field: google.protobuf.Duration participant_max_duration = 8;
      */
@@ -88,7 +88,7 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
     case: "participantMaxDuration";
   } | {
     /**
-     * Since the tenant has no credit, or is not active.
+     * Time since the tenant ran out of credit or stopped being active.
      *
      * @generated from field: google.protobuf.Duration unadmitted_for = 9;
      */
@@ -97,37 +97,37 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * What it does. END_ROOM and NOTIFY go with every condition but `participant_max_duration`, which
-   * takes KICK, REVOKE_PUBLISH and NOTIFY; KICK and REVOKE_PUBLISH do not go with `unused_for` and
-   * `empty_for`.
+   * What it does. Every condition allows every action, with two exceptions: `unused_for` and
+   * `empty_for` do not allow KICK and REVOKE_PUBLISH; `participant_max_duration` does not allow
+   * END_ROOM.
    *
    * @generated from field: boxoffice.control.v1.Watchdog.Action action = 10;
    */
   action: Watchdog_Action;
 
   /**
-   * How long before it fires an event warns of it; absent or 0: not at all. Shorter than the condition.
+   * How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition.
    *
    * @generated from field: google.protobuf.Duration warn_before = 11;
    */
   warnBefore?: Duration | undefined;
 
   /**
-   * How far it has come. Output only.
+   * Where it stands. Output only.
    *
    * @generated from field: boxoffice.control.v1.Watchdog.State state = 12;
    */
   state: Watchdog_State;
 
   /**
-   * When it will fire, as things stand; absent while the condition does not hold. Output only.
+   * When it will fire if nothing changes; absent while the condition does not hold. Output only.
    *
    * @generated from field: google.protobuf.Timestamp deadline = 13;
    */
   deadline?: Timestamp | undefined;
 
   /**
-   * When it fired, for the last time. Output only.
+   * When it last fired. Output only.
    *
    * @generated from field: google.protobuf.Timestamp fire_time = 14;
    */
@@ -175,21 +175,21 @@ export declare const Watchdog_Action: {
   readonly END_ROOM: 1,
 
   /**
-   * Kick everybody in the room; of `participant_max_duration`, whoever has been there for so long.
+   * Kick everyone in the room; with `participant_max_duration`, those who have stayed that long.
    *
    * @generated from enum value: ACTION_KICK = 2;
    */
   readonly KICK: 2,
 
   /**
-   * Take the right to publish, of the same people.
+   * Revoke the right to publish of the same participants.
    *
    * @generated from enum value: ACTION_REVOKE_PUBLISH = 3;
    */
   readonly REVOKE_PUBLISH: 3,
 
   /**
-   * Only tell, by an event.
+   * Only send an event.
    *
    * @generated from enum value: ACTION_NOTIFY = 4;
    */
@@ -209,7 +209,7 @@ export declare type Watchdog_Action = (typeof Watchdog_Action)[keyof typeof Watc
 export declare const Watchdog_ActionSchema: GenEnum<Watchdog_Action>;
 
 /**
- * How far it has come.
+ * Where it stands.
  *
  * @generated from enum boxoffice.control.v1.Watchdog.State
  */
@@ -222,28 +222,28 @@ export declare const Watchdog_State: {
   readonly UNSPECIFIED: 0,
 
   /**
-   * It is waiting.
+   * It waits for its condition.
    *
    * @generated from enum value: STATE_ARMED = 1;
    */
   readonly ARMED: 1,
 
   /**
-   * It is about to fire, and an event said so.
+   * It is about to fire, and an event has warned of it.
    *
    * @generated from enum value: STATE_WARNED = 2;
    */
   readonly WARNED: 2,
 
   /**
-   * It has fired, and is over.
+   * It has fired, and will not fire again.
    *
    * @generated from enum value: STATE_FIRED = 3;
    */
   readonly FIRED: 3,
 
   /**
-   * It can never fire any more: its room has ended, or its condition cannot come true.
+   * It can no longer fire: its room has ended, or its condition cannot come true.
    *
    * @generated from enum value: STATE_DISARMED = 4;
    */
@@ -251,7 +251,7 @@ export declare const Watchdog_State: {
 };
 
 /**
- * How far it has come.
+ * Where it stands.
  *
  * @generated from enum boxoffice.control.v1.Watchdog.State
  */

@@ -39,7 +39,7 @@ export const Watchdog_StateSchema = /*@__PURE__*/
   enumDesc(file_boxoffice_control_v1_watchdog, 0, 1);
 
 /**
- * How far it has come.
+ * Where it stands.
  *
  * @generated from enum boxoffice.control.v1.Watchdog.State
  */

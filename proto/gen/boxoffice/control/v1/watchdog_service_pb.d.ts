@@ -14,35 +14,36 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 export declare const file_boxoffice_control_v1_watchdog_service: GenFile;
 
 /**
- * A watchdog to be armed.
+ * The watchdog to arm.
  *
  * @generated from message boxoffice.control.v1.CreateWatchdogRequest
  */
 export declare type CreateWatchdogRequest = Message<"boxoffice.control.v1.CreateWatchdogRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * `room`, a condition, `action` and, if you like, `warn_before`.
+   * `room`, a condition, `action` and, optionally, `warn_before`.
    *
    * @generated from field: boxoffice.control.v1.Watchdog watchdog = 2;
    */
   watchdog?: Watchdog | undefined;
 
   /**
-   * On whose behalf: a participant with `watchdog.manage`; absent: the tenant itself.
+   * The acting participant: one with `watchdog.manage`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 3;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 4;
    */
@@ -76,13 +77,13 @@ export declare type CreateWatchdogResponse = Message<"boxoffice.control.v1.Creat
 export declare const CreateWatchdogResponseSchema: GenMessage<CreateWatchdogResponse>;
 
 /**
- * A watchdog to be read.
+ * The watchdog to read.
  *
  * @generated from message boxoffice.control.v1.GetWatchdogRequest
  */
 export declare type GetWatchdogRequest = Message<"boxoffice.control.v1.GetWatchdogRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -96,7 +97,7 @@ export declare type GetWatchdogRequest = Message<"boxoffice.control.v1.GetWatchd
   id: string;
 
   /**
-   * On whose behalf: a participant with `watchdog.manage`; absent: the tenant itself.
+   * The acting participant: one with `watchdog.manage`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 3;
    */
@@ -130,20 +131,20 @@ export declare type GetWatchdogResponse = Message<"boxoffice.control.v1.GetWatch
 export declare const GetWatchdogResponseSchema: GenMessage<GetWatchdogResponse>;
 
 /**
- * Watchdogs to be read.
+ * Which watchdogs to list.
  *
  * @generated from message boxoffice.control.v1.ListWatchdogsRequest
  */
 export declare type ListWatchdogsRequest = Message<"boxoffice.control.v1.ListWatchdogsRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Only those of the live room of this name; empty: all of the tenant, for which there can be no actor.
+   * Only those of the live room of this name; empty: all of the tenant, which excludes an actor.
    *
    * @generated from field: string room = 2;
    */
@@ -157,14 +158,14 @@ export declare type ListWatchdogsRequest = Message<"boxoffice.control.v1.ListWat
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; empty: the first page.
+   * `next_page_token` of the previous page; empty: the first page.
    *
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
 
   /**
-   * On whose behalf: a participant with `watchdog.manage`; absent: the tenant itself.
+   * The acting participant: one with `watchdog.manage`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 5;
    */
@@ -184,7 +185,7 @@ export declare const ListWatchdogsRequestSchema: GenMessage<ListWatchdogsRequest
  */
 export declare type ListWatchdogsResponse = Message<"boxoffice.control.v1.ListWatchdogsResponse"> & {
   /**
-   * The newest first.
+   * Newest first.
    *
    * @generated from field: repeated boxoffice.control.v1.Watchdog watchdogs = 1;
    */
@@ -205,13 +206,13 @@ export declare type ListWatchdogsResponse = Message<"boxoffice.control.v1.ListWa
 export declare const ListWatchdogsResponseSchema: GenMessage<ListWatchdogsResponse>;
 
 /**
- * A watchdog to be changed.
+ * The watchdog to change.
  *
  * @generated from message boxoffice.control.v1.UpdateWatchdogRequest
  */
 export declare type UpdateWatchdogRequest = Message<"boxoffice.control.v1.UpdateWatchdogRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -226,22 +227,23 @@ export declare type UpdateWatchdogRequest = Message<"boxoffice.control.v1.Update
 
   /**
    * At least one of `action`, `warn_before`, and the watchdog's own condition, such as `empty_for`.
-   * INVALID_ARGUMENT for another kind of condition (IMMUTABLE_FIELD), another path, or `*`.
+   * INVALID_ARGUMENT for another kind of condition (IMMUTABLE_FIELD), any other path, or `*`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * On whose behalf: a participant with `watchdog.manage`; absent: the tenant itself.
+   * The acting participant: one with `watchdog.manage`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 4;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 5;
    */
@@ -275,13 +277,13 @@ export declare type UpdateWatchdogResponse = Message<"boxoffice.control.v1.Updat
 export declare const UpdateWatchdogResponseSchema: GenMessage<UpdateWatchdogResponse>;
 
 /**
- * A watchdog to be deleted.
+ * The watchdog to delete.
  *
  * @generated from message boxoffice.control.v1.DeleteWatchdogRequest
  */
 export declare type DeleteWatchdogRequest = Message<"boxoffice.control.v1.DeleteWatchdogRequest"> & {
   /**
-   * Id of the tenant, which must be that of the API key.
+   * Id of the tenant; it must be the API key's own.
    *
    * @generated from field: string tenant = 1;
    */
@@ -295,15 +297,16 @@ export declare type DeleteWatchdogRequest = Message<"boxoffice.control.v1.Delete
   id: string;
 
   /**
-   * On whose behalf: a participant with `watchdog.manage`; absent: the tenant itself.
+   * The acting participant: one with `watchdog.manage`; absent: the tenant.
    *
    * @generated from field: boxoffice.control.v1.Actor actor = 3;
    */
   actor?: Actor | undefined;
 
   /**
-   * 1 to 128 printable ASCII characters. The same key again, within 24 hours, returns the first answer
-   * and does nothing; with another request it is INVALID_ARGUMENT (IDEMPOTENCY_KEY_REUSED).
+   * 1 to 128 printable ASCII characters. A retry with the same key within 24 hours returns the first
+   * response and does nothing. The same key with another request is INVALID_ARGUMENT
+   * (IDEMPOTENCY_KEY_REUSED).
    *
    * @generated from field: string idempotency_key = 4;
    */
@@ -317,7 +320,7 @@ export declare type DeleteWatchdogRequest = Message<"boxoffice.control.v1.Delete
 export declare const DeleteWatchdogRequestSchema: GenMessage<DeleteWatchdogRequest>;
 
 /**
- * Nothing is left of it.
+ * Empty: the watchdog is deleted.
  *
  * @generated from message boxoffice.control.v1.DeleteWatchdogResponse
  */
@@ -331,15 +334,15 @@ export declare type DeleteWatchdogResponse = Message<"boxoffice.control.v1.Delet
 export declare const DeleteWatchdogResponseSchema: GenMessage<DeleteWatchdogResponse>;
 
 /**
- * Timers on the condition of rooms. None of it needs credit.
+ * Timers on the condition of rooms. None of these methods needs credit.
  *
- * A watchdog fires once, however many processes of the service run, and survives their restarts.
+ * A watchdog fires once, however many processes run the service, and survives their restarts.
  *
  * @generated from service boxoffice.control.v1.WatchdogService
  */
 export declare const WatchdogService: GenService<{
   /**
-   * Arm a watchdog on a live room. ALREADY_EXISTS while the room has one on the same kind of condition.
+   * Arm a watchdog on a live room. ALREADY_EXISTS if one with the same kind of condition is waiting.
    *
    * @generated from rpc boxoffice.control.v1.WatchdogService.CreateWatchdog
    */
@@ -349,7 +352,7 @@ export declare const WatchdogService: GenService<{
     output: typeof CreateWatchdogResponseSchema;
   },
   /**
-   * Read a watchdog, also one that has fired.
+   * Read a watchdog, even one that has fired.
    *
    * @generated from rpc boxoffice.control.v1.WatchdogService.GetWatchdog
    */
@@ -359,7 +362,7 @@ export declare const WatchdogService: GenService<{
     output: typeof GetWatchdogResponseSchema;
   },
   /**
-   * Read watchdogs, the newest first.
+   * List watchdogs, newest first.
    *
    * @generated from rpc boxoffice.control.v1.WatchdogService.ListWatchdogs
    */
@@ -369,7 +372,7 @@ export declare const WatchdogService: GenService<{
     output: typeof ListWatchdogsResponseSchema;
   },
   /**
-   * Change a watchdog that waits. FAILED_PRECONDITION when it has fired or can never fire.
+   * Change a waiting watchdog. FAILED_PRECONDITION if it has fired or can no longer fire.
    *
    * @generated from rpc boxoffice.control.v1.WatchdogService.UpdateWatchdog
    */
@@ -379,7 +382,7 @@ export declare const WatchdogService: GenService<{
     output: typeof UpdateWatchdogResponseSchema;
   },
   /**
-   * Delete a watchdog. FAILED_PRECONDITION when it has fired.
+   * Delete a watchdog. FAILED_PRECONDITION if it has fired.
    *
    * @generated from rpc boxoffice.control.v1.WatchdogService.DeleteWatchdog
    */

@@ -84,9 +84,9 @@ export const DeleteWatchdogResponseSchema = /*@__PURE__*/
   messageDesc(file_boxoffice_control_v1_watchdog_service, 9);
 
 /**
- * Timers on the condition of rooms. None of it needs credit.
+ * Timers on the condition of rooms. None of these methods needs credit.
  *
- * A watchdog fires once, however many processes of the service run, and survives their restarts.
+ * A watchdog fires once, however many processes run the service, and survives their restarts.
  *
  * @generated from service boxoffice.control.v1.WatchdogService
  */
