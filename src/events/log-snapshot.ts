@@ -37,13 +37,14 @@ const ATTEMPTS = 50;
 /** Leaves `reader` in a transaction with the snapshot. */
 async function openSnapshot(db: Pool, reader: Tx, tenant: TenantId): Promise<Place> {
   await reader.query('rollback; begin isolation level repeatable read read only');
-  const { rows } = await reader.query<{ isNumbered: boolean; snapshot: string }>(
-    `select not exists (select from unnumbered_events where tenant_id = $1) as "isNumbered",
-            pg_export_snapshot() as snapshot`,
-    [tenant],
-  );
-  const { isNumbered, snapshot } = rows[0]!;
-  return isNumbered ? findNewestPlace(reader, tenant) : numberIn(db, snapshot, tenant);
+  const { rows } = await reader.query<{ snapshot: string | null }>({
+    name: 'export-log-snapshot',
+    text: `select case when exists (select from unnumbered_events where tenant_id = $1)
+                       then pg_export_snapshot() end as snapshot`,
+    values: [tenant],
+  });
+  const { snapshot } = rows[0]!;
+  return snapshot === null ? findNewestPlace(reader, tenant) : numberIn(db, snapshot, tenant);
 }
 
 /** Number the events that `snapshot` shows without a number; returns the place after them. */

@@ -56,12 +56,16 @@ export class Metrics {
     name: 'boxoffice_listener_lag_events',
     help: 'Events that a listener has not handled yet, over all tenants.',
     labelNames: ['listener'],
+    // Every process measures the whole deployment.
+    aggregator: 'max',
     registers: [this.registry],
   });
   readonly listenerLagSeconds = new Gauge({
     name: 'boxoffice_listener_lag_seconds',
     help: 'Age of the oldest event that a listener has not handled yet.',
     labelNames: ['listener'],
+    // Every process measures the whole deployment.
+    aggregator: 'max',
     registers: [this.registry],
   });
   readonly sightingsDropped = new Counter({
