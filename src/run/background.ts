@@ -5,7 +5,8 @@
  * process that dies loses nothing.
  */
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
-import { type Repeating, repeat } from '../base/lib/repeat.ts';
+import type { Pool } from '../base/db/pool.ts';
+import { repeat } from '../base/lib/repeat.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { sweepParticipants } from '../control/rooms/sweep-participants.ts';
 import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
@@ -86,9 +87,12 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-export async function startBackground(deps: Deps, ratesFile: string | undefined): Promise<Background> {
-  // Register listeners first: none may miss an event that is appended from now on.
-  for (const listener of LISTENERS) await upsertListener(deps.db, listener);
+/** From here on no listener misses an event. Call it before the service accepts requests. */
+export async function registerListeners(db: Pool): Promise<void> {
+  for (const listener of LISTENERS) await upsertListener(db, listener);
+}
+
+export function startBackground(deps: Deps, ratesFile: string | undefined): Background {
   const running = jobsOf(deps, ratesFile).flatMap(({ name, everySeconds, turn, lanes = 1, wokenBy }) =>
     Array.from({ length: lanes }, () => ({
       wokenBy,
@@ -102,7 +106,7 @@ export async function startBackground(deps: Deps, ratesFile: string | undefined)
   return {
     wakeTopUps: () => wake('top-ups'),
     stop: async () => {
-      await Promise.all(running.map(({ loop }: { loop: Repeating }) => loop.stop()));
+      await Promise.all(running.map(({ loop }) => loop.stop()));
     },
   };
 }

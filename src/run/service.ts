@@ -29,7 +29,7 @@ import { openProvider, type Provider } from '../money/payments/provider.ts';
 import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
-import { type Background, startBackground } from './background.ts';
+import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 
 export type ServiceConfig = Pick<
@@ -128,6 +128,7 @@ async function open(
   let background: Background | undefined;
   const deps = makeDeps(config, db, log, provider, () => background?.wakeTopUps(), chargeLimits);
   await turnSigningKeys(db, deps.box);
+  await registerListeners(db);
   deps.metrics.watchPool(db);
   const state = { stopping: false };
   const watched = watchProcess(deps, state);
@@ -151,7 +152,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = await startBackground(deps, config.ratesFile);
+  background = startBackground(deps, config.ratesFile);
 
   return {
     port: portOf(rest),
