@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from '../../../src/money/payments/cancel-attempt.ts';
 import { openProvider } from '../../../src/money/payments/provider.ts';
 import { runDueTopUp } from '../../../src/money/payments/run-top-up.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
+import { findAttempt, insertAttempt } from '../../../src/money/payments/top-up-attempts.sql.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { DECLINES_LATER, GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 
@@ -677,6 +680,45 @@ describe('a charge that the provider canceled', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', decline_code: null });
     expect((await kit.settingsOf(tenant)).last_top_up_error).toMatch(/\[canceled\]\.$/);
     expect((await db().query('select * from card_breakers')).rows).toEqual([]);
+  });
+
+  it('is found canceled without its event', async () => {
+    const tenant = await kit.toppedUp();
+    app.sandbox.control.fault(DROP);
+    const id = await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 });
+    const { customer_id } = await kit.settingsOf(tenant);
+    const intent = await app.stripe.paymentIntents.create({
+      amount: 2000,
+      currency: 'usd',
+      customer: customer_id!,
+      metadata: { tenant: tenant.id, attempt: id },
+    });
+    await app.stripe.paymentIntents.cancel(intent.id);
+    await db().query('update top_up_attempts set payment_id = $2, next_at = now() where id = $1', [
+      id,
+      intent.id,
+    ]);
+    await runDueTopUp(app.service.deps, app.service.deps.provider!);
+    expect(await kit.attemptsOf(tenant)).toMatchObject([{ id, state: 'canceled' }]);
+    expect(await kit.settingsOf(tenant)).toMatchObject({
+      last_top_up_error: expect.stringMatching(/\[canceled\]\.$/),
+      paused_hours: expect.closeTo(1, 1),
+    });
+  });
+
+  it('is closed once no usage is being charged, so that no other attempt is opened', async () => {
+    const tenant = await kit.toppedUp();
+    const attempt = (await findAttempt(db(), await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 })))!;
+    const { closed } = await inTransaction(db(), async (tx) => {
+      await lockAccount(tx, attempt.tenant);
+      const closed = inTransaction(db(), (other) => cancelAttempt(other, attempt, PAYMENT_CANCELED));
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      expect(await insertAttempt(tx, 'tu_00000000000000000000000000000005', attempt.tenant)).toBe(false);
+      return { closed };
+    });
+    expect(await closed).toEqual({ kind: 'auto_top_up', outcome: 'canceled' });
+    expect(await kit.attemptsOf(tenant)).toMatchObject([{ id: attempt.id, state: 'canceled' }]);
   });
 });
 
