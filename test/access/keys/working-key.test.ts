@@ -28,7 +28,10 @@ test('a key is retiring until its time', async () => {
   expect(key).toMatchObject({ retiresAt: at, revokedAt: null });
 });
 
-test.each(['0 seconds', '1 second'])('a key that retired %s ago has been revoked since then', async (elapsed) => {
-  const { key, at } = await readRetired(elapsed);
-  expect(key).toMatchObject({ retiresAt: null, revokedAt: at });
-});
+test.each(['0 seconds', '1 second'])(
+  'a key that retired %s ago has been revoked since then',
+  async (elapsed) => {
+    const { key, at } = await readRetired(elapsed);
+    expect(key).toMatchObject({ retiresAt: null, revokedAt: at });
+  },
+);
