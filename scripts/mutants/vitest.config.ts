@@ -1,5 +1,6 @@
 /** Runs the given test files against a mutant, in the given order, until the first failure. */
 import { writeSync } from 'node:fs';
+import type { SerializedError } from 'vitest';
 import { mergeConfig } from 'vitest/config';
 import {
   BaseSequencer,
@@ -21,7 +22,7 @@ class InOrder extends BaseSequencer {
   }
 }
 
-/** Reports each test as soon as it finishes, and files that fail to load with this mutant. */
+/** Reports each test as soon as it finishes, files that fail to load, and errors outside of any test. */
 class LineReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
     tell({
@@ -34,6 +35,11 @@ class LineReporter implements Reporter {
   onTestModuleEnd(module: TestModule): void {
     const errors = [module, ...module.children.allSuites()].flatMap((each) => each.errors());
     if (errors.length > 0) tell({ file: module.relativeModuleId, name: errors[0]!.message, failed: true });
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    const file = modules[0]?.relativeModuleId ?? 'no test file';
+    if (errors.length > 0) tell({ file, name: errors[0]!.message, failed: true });
   }
 }
 

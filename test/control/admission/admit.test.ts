@@ -212,7 +212,7 @@ describe('a user whose tokens have all expired', () => {
   });
 });
 
-describe('a shorter token after a longer one', () => {
+describe('a second token of a device', () => {
   const validUntil = async () => {
     const { participant } = await stage.control.call(ParticipantService.method.getParticipant, {
       room: 'lobby',
@@ -224,13 +224,29 @@ describe('a shorter token after a longer one', () => {
   test.each([
     ['renews', renewAdmission, {}],
     ['changes the role', upsertAdmission, { role: 'host', rank: 80 } as const],
-  ])('that %s hides neither the device nor the user while the first is valid', async (_, readmit, change) => {
+  ])(
+    'a shorter one that %s hides neither the device nor the user while the first is valid',
+    async (_, readmit, change) => {
+      const { db } = app.service.deps;
+      await upsertAdmission(db, admissionOf('ann'));
+      const first = await validUntil();
+      expect(first.devices).toStrictEqual([first.user]);
+      expect(await readmit(db, { ...admissionOf('ann'), ...change, lifetimeSeconds: 60 })).toBeDefined();
+      expect(await validUntil()).toStrictEqual(first);
+    },
+  );
+
+  test.each([
+    ['renews', renewAdmission, {}],
+    ['changes the role', upsertAdmission, { role: 'host', rank: 80 } as const],
+  ])('a longer one that %s keeps the device and the user longer', async (_, readmit, change) => {
     const { db } = app.service.deps;
-    await upsertAdmission(db, admissionOf('ann'));
+    await upsertAdmission(db, { ...admissionOf('ann'), lifetimeSeconds: 60 });
     const first = await validUntil();
-    expect(first.devices).toStrictEqual([first.user]);
-    expect(await readmit(db, { ...admissionOf('ann'), ...change, lifetimeSeconds: 60 })).toBeDefined();
-    expect(await validUntil()).toStrictEqual(first);
+    expect(await readmit(db, { ...admissionOf('ann'), ...change })).toBeDefined();
+    const second = await validUntil();
+    expect(second.devices).toStrictEqual([second.user]);
+    expect(second.user!.seconds - first.user!.seconds).toBeGreaterThanOrEqual(540n);
   });
 });
 

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
-
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
+import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -77,23 +77,24 @@ test.each([
 
 test.each([
   ['was lifted', async (stage: Stage) => void (await stage.control.call(unbanSubject, { subject: user }))],
-  ['has ended', (stage: Stage) => setBan(stage, `expires_at = now() - interval '1 second'`)],
+  ['has ended', (stage: Stage) => changeBan(stage, `expires_at = now() - interval '1 second'`)],
   // A user who is present after so long was admitted for another reason, such as a restored database.
-  ['is old', (stage: Stage) => setBan(stage, 'expires_at = null')],
+  ['is old', (stage: Stage) => changeBan(stage, `set_at = set_at - interval '1 hour'`)],
 ])('a ban that %s: the user stays', async (_, change) => {
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { subject: user });
   await change(stage);
   await enter(stage);
+  const { db } = app.service.deps;
+  expect(await findBrokenBans(db, { seconds: 30, limit: 100 })).toEqual([]);
   await reapplyNewBans(app.service.deps);
   expect(await bobOf(stage)).toMatchObject({ reason: null, epoch: 0 });
 });
 
 /** An old ban. */
-async function setBan(stage: Stage, change: string): Promise<void> {
+async function changeBan(stage: Stage, change: string): Promise<void> {
   await app.service.deps.db.query(
-    `update bans set created_at = created_at - interval '1 hour', set_at = set_at - interval '1 hour', ${change}
-      where tenant_id = $1`,
+    `update bans set created_at = created_at - interval '1 hour', ${change} where tenant_id = $1`,
     [idOf(stage.tenant)],
   );
 }

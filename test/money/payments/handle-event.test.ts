@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
 import type { TestTenant } from '../../support/service.ts';
@@ -167,6 +167,17 @@ describe('deliveries', () => {
     expect(await sweep()).toBeGreaterThanOrEqual(2);
     expect(await postingsOf(tenant)).toEqual([{ kind: 'top_up', amount: 20_000_000 }]);
     expect(await sweep()).toBe(0);
+  });
+
+  it('are looked for seven days back by the first sweep', async () => {
+    await db().query('delete from provider_cursor');
+    const { stripe } = app;
+    const list = vi.spyOn(stripe.events, 'list');
+    const sevenDaysAgo = Date.now() / 1000 - 7 * 86_400;
+    await sweepEvents(app.service.deps, { ...app.service.deps.provider!, stripe });
+    const since = list.mock.calls.map(([query]) => (query!.created as { gte: number }).gte);
+    list.mockRestore();
+    expect(since).toEqual([expect.closeTo(sevenDaysAgo, -2)]);
   });
 
   it('may be swept by two processes at once', async () => {

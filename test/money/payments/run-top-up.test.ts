@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from '../../../src/money/payments/cancel-attempt.ts';
 import { openProvider } from '../../../src/money/payments/provider.ts';
 import { runDueTopUp } from '../../../src/money/payments/run-top-up.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
+import { findAttempt, insertAttempt } from '../../../src/money/payments/top-up-attempts.sql.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import type { TestTenant } from '../../support/service.ts';
 import { DECLINES_LATER, GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 
 const kit = usePayments();
@@ -634,6 +638,7 @@ describe('a card that is gone', () => {
     const { tenant: shown } = await kit.billing(tenant);
     expect(shown.has_card).toBe(false);
     expect(shown.last_top_up_error).toMatch(/\[card_unusable\]\.$/);
+    expect((await kit.settingsOf(tenant)).customer_id).not.toBeNull();
     await kit.spend(tenant, 1);
     expect(await kit.attemptsOf(tenant)).toHaveLength(1);
   });
@@ -653,6 +658,24 @@ describe('a card that is gone', () => {
     expect((await kit.billing(tenant)).tenant.has_card).toBe(true);
   });
 });
+
+/** An attempt that is due, whose charge was still processing at the last request and was then canceled. */
+async function canceledCharge(tenant: TestTenant): Promise<{ id: string; intent: string }> {
+  const id = await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 });
+  const { customer_id } = await kit.settingsOf(tenant);
+  const intent = await app.stripe.paymentIntents.create({
+    amount: 2000,
+    currency: 'usd',
+    customer: customer_id!,
+    metadata: { tenant: tenant.id, attempt: id },
+  });
+  await app.stripe.paymentIntents.cancel(intent.id);
+  await db().query('update top_up_attempts set payment_id = $2, next_at = now() where id = $1', [
+    id,
+    intent.id,
+  ]);
+  return { id, intent: intent.id };
+}
 
 describe('a charge that the provider canceled', () => {
   it('is not a decline of the card', async () => {
@@ -677,6 +700,52 @@ describe('a charge that the provider canceled', () => {
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', decline_code: null });
     expect((await kit.settingsOf(tenant)).last_top_up_error).toMatch(/\[canceled\]\.$/);
     expect((await db().query('select * from card_breakers')).rows).toEqual([]);
+  });
+
+  it('is found canceled without its event', async () => {
+    const tenant = await kit.toppedUp();
+    app.sandbox.control.fault(DROP);
+    const { id } = await canceledCharge(tenant);
+    await runDueTopUp(app.service.deps, app.service.deps.provider!);
+    expect(await kit.finished(tenant)).toMatchObject({ id, state: 'canceled' });
+    expect(await kit.settingsOf(tenant)).toMatchObject({
+      last_top_up_error: expect.stringMatching(/\[canceled\]\.$/),
+      paused_hours: expect.closeTo(1, 1),
+    });
+  });
+
+  it('is looked up again after an error, and not sent again', async () => {
+    const tenant = await kit.toppedUp();
+    app.sandbox.control.fault(DROP);
+    const { id, intent } = await canceledCharge(tenant);
+    app.sandbox.control.fault({
+      effect: 'fail_500',
+      method: 'GET',
+      path: '/v1/payment_intents/*',
+      count: 50,
+    });
+    await runDueTopUp(app.service.deps, app.service.deps.provider!);
+    const attempt = async () => (await kit.attemptsOf(tenant))[0]!;
+    await expect.poll(async () => (await attempt()).sends).toBe(2);
+    expect(await attempt()).toMatchObject({ id, state: 'unknown', payment_id: intent });
+    app.sandbox.control.clearFaults();
+    expect(await kit.finished(tenant)).toMatchObject({ id, state: 'canceled' });
+    expect(await kit.topUpIntents(tenant)).toHaveLength(1);
+  });
+
+  it('is closed once no usage is being charged, so that no other attempt is opened', async () => {
+    const tenant = await kit.toppedUp();
+    const attempt = (await findAttempt(db(), await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 })))!;
+    const { closed } = await inTransaction(db(), async (tx) => {
+      await lockAccount(tx, attempt.tenant);
+      const closed = inTransaction(db(), (other) => cancelAttempt(other, attempt, PAYMENT_CANCELED));
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      expect(await insertAttempt(tx, 'tu_00000000000000000000000000000005', attempt.tenant)).toBe(false);
+      return { closed };
+    });
+    expect(await closed).toEqual({ kind: 'auto_top_up', outcome: 'canceled' });
+    expect(await kit.attemptsOf(tenant)).toMatchObject([{ id: attempt.id, state: 'canceled' }]);
   });
 });
 

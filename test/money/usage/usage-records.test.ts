@@ -90,6 +90,7 @@ describe('sortById', () => {
     ['one', ['relay-7']],
     ['each the beginning of the next', ['aaaa', 'aaa', 'aa', 'a']],
     ['of 1 and of 200 characters', ['z', 'a'.repeat(200), 'a']],
+    ['with the smallest byte beside an end', ['a\u0001', 'a']],
     ['with the largest bytes that UTF-8 has', ['\u{10ffff}a', '\u{10ffff}', '\u007f']],
   ])('sorts ids: %s', (_what, ids: string[]) => {
     expect(idsInOrder(withIds(ids))).toStrictEqual([...ids].sort(byBytes));

@@ -2,15 +2,18 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { useDatabase } from '../../support/database.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { type Outcome, runAdmin } from './support.ts';
 
 const app = useService();
 const db = () => app.service.deps.db;
 
-function verify(...args: string[]): Promise<Outcome> {
+const verify = (...args: string[]) => verifyDatabase(db().options.connectionString!, ...args);
+
+function verifyDatabase(url: string, ...args: string[]): Promise<Outcome> {
   const env = {
-    DATABASE_URL: db().options.connectionString!,
+    DATABASE_URL: url,
     STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
     STRIPE_WEBHOOK_SECRET: 'whsec_of_nobody',
     STRIPE_API_BASE: app.sandbox.url,
@@ -206,6 +209,18 @@ async function takeAwayAllGuards(): Promise<void> {
     alter table usage_records disable trigger all;
   end $$`);
 }
+
+describe('verify of a new database', () => {
+  const database = useDatabase();
+
+  it('counts nothing', async () => {
+    expect(await verifyDatabase(database.url)).toMatchObject({
+      code: 0,
+      out: 'ok: 0 tenants, 0 postings, 0 records\n',
+      err: '',
+    });
+  });
+});
 
 describe('verify', () => {
   const tenants = new Map<string, TestTenant>();
