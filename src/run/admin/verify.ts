@@ -20,7 +20,6 @@ import {
   measureLedger,
   readCharges,
 } from '../../money/audit/verify.sql.ts';
-import { openProvider } from '../../money/payments/provider.ts';
 import type { Config } from '../config.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase, withSnapshot } from './database.ts';
@@ -54,7 +53,7 @@ export function verifyCommand(program: Command): void {
     )
     .action(async ({ payments = false, json }: { payments?: boolean } & JsonOption, command: Command) => {
       await withDatabase(async (connected) => {
-        const stripe = payments ? requireStripe(connected.config, command) : undefined;
+        const stripe = payments ? await requireStripe(connected.config, command) : undefined;
         const findings: Findings = { differences: [], more: false };
         const size = await findDifferences(connected, stripe, findings);
         if (json) printFindingsJson(findings, size);
@@ -89,8 +88,10 @@ interface Findings {
   more: boolean;
 }
 
-function requireStripe(config: Config, command: Command): Stripe {
+/** Loads the client of the provider only here: it takes longer than most commands. */
+async function requireStripe(config: Config, command: Command): Promise<Stripe> {
   if (!config.stripeSecretKey) command.error('error: --payments needs STRIPE_SECRET_KEY');
+  const { openProvider } = await import('../../money/payments/provider.ts');
   return openProvider({
     secretKey: config.stripeSecretKey,
     webhookSecrets: [],
