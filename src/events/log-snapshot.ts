@@ -1,10 +1,13 @@
 /** Read the database as of one place in a tenant's log. */
 import type { Pool, Tx } from '../base/db/pool.ts';
-import { repeatOnConflict } from '../base/db/transaction.ts';
+import { repeatOnConflict, transactOnce } from '../base/db/transaction.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import { appendNumberedEvents } from './append-events.sql.ts';
 import type { Place } from './event.ts';
 import { findNewestPlace } from './events.sql.ts';
+
+/** The log of a busy tenant moves every few milliseconds. */
+const ATTEMPTS = 50;
 
 /**
  * Run `read` on one snapshot of the database, which holds what the events up to `place` tell and nothing that
@@ -32,8 +35,6 @@ export async function inLogSnapshot<T>(
   }
 }
 
-const ATTEMPTS = 50;
-
 /** Leaves `reader` in a transaction with the snapshot. */
 async function openSnapshot(db: Pool, reader: Tx, tenant: TenantId): Promise<Place> {
   await reader.query('rollback; begin isolation level repeatable read read only');
@@ -48,21 +49,14 @@ async function openSnapshot(db: Pool, reader: Tx, tenant: TenantId): Promise<Pla
 }
 
 /** Number the events that `snapshot` shows without a number; returns the place after them. */
-async function numberIn(db: Pool, snapshot: string, tenant: TenantId): Promise<Place> {
-  const tx = await db.connect();
-  let broken: Error | undefined;
-  try {
-    await tx.query(`begin isolation level repeatable read; set transaction snapshot '${snapshot}'`);
+function numberIn(db: Pool, snapshot: string, tenant: TenantId): Promise<Place> {
+  const number = async (tx: Tx) => {
     await appendNumberedEvents(tx, tenant, []);
-    const place = await findNewestPlace(tx, tenant);
-    await tx.query('commit');
-    return place;
-  } catch (error) {
-    await tx.query('rollback').catch((fault: Error) => {
-      broken = fault;
-    });
-    throw error;
-  } finally {
-    tx.release(broken);
-  }
+    return findNewestPlace(tx, tenant);
+  };
+  return transactOnce(
+    db,
+    number,
+    `begin isolation level repeatable read; set transaction snapshot '${snapshot}'`,
+  );
 }

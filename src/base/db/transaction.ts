@@ -23,7 +23,7 @@ const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresq
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tracer.startActiveSpan('transaction', SPAN, (span) =>
-    traced(span, () => repeatOnConflict(() => once(pool, work))),
+    traced(span, () => repeatOnConflict(() => transactOnce(pool, work))),
   );
 }
 
@@ -58,11 +58,12 @@ export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATT
   }
 }
 
-async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** Run `work` in one transaction and commit it, without a repetition. `begin` may choose isolation and snapshot. */
+export async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin = 'begin'): Promise<T> {
   const tx = await pool.connect();
   let broken: Error | undefined;
   try {
-    await tx.query('begin');
+    await tx.query(begin);
     const result = await work(tx);
     await tx.query('commit');
     return result;

@@ -15,9 +15,17 @@ type CreditState = Pick<Tenant, 'status' | 'exempt'> & {
   readonly balance: bigint;
 };
 
-/** The event of a balance that fell to zero or rose above it; `undefined`: neither. */
+/** Whether a balance fell to zero or rose above it. */
+export function isCreditChange(
+  before: Pick<CreditState, 'balance'>,
+  after: Pick<CreditState, 'balance'>,
+): boolean {
+  return before.balance > 0n !== after.balance > 0n;
+}
+
+/** The event of a credit change; `undefined`: it is none. */
 export function creditChanged(before: CreditState, after: CreditState): NewEvent | undefined {
-  if (before.balance > 0n === after.balance > 0n) return undefined;
+  if (!isCreditChange(before, after)) return undefined;
   const type = after.balance > 0n ? 'credit_restored' : 'credit_spent';
   const subject: CreditChange = { balance: `${after.balance}`, admitted: admits(after, after.balance) };
   return { type, roomUid: null, subject };

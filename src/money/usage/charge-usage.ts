@@ -10,6 +10,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
+import { isCreditChange } from '../ledger/credit-events.ts';
 import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
@@ -166,7 +167,7 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
   const accounts = await appendPostings(tx, posted.map(postingOf));
   for (const [index, account] of accounts.entries()) {
     if (!account.exempt && (await requestTopUpIfBelow(tx, account))) topUpRequested = true;
-    if (account.balance > 0n !== posted[index]!.account.balance > 0n) creditChanged.push(account.tenant);
+    if (isCreditChange(posted[index]!.account, account)) creditChanged.push(account.tenant);
   }
   return { topUpRequested, creditChanged };
 }
