@@ -35,6 +35,7 @@ export const FAILURES = {
   watchdog_over: 'watchdog does not wait any more',
   idempotency_key_reused: 'invalid request: idempotency_key was used for another request',
   immutable_field: 'invalid request: this field cannot be changed',
+  quota_exceeded: 'limit reached',
   too_many_streams: 'too many open streams',
   status_change_refused: 'tenant status cannot change that way',
   would_stop_service:

@@ -1,6 +1,7 @@
 /** Authenticates callers by API key. Source: specification 5. Every failure gives the same message. */
 
 import { Failure } from '../../base/failure.ts';
+import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
@@ -17,6 +18,8 @@ export interface KeyDeps extends EventDeps {
 
 export interface AuthenticatedCaller extends Caller {
   readonly tenantStatus: TenantStatus;
+  /** As an operator changed them; read them with `limitOf()`. */
+  readonly tenantLimits: LimitOverrides | null;
   readonly ceiling: KeyCeiling;
 }
 
@@ -51,6 +54,7 @@ export async function authenticateKey(
     keyId: key.id,
     kind: key.kind,
     tenantStatus: key.status,
+    tenantLimits: key.limits,
     ceiling: key.ceiling,
   };
 }

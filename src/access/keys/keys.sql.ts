@@ -1,5 +1,6 @@
 /** SQL of `api_keys`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
+import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../rights/key-ceiling.ts';
 import { type ApiKey, isKeyId, type KeyKind, type NewKey } from './api-key.ts';
@@ -16,6 +17,8 @@ export interface KeyInUse {
   readonly kind: KeyKind;
   readonly hash: Buffer;
   readonly status: TenantStatus;
+  /** As an operator changed them. */
+  readonly limits: LimitOverrides | null;
   readonly ceiling: KeyCeiling;
 }
 
@@ -26,15 +29,15 @@ export async function findWorkingKeys(
 ): Promise<ReadonlyMap<string, KeyInUse>> {
   const { rows } = await db.query<Omit<KeyInUse, 'ceiling'> & KeyCeiling>({
     name: 'find-working-keys',
-    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, ${CEILING_COLUMNS}
+    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, t.limits, ${CEILING_COLUMNS}
              from api_keys k join tenants t on t.id = k.tenant_id
             where k.id = any($1) and ${IS_WORKING}`,
     values: [ids],
   });
   return new Map(
-    rows.map(({ id, tenant, kind, hash, status, ...ceiling }) => [
+    rows.map(({ id, tenant, kind, hash, status, limits, ...ceiling }) => [
       id,
-      { id, tenant, kind, hash, status, ceiling },
+      { id, tenant, kind, hash, status, limits, ceiling },
     ]),
   );
 }

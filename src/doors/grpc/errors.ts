@@ -55,6 +55,7 @@ const MEANING = {
   watchdog_over: { code: FAILED_PRECONDITION, reason: 'WATCHDOG_OVER' },
   idempotency_key_reused: { code: INVALID_ARGUMENT, reason: 'IDEMPOTENCY_KEY_REUSED' },
   immutable_field: { code: INVALID_ARGUMENT, reason: 'IMMUTABLE_FIELD' },
+  quota_exceeded: { code: FAILED_PRECONDITION, reason: 'QUOTA_EXCEEDED' },
   too_many_streams: { code: status.UNAVAILABLE, reason: 'TOO_MANY_STREAMS' },
   status_change_refused: { code: FAILED_PRECONDITION, reason: 'STATUS_CHANGE_REFUSED' },
   would_stop_service: { code: FAILED_PRECONDITION, reason: 'WOULD_STOP_SERVICE' },

@@ -30,6 +30,7 @@ export const STATUS = {
   watchdog_over: 409,
   idempotency_key_reused: 400,
   immutable_field: 400,
+  quota_exceeded: 409,
   too_many_streams: 429,
   status_change_refused: 409,
   would_stop_service: 409,

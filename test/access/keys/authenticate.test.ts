@@ -19,6 +19,7 @@ describe('authenticateKey', () => {
     const caller = {
       tenant: parseTenantId(tenant.id),
       tenantStatus: 'pending',
+      tenantLimits: null,
       ceiling: DEFAULT_CEILING,
     };
     expect(await callerWith(tenant.key)).toStrictEqual({ ...caller, keyId: tenant.keyId, kind: 'backend' });

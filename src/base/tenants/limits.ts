@@ -1,0 +1,56 @@
+/**
+ * What one tenant may hold or do at once, so that no tenant takes what the others need.
+ *
+ * A tenant that never paid has small limits, because anyone can sign up. An operator may change each limit
+ * of one tenant (`npm run admin -- tenants limits`). Documented in `docs/limits.md`.
+ */
+import { Failure } from '../failure.ts';
+import type { TenantStatus } from './tenant.ts';
+
+interface TenantLimit {
+  /** While the tenant never paid. */
+  readonly pending: number;
+  /** From the first payment on. */
+  readonly active: number;
+  /** What is counted, as messages name it. */
+  readonly unit: string;
+}
+
+export const TENANT_LIMITS = {
+  event_streams: { pending: 5, active: 100, unit: 'open event streams' },
+  calls_in_flight: { pending: 8, active: 8, unit: 'calls at the same time' },
+  key_requests_per_minute: { pending: 1_200, active: 60_000, unit: 'requests a minute with one API key' },
+  checkouts_per_hour: { pending: 60, active: 60, unit: 'checkouts an hour' },
+  api_keys: { pending: 10, active: 100, unit: 'live API keys' },
+  device_credentials: { pending: 100, active: 1_000, unit: 'live device credentials' },
+  rooms: { pending: 1_000, active: 10_000, unit: 'live rooms' },
+  room_watchdogs: { pending: 2, active: 20, unit: 'watchdogs of one room' },
+  watchdogs: { pending: 1_000, active: 10_000, unit: 'watchdogs' },
+  bans: { pending: 1_000, active: 10_000, unit: 'bans' },
+} as const satisfies Record<string, TenantLimit>;
+
+export type LimitName = keyof typeof TENANT_LIMITS;
+
+/** What an operator changed for one tenant. */
+export type LimitOverrides = Readonly<Partial<Record<LimitName, number>>>;
+
+/** What decides about the limits of one tenant. */
+export interface LimitedTenant {
+  readonly status: TenantStatus;
+  /** `null`: an operator changed nothing. */
+  readonly limits: LimitOverrides | null;
+}
+
+export function limitOf({ status, limits }: LimitedTenant, name: LimitName): number {
+  return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
+}
+
+/** Fails with `quota_exceeded` if the tenant already holds as many as it may. */
+export function assertBelowLimit(tenant: LimitedTenant, name: LimitName, held: number): void {
+  const max = limitOf(tenant, name);
+  if (held < max) return;
+  throw new Failure('quota_exceeded', {
+    message: `limit reached: at most ${max} ${TENANT_LIMITS[name].unit}`,
+    metadata: { limit: name, max: String(max) },
+  });
+}
