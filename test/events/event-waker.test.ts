@@ -107,8 +107,12 @@ describe('wait', () => {
 
   test('an event between two waits is not missed', async () => {
     const tenant = await makeTenant(database.pool);
-    await waker.wait(tenant, 0n, NEVER, 50);
+    // Waits while the connection is opened, because an idle waker closes it.
+    const gone = new AbortController();
+    const waiting = waker.wait(tenant, 0n, gone.signal, LONG_MS);
     await untilListening(1);
+    gone.abort();
+    await waiting;
     for (let seq = 1n; seq <= 20n; seq += 1n) {
       await appendEvent(tenant);
       waker.wake(tenant);
@@ -206,8 +210,7 @@ describe('wake', () => {
 
   test('a tenant whose events cannot be numbered delays no other', async () => {
     const [broken, free] = [await makeTenant(database.pool), await makeTenant(database.pool)];
-    const other = another();
-    await other.wait(free, 0n, NEVER, 50);
+    const waiting = another().wait(free, 0n, NEVER, LONG_MS);
     await untilListening(1);
     await appendEvent(broken);
     // Its next number is taken.
@@ -215,7 +218,7 @@ describe('wake', () => {
     for (const tenant of [broken, free]) await appendUnnumbered(tenant);
     waker.wake(broken);
     waker.wake(free);
-    expect(await other.wait(free, 0n, NEVER, LONG_MS)).toBe(1n);
+    expect(await waiting).toBe(1n);
   });
 
   test('without a database, no waiter fails', async () => {
