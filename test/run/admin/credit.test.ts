@@ -4,11 +4,12 @@ import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { displayMicros } from '../../../src/money/amount.ts';
 import { parseDollars } from '../../../src/run/admin/arguments.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { runAdmin } from './support.ts';
+import { runAdmin, spawnAdmin } from './support.ts';
 
 const app = useService();
 const db = () => app.service.deps.db;
-const admin = (...args: string[]) => runAdmin({ DATABASE_URL: db().options.connectionString! }, ...args);
+const env = () => ({ DATABASE_URL: db().options.connectionString! });
+const admin = (...args: string[]) => runAdmin(env(), ...args);
 
 async function entriesOf(tenant: TestTenant) {
   const answer = await app.request('GET', '/v1/billing', { key: tenant.key });
@@ -63,7 +64,7 @@ describe('credit adjust', () => {
   it('posts once for the same id, even concurrently', async () => {
     const tenant = await app.signUp();
     const args = ['credit', 'adjust', tenant.id, '5', '--reason', 'a gift', '--id', 'gift', '--json'];
-    const outcomes = await Promise.all([admin(...args), admin(...args), admin(...args)]);
+    const outcomes = await Promise.all(Array.from({ length: 3 }, () => spawnAdmin(env(), ...args)));
     expect(outcomes.map((each) => each.code)).toEqual([0, 0, 0]);
     expect(outcomes.map((each) => each.json.posted).sort()).toEqual([false, false, true]);
     expect((await entriesOf(tenant)).balance).toBe(5_000_000);

@@ -7,7 +7,7 @@ import { openPool } from '../../../src/base/db/pool.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { type Embedded, startEmbedded } from '../../../src/run/embedded-postgres/embedded-postgres.ts';
 import { databaseUrl } from '../../support/database.ts';
-import { runAdmin } from './support.ts';
+import { runAdmin, spawnAdmin } from './support.ts';
 
 const NOWHERE = 'postgres://somebody:a-password@127.0.0.1:1/boxoffice';
 
@@ -19,7 +19,7 @@ describe('a command line', () => {
     ],
     [['credit', 'adjust', '--help'], /<amount>[\s\S]+--json[\s\S]+--reason <text>/],
   ])('%s explains itself', async (args, text) => {
-    expect(await runAdmin({}, ...args)).toMatchObject({ code: 0, out: expect.stringMatching(text), err: '' });
+    expect(await spawnAdmin({}, ...args)).toMatchObject({ code: 0, out: expect.stringMatching(text), err: '' });
   });
 
   it.each([[[]], [['tenants']], [['dance']], [['tenants', 'list', 'all']], [['verify', '--quickly']]])(
@@ -34,7 +34,7 @@ describe('a command line', () => {
   );
 
   it('reports a wrong setting', async () => {
-    const refused = await runAdmin({ DATABASE_URL: 'mysql://somebody:a-password@db/' }, 'verify');
+    const refused = await spawnAdmin({ DATABASE_URL: 'mysql://somebody:a-password@db/' }, 'verify');
     expect(refused).toMatchObject({ code: 2, out: '', err: 'DATABASE_URL must be a postgres:// address\n' });
   });
 
@@ -44,7 +44,7 @@ describe('a command line', () => {
   });
 
   it('says in one line, and without a password, that there is no database', async () => {
-    const failed = await runAdmin({ DATABASE_URL: NOWHERE }, 'tenants', 'list');
+    const failed = await spawnAdmin({ DATABASE_URL: NOWHERE }, 'tenants', 'list');
     expect(failed).toMatchObject({
       code: 1,
       out: '',
@@ -85,9 +85,9 @@ describe('the embedded database', () => {
 
   it('can be used with a running service, and alone', async () => {
     const env = { DATA_DIR: dataDir };
-    expect((await runAdmin(env, 'rates', 'show', '--json')).json).toMatchObject({ version: 1 });
+    expect((await spawnAdmin(env, 'rates', 'show', '--json')).json).toMatchObject({ version: 1 });
     await embedded.stop();
-    expect(await runAdmin(env, 'verify')).toMatchObject({
+    expect(await spawnAdmin(env, 'verify')).toMatchObject({
       code: 0,
       out: 'ok: 0 tenants, 0 postings, 0 records\n',
       err: '',
