@@ -19,7 +19,11 @@ describe('a command line', () => {
     ],
     [['credit', 'adjust', '--help'], /<amount>[\s\S]+--json[\s\S]+--reason <text>/],
   ])('%s explains itself', async (args, text) => {
-    expect(await spawnAdmin({}, ...args)).toMatchObject({ code: 0, out: expect.stringMatching(text), err: '' });
+    expect(await spawnAdmin({}, ...args)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(text),
+      err: '',
+    });
   });
 
   it.each([[[]], [['tenants']], [['dance']], [['tenants', 'list', 'all']], [['verify', '--quickly']]])(
