@@ -41,6 +41,7 @@ export const FAILURES = {
   would_stop_service:
     "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",
   too_many_signups: 'too many signups from this address',
+  too_many_checkouts: 'too many checkouts',
   too_many_joins: 'too many joins with this credential',
   too_many_failed_keys: 'too many failed api keys from this address',
   provider_error: 'payment provider error',

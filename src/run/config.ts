@@ -53,6 +53,10 @@ export interface Config {
   /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
   readonly signupCheckoutCents: number;
+  /** From all addresses together. */
+  readonly signupsPerHour: number;
+  /** Of all tenants together. */
+  readonly checkoutsPerSecond: number;
   readonly billingRounding: Rounding;
   readonly logLevel: LogLevel;
   readonly production: boolean;
@@ -95,6 +99,15 @@ export function readConfig(env: Env): Config {
     ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
     trustProxy: readTrustProxy(env),
     signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
+    signupsPerHour: readInteger(env, 'SIGNUPS_PER_HOUR', 20_000, 1, 1_000_000),
+    // Stripe accepts 25 calls a second for each kind of object; the sandbox has no limit.
+    checkoutsPerSecond: readInteger(
+      env,
+      'CHECKOUTS_PER_SECOND',
+      payments === 'sandbox' ? 1_000 : 15,
+      1,
+      1_000,
+    ),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ['carry', 'per_record'], 'carry'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,

@@ -25,6 +25,7 @@ import { buildJoin, joinDoor } from '../doors/join/server.ts';
 import { buildOps, type Watched, watchProcess } from '../doors/ops/server.ts';
 import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
+import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
 import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
@@ -46,6 +47,8 @@ export type ServiceConfig = Pick<
   | 'ratesFile'
   | 'trustProxy'
   | 'signupCheckoutCents'
+  | 'signupsPerHour'
+  | 'checkoutsPerSecond'
   | 'billingRounding'
   | 'joinAddress'
   | 'joinOrigins'
@@ -221,7 +224,8 @@ export function makeDeps(
     ),
     keyLookups: new KeyLookups(db),
     failedKeys: new FailedKeys(db),
-    signupLimit: new SignupLimit(db),
+    signupLimit: new SignupLimit(db, config.signupsPerHour),
+    checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
     joinLimit: new JoinLimit(db),
     signer,
     box,

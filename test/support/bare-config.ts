@@ -17,6 +17,8 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     ratesFile: undefined,
     trustProxy: [],
     signupCheckoutCents: 2000,
+    signupsPerHour: 1_000_000,
+    checkoutsPerSecond: 1_000,
     billingRounding: 'carry',
     joinAddress: undefined,
     joinOrigins: [],

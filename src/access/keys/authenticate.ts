@@ -38,7 +38,8 @@ export async function authenticate(
 /**
  * The caller behind an `Authorization` header, with a working key of either kind.
  *
- * Fails with `invalid_api_key`; with `too_many_failed_keys` when the address has used up its wrong guesses.
+ * Fails with `invalid_api_key`; with `too_many_failed_keys` when too many wrong keys came from
+ * the address.
  */
 export async function authenticateKey(
   deps: KeyDeps,

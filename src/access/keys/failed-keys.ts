@@ -1,66 +1,58 @@
 /**
- * The budget of wrong keys per address, counted across all processes.
+ * The budgets of wrong keys, counted across all processes.
  *
- * A well-formed wrong key costs one look-up and one count. Once an address has used up its budget, this
- * process refuses it from memory until the window ends, without querying the database. Keys that worked here
- * before are still verified, even from a blocked address, so that a stranger behind a shared address cannot
- * lock out other callers.
+ * Every secret is verified first, so a correct one passes whatever others sent from its address. A wrong one
+ * is counted for its id and address, then for the address: a client that repeats one wrong key uses up its
+ * own budget and leaves its neighbours most of theirs. Whether the id exists changes nothing, so answers do
+ * not tell. While a budget is used up, this process answers from memory and counts no more.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
 
-const WRONG_KEYS_PER_WINDOW = 100;
+const WRONG_KEYS_PER_ID = 50;
+const WRONG_KEYS_PER_ADDRESS = 100;
 const WINDOW_SECONDS = 60;
-const KNOWN_KEYS_MAX = 10_000;
 
 export class FailedKeys {
   readonly #limit: RateLimit;
-  /** Blocked addresses, each with the end of its block in milliseconds of the monotonic clock. */
-  readonly #blocked = new Map<string, number>();
-  readonly #known = new Set<string>();
+  /** Used-up budgets, each with the end of its window in milliseconds of the monotonic clock. */
+  readonly #spent = new Map<string, number>();
 
   constructor(pool: Pool) {
-    this.#limit = new RateLimit(pool, {
-      name: 'failed_keys',
-      max: WRONG_KEYS_PER_WINDOW,
-      seconds: WINDOW_SECONDS,
-    });
+    this.#limit = new RateLimit(pool, { name: 'failed_keys', seconds: WINDOW_SECONDS });
   }
 
-  /** Throws `too_many_failed_keys` while the address is blocked. Never queries the database. */
-  refuseIfBlocked(address: string): void {
-    const network = networkOf(address);
-    const until = this.#blocked.get(network);
-    if (until === undefined) return;
-    const remaining = until - performance.now();
-    if (remaining > 0) throw new Failure('too_many_failed_keys', { retryAfter: Math.ceil(remaining / 1000) });
-    this.#blocked.delete(network);
+  /** Count one wrong key, and return how to refuse it: `invalid_api_key` or `too_many_failed_keys`. */
+  async count(address: string, id: string): Promise<Failure> {
+    const ofAddress = networkOf(address);
+    const ofId = `${ofAddress} ${id}`;
+    const waitMs =
+      this.#waitFor(ofAddress) ??
+      this.#waitFor(ofId) ??
+      (await this.#count(ofId, WRONG_KEYS_PER_ID)) ??
+      (await this.#count(ofAddress, WRONG_KEYS_PER_ADDRESS));
+    if (waitMs === undefined) return new Failure('invalid_api_key');
+    return new Failure('too_many_failed_keys', { retryAfter: Math.ceil(waitMs / 1000) });
   }
 
-  /** Count one wrong key. */
-  async count(address: string): Promise<void> {
-    const network = networkOf(address);
-    const waitMs = await this.#limit.count(network);
-    if (waitMs !== undefined) this.#block(network, waitMs);
+  /** Milliseconds until a budget that this process knows to be used up is full again. */
+  #waitFor(budget: string): number | undefined {
+    const waitMs = (this.#spent.get(budget) ?? 0) - performance.now();
+    return waitMs > 0 ? waitMs : undefined;
   }
 
-  /** Each new block drops the expired ones, so that memory holds at most one window's worth. */
-  #block(network: string, ms: number): void {
+  async #count(budget: string, max: number): Promise<number | undefined> {
+    const waitMs = await this.#limit.count(budget, max);
+    if (waitMs !== undefined) this.#remember(budget, performance.now() + waitMs);
+    return waitMs;
+  }
+
+  /** Each new entry drops the expired ones, so that memory holds at most one window's worth. */
+  #remember(budget: string, until: number): void {
     const now = performance.now();
-    for (const [other, until] of this.#blocked) if (until <= now) this.#blocked.delete(other);
-    this.#blocked.set(network, now + ms);
-  }
-
-  isKnown(keyId: string): boolean {
-    return this.#known.has(keyId);
-  }
-
-  /** Remember a key that just worked. Beyond KNOWN_KEYS_MAX, the oldest one is dropped. */
-  remember(keyId: string): void {
-    if (this.#known.has(keyId)) return;
-    if (this.#known.size >= KNOWN_KEYS_MAX) this.#known.delete(this.#known.values().next().value!);
-    this.#known.add(keyId);
+    for (const [other, end] of this.#spent) if (end <= now) this.#spent.delete(other);
+    this.#spent.set(budget, until);
   }
 }

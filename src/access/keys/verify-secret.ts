@@ -1,10 +1,9 @@
 /**
  * Verifies the secret of an API key or device credential.
  *
- * Every check queries the database, so a revoked key is refused at once in every process. Success is never
- * cached. Only malformed keys and blocked addresses are refused without a query.
+ * Every check queries the database, so a revoked key is refused at once in every process. Nothing is cached.
+ * Only malformed keys are refused without a query.
  */
-import { Failure } from '../../base/failure.ts';
 import { keyIdOf, secretMatches } from './api-key.ts';
 import type { FailedKeys } from './failed-keys.ts';
 
@@ -27,8 +26,8 @@ export function parseAuthorization(
 /**
  * Verifies a secret, and returns what `find` returned for its id.
  *
- * Fails with `invalid_api_key`, also for an unknown id; with `too_many_failed_keys` when the address has used
- * up its wrong guesses.
+ * Fails with `invalid_api_key`, also for an unknown id; with `too_many_failed_keys` when too many wrong ones
+ * came from the address.
  */
 export async function verifySecret<Found extends { readonly hash: Buffer }>(
   failedKeys: FailedKeys,
@@ -36,13 +35,7 @@ export async function verifySecret<Found extends { readonly hash: Buffer }>(
   address: string,
   find: (id: string) => Promise<Found | undefined>,
 ): Promise<Found> {
-  if (!failedKeys.isKnown(id)) failedKeys.refuseIfBlocked(address);
-
   const found = await find(id);
-  if (!secretMatches(plaintext, found?.hash) || !found) {
-    await failedKeys.count(address);
-    throw new Failure('invalid_api_key');
-  }
-  failedKeys.remember(id);
+  if (!secretMatches(plaintext, found?.hash) || !found) throw await failedKeys.count(address, id);
   return found;
 }

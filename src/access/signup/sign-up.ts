@@ -5,17 +5,16 @@ import { insertTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { microsOfCents } from '../../money/amount.ts';
-import { openCheckout } from '../../money/payments/open-checkout.ts';
-import type { PaymentsDeps } from '../../money/payments/provider.ts';
+import { type CheckoutDeps, openCheckout } from '../../money/payments/open-checkout.ts';
 import { newKey } from '../keys/api-key.ts';
 import type { KeyDeps } from '../keys/authenticate.ts';
 import { keyCreated } from '../keys/key-events.ts';
 import { insertKey } from '../keys/keys.sql.ts';
 import type { SignupLimit } from './signup-limit.ts';
 
-export interface SignupDeps extends PaymentsDeps, EventDeps {
+export interface SignupDeps extends CheckoutDeps, EventDeps {
   readonly signupLimit: SignupLimit;
-  readonly config: PaymentsDeps['config'] & KeyDeps['config'] & { readonly signupCheckoutCents: number };
+  readonly config: CheckoutDeps['config'] & KeyDeps['config'] & { readonly signupCheckoutCents: number };
 }
 
 export interface SignedUp {
@@ -48,7 +47,8 @@ export async function signUp(
 async function firstCheckout(deps: SignupDeps, tenant: TenantId): Promise<string> {
   if (!deps.provider) return '';
   try {
-    return await openCheckout(deps, tenant, microsOfCents(deps.config.signupCheckoutCents));
+    const payer = { id: tenant, status: 'pending', limits: null } as const;
+    return await openCheckout(deps, payer, microsOfCents(deps.config.signupCheckoutCents));
   } catch (error) {
     deps.log.warn({ err: error }, 'could not open a checkout at signup');
     return '';

@@ -43,10 +43,17 @@ function withoutPort(text: string): string {
  * Text that is not an address is returned as it is.
  */
 export function networkOf(address: string): string {
+  return ipv6NetworkOf(address, 64) ?? parseAddress(address) ?? withoutPort(address);
+}
+
+/** The network of the first `bits` (16 to 128) of an IPv6 address; `undefined` for any other text. */
+export function ipv6NetworkOf(address: string, bits: number): string | undefined {
   const canonical = parseAddress(address);
-  if (canonical === undefined) return withoutPort(address);
-  const parsed = ipaddr.parse(canonical);
-  if (parsed.kind() === 'ipv4') return canonical;
-  const groups = (parsed as ipaddr.IPv6).parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(':')}::/64`;
+  const parsed = canonical === undefined ? undefined : ipaddr.parse(canonical);
+  if (!(parsed instanceof ipaddr.IPv6)) return undefined;
+  const groups = parsed.parts.slice(0, Math.ceil(bits / 16));
+  // The last group may be in the network only in part.
+  const hostBits = groups.length * 16 - bits;
+  groups.push((groups.pop()! >> hostBits) << hostBits);
+  return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`;
 }

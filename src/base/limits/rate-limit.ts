@@ -1,31 +1,30 @@
 /** A rate limit, counted in a table that all processes share. The migrations create it. */
 import type pg from 'pg';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
 
 export class RateLimit {
-  readonly #limiter: RateLimiterPostgres;
+  readonly #counter: RateLimiterPostgres;
 
-  /** At most `max` per window of `seconds` for each key. `name` separates the limits in the table. */
-  constructor(pool: pg.Pool, { name, max, seconds }: { name: string; max: number; seconds: number }) {
-    this.#limiter = new RateLimiterPostgres({
+  /** A window of `seconds` begins with the first count of a key. `name` separates the limits in the table. */
+  constructor(pool: pg.Pool, { name, seconds }: { name: string; seconds: number }) {
+    this.#counter = new RateLimiterPostgres({
       storeClient: pool,
       storeType: 'pool',
       tableName: 'rate_limits',
       tableCreated: true,
       keyPrefix: name,
-      points: max,
       duration: seconds,
+      // The counter's own limit. Each count names the limit that it is compared with.
+      points: Number.MAX_SAFE_INTEGER,
     });
   }
 
-  /** Count one. Above the limit, returns the milliseconds left in the window; otherwise `undefined`. */
-  async count(key: string): Promise<number | undefined> {
-    try {
-      await this.#limiter.consume(key);
-      return undefined;
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      return refusal.msBeforeNext;
-    }
+  /**
+   * Count one. If the window has more than `max` now, returns the milliseconds until it ends; otherwise
+   * `undefined`.
+   */
+  async count(key: string, max: number): Promise<number | undefined> {
+    const { consumedPoints, msBeforeNext } = await this.#counter.penalty(key, 1);
+    return consumedPoints > max ? msBeforeNext : undefined;
   }
 }

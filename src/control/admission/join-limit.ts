@@ -10,12 +10,12 @@ export class JoinLimit {
   readonly #limit: RateLimit;
 
   constructor(pool: Pool) {
-    this.#limit = new RateLimit(pool, { name: 'join', max: JOINS_PER_MINUTE, seconds: MINUTE_SECONDS });
+    this.#limit = new RateLimit(pool, { name: 'join', seconds: MINUTE_SECONDS });
   }
 
   /** Count one join. Throws `too_many_joins` beyond the limit. */
   async count(credentialId: string): Promise<void> {
-    const waitMs = await this.#limit.count(credentialId);
+    const waitMs = await this.#limit.count(credentialId, JOINS_PER_MINUTE);
     if (waitMs !== undefined) throw new Failure('too_many_joins', { retryAfter: Math.ceil(waitMs / 1000) });
   }
 }

@@ -60,6 +60,7 @@ const MEANING = {
   status_change_refused: { code: FAILED_PRECONDITION, reason: 'STATUS_CHANGE_REFUSED' },
   would_stop_service: { code: FAILED_PRECONDITION, reason: 'WOULD_STOP_SERVICE' },
   too_many_signups: { code: status.UNAVAILABLE, reason: 'TOO_MANY_SIGNUPS' },
+  too_many_checkouts: { code: status.UNAVAILABLE, reason: 'TOO_MANY_CHECKOUTS' },
   too_many_joins: { code: status.UNAVAILABLE, reason: 'TOO_MANY_JOINS' },
   too_many_failed_keys: { code: status.UNAVAILABLE, reason: 'TOO_MANY_FAILED_KEYS' },
   provider_error: { code: status.UNAVAILABLE, reason: 'PROVIDER_ERROR' },

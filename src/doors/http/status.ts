@@ -35,6 +35,7 @@ export const STATUS = {
   status_change_refused: 409,
   would_stop_service: 409,
   too_many_signups: 429,
+  too_many_checkouts: 429,
   too_many_joins: 429,
   too_many_failed_keys: 429,
   provider_error: 502,

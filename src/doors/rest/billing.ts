@@ -82,14 +82,23 @@ function checkout(app: Http, deps: Deps): void {
         summary: 'Open a page on which credit is paid for',
         security,
         body: body({ amount_cents: Type.Integer({ minimum: TOP_UP_CENTS_MIN, maximum: TOP_UP_CENTS_MAX }) }),
-        response: answers({ 200: Type.Object({ checkout_url: Type.String() }) }, 400, 401, 403, 502, 503),
+        response: answers(
+          { 200: Type.Object({ checkout_url: Type.String() }) },
+          400,
+          401,
+          403,
+          429,
+          502,
+          503,
+        ),
       },
     },
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'archived', 'deleted');
       const amount = microsOfCents(request.body.amount_cents);
-      return { checkout_url: await openCheckout(deps, caller.tenant, amount) };
+      const { tenant: id, tenantStatus: status, tenantLimits: limits } = caller;
+      return { checkout_url: await openCheckout(deps, { id, status, limits }, amount) };
     },
   );
 }

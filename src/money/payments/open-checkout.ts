@@ -9,6 +9,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { centsOfMicros } from '../amount.ts';
+import type { CheckoutLimit, CheckoutPayer } from './checkout-limit.ts';
 import {
   advanceCheckout,
   findPaymentSettings,
@@ -25,9 +26,22 @@ import {
   requireProvider,
 } from './provider.ts';
 
-/** Returns the URL of the page. Fails with `payments_not_configured` or `provider_error`. */
-export async function openCheckout(deps: PaymentsDeps, tenant: TenantId, amount: bigint): Promise<string> {
+export interface CheckoutDeps extends PaymentsDeps {
+  readonly checkoutLimit: CheckoutLimit;
+}
+
+/**
+ * Returns the URL of the page. Fails with `payments_not_configured`, `too_many_checkouts` or
+ * `provider_error`.
+ */
+export async function openCheckout(
+  deps: CheckoutDeps,
+  payer: CheckoutPayer,
+  amount: bigint,
+): Promise<string> {
   const provider = requireProvider(deps.provider);
+  await deps.checkoutLimit.count(payer);
+  const { id: tenant } = payer;
   const id = newId('co');
   // Insert our row first: a payment for an unknown checkout is not ours.
   await insertCheckout(deps.db, { id, tenant, amount });

@@ -1,5 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { isWithin, networkOf, parseRange } from '../../../src/base/lib/address.ts';
+import { ipv6NetworkOf, isWithin, networkOf, parseRange } from '../../../src/base/lib/address.ts';
+
+describe('ipv6NetworkOf', () => {
+  test.each([
+    ['2001:db8:1:23ff::1', 48, '2001:db8:1::/48'],
+    ['2001:db8:1:23ff::1', 56, '2001:db8:1:2300::/56'],
+    ['2001:db8:1:23ff::1', 64, '2001:db8:1:23ff::/64'],
+    ['192.0.2.1', 56, undefined],
+    ['::ffff:192.0.2.1', 48, undefined],
+    ['unknown', 48, undefined],
+  ])('%s has the /%i %s', (address, bits, network) => {
+    expect(ipv6NetworkOf(address, bits)).toBe(network);
+  });
+});
 
 describe('networkOf', () => {
   test.each([

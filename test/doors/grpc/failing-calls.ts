@@ -18,7 +18,6 @@ import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { nameOf } from '../../../scripts/make-error-docs.ts';
-import { Failure } from '../../../src/base/failure.ts';
 import type { TestService } from '../../support/service.ts';
 import { type Fields, VALID, type Way, type WorldName, type Worlds } from './conditions.ts';
 import { makeWorld, type World, type WorldOptions } from './world.ts';
@@ -86,8 +85,9 @@ export function useCalls(app: TestService): Calls {
       `failed_keys:${BLOCKED_ADDRESS}`,
       Date.now() + 3_600_000,
     ]);
-    await failedKeys.count(BLOCKED_ADDRESS);
-    expect(() => failedKeys.refuseIfBlocked(BLOCKED_ADDRESS)).toThrow(Failure);
+    expect(await failedKeys.count(BLOCKED_ADDRESS, '0'.repeat(16))).toMatchObject({
+      kind: 'too_many_failed_keys',
+    });
   };
 
   return {

@@ -197,6 +197,24 @@ describe('POST /v1/signup', () => {
       expectOk(await post(valid, '2001:db8:1:3::1'), 201);
     });
 
+    test.each([
+      ['/56', 10, (at: number) => `2001:db8:20:${at.toString(16)}::1`],
+      ['/48', 20, (at: number) => `2001:db8:21:${(at * 256).toString(16)}::1`],
+    ])('a customer with a whole IPv6 %s, after %i signups', async (_network, max, addressOf) => {
+      for (let at = 0; at < max; at += 1) expectOk(await post(valid, addressOf(at)), 201);
+      expectError(await post(valid, addressOf(max)), 429, tooMany);
+      expectOk(await post(valid, '2001:db8:22::1'), 201);
+    });
+
+    describe('of the deployment', () => {
+      const small = useService({ signupsPerHour: 3 });
+
+      test('beyond the signups an hour of all addresses together', async () => {
+        for (let at = 0; at < 3; at += 1) expectOk(await post(valid, newAddress(), small.url), 201);
+        expectError(await post(valid, newAddress(), small.url), 429, 'too many signups: try again later');
+      });
+    });
+
     test('an IPv4-mapped IPv6 address is the same client as the IPv4 address', async () => {
       await spend('192.0.2.77');
       expectError(await post(valid, '::ffff:192.0.2.77'), 429, tooMany);

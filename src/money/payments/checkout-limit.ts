@@ -1,0 +1,57 @@
+/**
+ * Limits how many checkouts are opened at the provider, counted across all processes.
+ *
+ * The provider accepts a number of calls a second from the whole deployment. A tenant that opened checkouts
+ * without end would use them up, and automatic top-ups and look-ups of payments would fail.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import { RateLimit } from '../../base/limits/rate-limit.ts';
+import { type LimitedTenant, limitOf } from '../../base/tenants/limits.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+
+const HOUR_SECONDS = 3600;
+const LIMIT = 'checkouts_per_hour';
+/** Seconds of the deployment's limit that a checkout waits for at most. A request is answered within 15 s. */
+const TURNS_MAX = 5;
+
+export interface CheckoutPayer extends LimitedTenant {
+  readonly id: TenantId;
+}
+
+export class CheckoutLimit {
+  readonly #ofTenant: RateLimit;
+  readonly #ofDeployment: RateLimit;
+  readonly #perSecond: number;
+
+  /** `perSecond`: checkouts of all tenants together. */
+  constructor(pool: Pool, perSecond: number) {
+    this.#ofTenant = new RateLimit(pool, { name: 'checkout', seconds: HOUR_SECONDS });
+    this.#ofDeployment = new RateLimit(pool, { name: 'checkouts', seconds: 1 });
+    this.#perSecond = perSecond;
+  }
+
+  /**
+   * Count one checkout, and wait for a turn. Throws `too_many_checkouts` beyond the tenant's limit, or if
+   * there is no turn within some seconds.
+   */
+  async count(tenant: CheckoutPayer): Promise<void> {
+    const waitMs = await this.#ofTenant.count(renderTenantId(tenant.id), limitOf(tenant, LIMIT));
+    if (waitMs !== undefined) throw tooMany('too many checkouts: try again later', waitMs);
+    for (let turn = 1; ; turn += 1) {
+      const turnMs = await this.#ofDeployment.count('all', this.#perSecond);
+      if (turnMs === undefined) return;
+      if (turn === TURNS_MAX) throw tooMany('too many checkouts at once: try again soon', turnMs);
+      await sleep(turnMs);
+    }
+  }
+}
+
+function tooMany(message: string, waitMs: number): Failure {
+  return new Failure('too_many_checkouts', {
+    message,
+    retryAfter: Math.ceil(waitMs / 1000),
+    metadata: { limit: LIMIT },
+  });
+}
