@@ -8,6 +8,22 @@ export interface PaymentSettings {
   readonly topUpBelow: bigint;
   readonly topUpAmount: bigint;
   readonly topUpPausedUntil: Date | number | null;
+  /** Ids of disputes and fraud warnings. While there are any, no automatic top-up runs. */
   readonly frozenBy: readonly string[];
+  /** Ids of payments that were refunded or disputed since automatic top-up was turned on. Stops it likewise. */
+  readonly reversedPayments: readonly string[];
   readonly lastTopUpError: string | null;
+}
+
+const FROZEN = 'Automatic top-ups are stopped: a payment was disputed or reported as fraud [frozen].';
+const REVERSED =
+  'Automatic top-ups are paused: a payment was refunded or disputed. Turn them on again to resume [payment_reversed].';
+
+/** `last_top_up_error`: what stops automatic top-ups now, or else why the last one failed. */
+export function describeTopUpError(
+  settings: Pick<PaymentSettings, 'topUpEnabled' | 'frozenBy' | 'reversedPayments' | 'lastTopUpError'>,
+): string | null {
+  if (settings.topUpEnabled && settings.frozenBy.length > 0) return FROZEN;
+  if (settings.topUpEnabled && settings.reversedPayments.length > 0) return REVERSED;
+  return settings.lastTopUpError;
 }

@@ -8,7 +8,7 @@ import type { PaymentSettings } from './payment-settings.ts';
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
   top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
-  frozen_by as "frozenBy", last_top_up_error as "lastTopUpError"`;
+  frozen_by as "frozenBy", reversed_payments as "reversedPayments", last_top_up_error as "lastTopUpError"`;
 
 export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<PaymentSettings> {
   const { rows } = await db.query<PaymentSettings>(
@@ -30,7 +30,7 @@ export async function keepCustomer(db: Db, tenant: TenantId, customerId: string)
   return rows[0]!.customerId;
 }
 
-/** `null` amounts keep their values. Turning it on ends the pause after a decline. */
+/** `null` amounts keep their values. Turning it on ends the pause after a decline or a reversal. */
 export async function updateAutoTopUp(
   tx: Tx,
   tenant: TenantId,
@@ -40,7 +40,8 @@ export async function updateAutoTopUp(
     `update payment_settings
         set top_up_enabled = $2, top_up_below = coalesce($3, top_up_below),
             top_up_amount = coalesce($4, top_up_amount),
-            top_up_paused_until = case when $2 then null else top_up_paused_until end
+            top_up_paused_until = case when $2 then null else top_up_paused_until end,
+            reversed_payments = case when $2 then '{}' else reversed_payments end
       where tenant_id = $1`,
     [tenant, enabled, below, amount],
   );
@@ -73,6 +74,14 @@ export async function noteTopUpError(
     'update payment_settings set last_top_up_error = $2, top_up_paused_until = $3 where tenant_id = $1',
     [tenant, error, pausedUntil],
   );
+}
+
+/** Tell the tenant about an automatic top-up whose outcome is still unknown. */
+export async function noteTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string): Promise<void> {
+  await tx.query('update payment_settings set last_top_up_error = $2 where tenant_id = $1', [
+    tenant,
+    trouble,
+  ]);
 }
 
 /** Forget this card in all payment settings. */
@@ -119,6 +128,23 @@ export async function unfreeze(tx: Tx, tenant: TenantId, reason: string | 'all')
     `update payment_settings
         set frozen_by = case when $2 = 'all' then '{}' else array_remove(frozen_by, $2) end where tenant_id = $1`,
     [tenant, reason],
+  );
+}
+
+/** The payment was refunded or disputed: automatic top-up pauses until the tenant turns it on again. */
+export async function pauseForReversal(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
+  await tx.query(
+    `update payment_settings set reversed_payments = array_append(array_remove(reversed_payments, $2), $2)
+      where tenant_id = $1`,
+    [tenant, paymentId],
+  );
+}
+
+/** All that was taken back of the payment was given back. */
+export async function endReversalPause(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
+  await tx.query(
+    'update payment_settings set reversed_payments = array_remove(reversed_payments, $2) where tenant_id = $1',
+    [tenant, paymentId],
   );
 }
 
