@@ -15,6 +15,13 @@ export interface PaymentSettings {
   readonly lastTopUpError: string | null;
 }
 
+/** A card that may be charged without its holder. Ids are the provider's. */
+export interface SavedCard {
+  readonly customerId: string;
+  readonly paymentMethodId: string;
+  readonly fingerprint: string;
+}
+
 const FROZEN = 'Automatic top-ups are stopped: a payment was disputed or reported as fraud [frozen].';
 const REVERSED =
   'Automatic top-ups are paused: a payment was refunded or disputed. Turn them on again to resume [payment_reversed].';

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Checkout, CheckoutState } from './checkout.ts';
-import type { PaymentSettings } from './payment-settings.ts';
+import type { PaymentSettings, SavedCard } from './payment-settings.ts';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
@@ -48,18 +48,32 @@ export async function updateAutoTopUp(
 }
 
 /** Record a settled payment: clears the error and the pause of automatic top-ups. */
-export async function notePaid(
+export async function notePaid(tx: Tx, tenant: TenantId): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null, top_up_paused_until = null
+      where tenant_id = $1`,
+    [tenant],
+  );
+}
+
+/**
+ * Save the card that paid a checkout, unless a newer consent was recorded before: checkouts may settle in
+ * any order. A card that was removed leaves its consent, so that an older card does not come back.
+ */
+export async function saveCard(
   tx: Tx,
   tenant: TenantId,
-  card: { customerId: string; paymentMethodId: string; fingerprint: string } | undefined,
+  card: SavedCard,
+  consent: { readonly paidAt: Date; readonly checkoutAt: Date },
 ): Promise<void> {
   await tx.query(
     `update payment_settings
-        set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null, top_up_paused_until = null,
-            customer_id = coalesce($2, customer_id), payment_method_id = coalesce($3, payment_method_id),
-            card_fingerprint = coalesce($4, card_fingerprint)
-      where tenant_id = $1`,
-    [tenant, card?.customerId ?? null, card?.paymentMethodId ?? null, card?.fingerprint ?? null],
+        set customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
+            card_paid_at = $5, card_checkout_at = $6
+      where tenant_id = $1
+        and (coalesce(card_paid_at, '-infinity'), coalesce(card_checkout_at, '-infinity')) <= ($5, $6)`,
+    [tenant, card.customerId, card.paymentMethodId, card.fingerprint, consent.paidAt, consent.checkoutAt],
   );
 }
 
@@ -148,7 +162,7 @@ export async function endReversalPause(tx: Tx, tenant: TenantId, paymentId: stri
   );
 }
 
-export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state'>): Promise<void> {
+export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state' | 'createdAt'>): Promise<void> {
   await db.query('insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)', [
     checkout.id,
     checkout.tenant,
@@ -158,7 +172,7 @@ export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state'>):
 
 export async function findCheckout(db: Db, id: string): Promise<Checkout | undefined> {
   const { rows } = await db.query<Checkout>(
-    'select id, tenant_id as tenant, amount, state from checkouts where id = $1',
+    'select id, tenant_id as tenant, amount, state, created_at as "createdAt" from checkouts where id = $1',
     [id],
   );
   return rows[0];

@@ -11,7 +11,9 @@ import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
 import { activate } from '../tenant-status/change-status.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
+import type { Checkout } from './checkout.ts';
 import { topUpSucceeded } from './payment-events.ts';
+import type { SavedCard } from './payment-settings.ts';
 import {
   advanceCheckout,
   findCheckout,
@@ -20,6 +22,7 @@ import {
   insertPayment,
   notePaid,
   type Payment,
+  saveCard,
 } from './payments.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
 import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
@@ -40,19 +43,22 @@ export function parked(reason: string): Handled {
   return { outcome: 'parked', reason };
 }
 
-/** Fetch the current state of a payment, with the card that paid it. */
+/** Fetch the current state of a payment, with the card that paid it and the time of the charge. */
 export function fetchPayment(stripe: Stripe, paymentId: string): Promise<Stripe.PaymentIntent> {
-  return stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method'] });
+  return stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method', 'latest_charge'] });
 }
 
 /** The tenant of a payment, and our row that it was made for. */
 interface Origin {
   readonly tenant: TenantId;
-  readonly checkoutId?: string;
+  readonly checkout?: Checkout;
   readonly attemptId?: string;
 }
 
-/** `intent` must come from the provider itself, never from a client, with `payment_method` expanded. */
+/**
+ * `intent` must come from the provider itself, never from a client, with `payment_method` expanded; for
+ * the payment of a checkout, `latest_charge` too.
+ */
 export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
   if (intent.status !== 'succeeded') return { outcome: 'ignored', reason: `payment is ${intent.status}` };
   if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
@@ -64,15 +70,12 @@ export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promi
 
 /** Metadata only names our row. The row is the proof: it was written before the payment existed. */
 async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin | undefined> {
-  const { tenant, checkout, attempt } = intent.metadata;
-  const named = parseTenantId(tenant ?? '');
-  const row = checkout
-    ? await findCheckout(tx, checkout)
-    : attempt
-      ? await findAttempt(tx, attempt)
-      : undefined;
-  if (!row || row.tenant !== named) return undefined;
-  return { tenant: row.tenant, ...(checkout ? { checkoutId: checkout } : { attemptId: row.id }) };
+  const { tenant: named, checkout: checkoutId, attempt: attemptId } = intent.metadata;
+  const checkout = checkoutId ? await findCheckout(tx, checkoutId) : undefined;
+  const attempt = attemptId && !checkoutId ? await findAttempt(tx, attemptId) : undefined;
+  const tenant = (checkout ?? attempt)?.tenant;
+  if (tenant === undefined || tenant !== parseTenantId(named ?? '')) return undefined;
+  return { tenant, ...(checkout ? { checkout } : { attemptId: attempt!.id }) };
 }
 
 async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
@@ -88,7 +91,7 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   const isFirst = await insertPayment(tx, {
     ...payment,
     attemptId: origin.attemptId,
-    checkoutId: origin.checkoutId,
+    checkoutId: origin.checkout?.id,
     cardFingerprint: card?.fingerprint,
   });
   if (!isFirst) {
@@ -109,9 +112,9 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
       paymentId: payment.id,
     }),
   ]);
-  await notePaid(tx, origin.tenant, origin.checkoutId ? card : undefined);
+  await notePaid(tx, origin.tenant);
   if (card) await clearBreaker(tx, card.fingerprint);
-  if (origin.checkoutId) await advanceCheckout(tx, origin.checkoutId, 'paid');
+  if (origin.checkout) await settleCheckout(tx, origin.checkout, intent, card);
   if (origin.attemptId) await finishAttempt(tx, origin.attemptId, 'succeeded', { paymentId: payment.id });
   // A refund, a dispute or a warning may have arrived before the payment.
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
@@ -119,10 +122,20 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
 }
 
-/** The card of the payment, if it is a card that may be charged again. */
-function cardOf(
+async function settleCheckout(
+  tx: Tx,
+  { id, tenant, createdAt }: Checkout,
   intent: Stripe.PaymentIntent,
-): { customerId: string; paymentMethodId: string; fingerprint: string } | undefined {
+  card: SavedCard | undefined,
+): Promise<void> {
+  await advanceCheckout(tx, id, 'paid');
+  const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
+  const paidAt = new Date((charge ?? intent).created * 1000);
+  if (card) await saveCard(tx, tenant, card, { paidAt, checkoutAt: createdAt });
+}
+
+/** The card of the payment, if it is a card that may be charged again. */
+function cardOf(intent: Stripe.PaymentIntent): SavedCard | undefined {
   const method = intent.payment_method;
   const customerId = typeof intent.customer === 'string' ? intent.customer : intent.customer?.id;
   if (!method || typeof method === 'string' || !method.card?.fingerprint || !customerId) return undefined;
