@@ -79,6 +79,11 @@ export class Metrics {
     labelNames: ['kind', 'outcome'],
     registers: [this.registry],
   });
+  readonly deletedTenantPayments = new Counter({
+    name: 'boxoffice_deleted_tenant_payments_total',
+    help: 'Provider events about payments of deleted tenants. They are parked: refund the payments at the provider.',
+    registers: [this.registry],
+  });
   readonly watchdogLooks = new Counter({
     name: 'boxoffice_watchdog_looks_total',
     help: 'Watchdog checks by outcome. A failed check is repeated.',

@@ -78,7 +78,13 @@ export async function handleEvent(deps: BaseDeps, provider: Provider, event: Str
   countTopUp(deps, handled?.topUp);
   if (handled?.outcome === 'parked') {
     deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'provider event parked');
+    if (handled.isPaidByDeleted) alarmOfDeleted(deps, handled.reason);
   }
+}
+
+function alarmOfDeleted(deps: BaseDeps, reason: string): void {
+  deps.metrics.deletedTenantPayments.inc();
+  deps.log.error({ reason }, 'a deleted tenant has paid');
 }
 
 const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });

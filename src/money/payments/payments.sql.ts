@@ -178,8 +178,14 @@ export async function findCheckout(db: Db, id: string): Promise<Checkout | undef
   return rows[0];
 }
 
+/** Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. */
 export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
-  await db.query('update checkouts set session_id = $2 where id = $1', [id, sessionId]);
+  await db.query(
+    `update checkouts c
+        set session_id = $2, expire_at = case when t.status = 'deleted' then now() else c.expire_at end
+       from tenants t where c.id = $1 and t.id = c.tenant_id`,
+    [id, sessionId],
+  );
 }
 
 /**

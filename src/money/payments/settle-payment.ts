@@ -4,7 +4,7 @@
  */
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
-import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
@@ -35,12 +35,20 @@ export type Handled =
       readonly outcome: 'ignored' | 'parked';
       readonly reason: string;
       readonly topUp?: TopUpOutcome | undefined;
+      /** A deleted tenant paid: an operator has to give the money back. */
+      readonly isPaidByDeleted?: boolean;
     };
 
 export const PROCESSED: Handled = { outcome: 'processed' };
 
 export function parked(reason: string): Handled {
   return { outcome: 'parked', reason };
+}
+
+/** The page could not be closed in time. Credit would be of no use to a tenant that never comes back. */
+function parkedForDeleted({ id }: Stripe.PaymentIntent, tenant: TenantId): Handled {
+  const reason = `payment ${id} was made for ${renderTenantId(tenant)}, which is deleted: refund it at the provider`;
+  return { outcome: 'parked', reason, isPaidByDeleted: true };
 }
 
 /** Fetch the current state of a payment, with the card that paid it and the time of the charge. */
@@ -80,6 +88,7 @@ async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin 
 
 async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
   const account = await lockAccount(tx, origin.tenant);
+  if (account.status === 'deleted' && origin.checkout) return parkedForDeleted(intent, origin.tenant);
   const card = cardOf(intent);
   const payment: Payment = {
     id: intent.id,
