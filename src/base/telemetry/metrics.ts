@@ -96,6 +96,11 @@ export class Metrics {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600],
     registers: [this.registry],
   });
+  readonly balanceRefusals = new Counter({
+    name: 'boxoffice_balance_refusals_total',
+    help: 'Charges and payments refused because the balance would leave the range of 64 bits. Adjust the balance.',
+    registers: [this.registry],
+  });
   readonly ledgerDrift = new Gauge({
     name: 'boxoffice_ledger_drift_micros',
     help: 'Difference in micros between tenant balances and their ledgers, as last checked. Anything but 0 is a bug.',
