@@ -22,6 +22,10 @@ export interface SavedCard {
   readonly fingerprint: string;
 }
 
+/** A sentence of `lastTopUpError` while the outcome of an attempt is still unknown. */
+export const PROVIDER_ERROR =
+  'The payment provider repeats an error. The top-up is tried again once it is certain that nothing was charged [provider_error].';
+
 const FROZEN = 'Automatic top-ups are stopped: a payment was disputed or reported as fraud [frozen].';
 const REVERSED =
   'Automatic top-ups are paused: a payment was refunded or disputed. Turn them on again to resume [payment_reversed].';

@@ -98,6 +98,14 @@ export async function noteTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string
   ]);
 }
 
+/** The attempt ended without an error: do not tell about its trouble any longer. */
+export async function endTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string): Promise<void> {
+  await tx.query(
+    'update payment_settings set last_top_up_error = null where tenant_id = $1 and last_top_up_error = $2',
+    [tenant, trouble],
+  );
+}
+
 /** Forget this card in all payment settings. */
 export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void> {
   await tx.query(

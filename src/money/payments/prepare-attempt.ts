@@ -4,9 +4,10 @@ import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { closeAsCanceled } from './cancel-attempt.ts';
 import { findCardHold } from './card-backoff.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
-import { findAutoTopUpTime, findPaymentSettings } from './payments.sql.ts';
+import { PROVIDER_ERROR } from './payment-settings.ts';
+import { endTopUpTrouble, findAutoTopUpTime, findPaymentSettings } from './payments.sql.ts';
 import { requestTopUpIfBelow } from './request-top-up.ts';
-import { type Attempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
+import { type Attempt, findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 import { findRefusal, type Refusal } from './top-up-permission.ts';
 
@@ -31,35 +32,38 @@ export interface Prepared {
 /** An attempt that was sent before must have been looked up at the provider, without a charge. */
 export async function prepareAttempt(tx: Tx, claimed: Attempt): Promise<Prepared> {
   const account = await lockAccount(tx, claimed.tenant);
+  // If this process was stalled for longer than the claim lasts, another one may have sent or closed it.
+  const attempt = await findAttempt(tx, claimed.id);
+  if (attempt?.state !== claimed.state) return {};
   const settings = await findPaymentSettings(tx, claimed.tenant);
   const { customerId, paymentMethodId, cardFingerprint: fingerprint, topUpAmount: amount } = settings;
   const refusal =
-    findRefusal(account, settings, claimed) ??
-    (await velocityHold(tx, claimed)) ??
+    findRefusal(account, settings, attempt) ??
+    (await velocityHold(tx, attempt)) ??
     (fingerprint ? await cardHold(tx, fingerprint) : undefined);
-  if (refusal) return refuse(tx, account, claimed, refusal);
+  if (refusal) return refuse(tx, account, attempt, refusal);
 
-  if (claimed.state === 'pending') {
-    // If this process was stalled for longer than the claim lasts, another one may have closed the attempt.
+  if (attempt.state === 'pending') {
     const card = { customerId: customerId!, paymentMethodId: paymentMethodId!, fingerprint };
-    return { attempt: await markSent(tx, claimed.id, { amount, ...card }) };
+    return { attempt: await markSent(tx, attempt.id, { amount, ...card }) };
   }
-  const attempt = await markResent(tx, claimed.id);
-  if (!attempt) await postpone(tx, claimed.id, LOOK_SECONDS, {});
-  return { attempt };
+  const resent = await markResent(tx, attempt.id);
+  if (!resent) await postpone(tx, attempt.id, LOOK_SECONDS, {});
+  return { attempt: resent };
 }
 
-async function refuse(tx: Tx, account: Account, claimed: Attempt, refusal: Refusal): Promise<Prepared> {
+async function refuse(tx: Tx, account: Account, attempt: Attempt, refusal: Refusal): Promise<Prepared> {
   const mayBeInFlight =
-    claimed.state === 'unknown' && !claimed.isStuck && claimed.quietSeconds < IN_FLIGHT_SECONDS_MAX;
+    attempt.state === 'unknown' && !attempt.isStuck && attempt.quietSeconds < IN_FLIGHT_SECONDS_MAX;
   if (mayBeInFlight) {
     // The last request may still become a charge. If the attempt were closed now, another one could be opened beside it.
-    await postpone(tx, claimed.id, LOOK_SECONDS, {});
+    await postpone(tx, attempt.id, LOOK_SECONDS, {});
     return {};
   }
-  const canceled = await closeAsCanceled(tx, claimed, refusal.error);
+  const canceled = await closeAsCanceled(tx, attempt, refusal.error);
   if (!canceled) return {};
-  if (refusal.isTold) await noteFailedTopUp(tx, claimed, refusal.error, refusal.until);
+  if (refusal.isTold) await noteFailedTopUp(tx, attempt, refusal.error, refusal.until);
+  else await endTopUpTrouble(tx, attempt.tenant, PROVIDER_ERROR);
   if (refusal.isReplaced) await requestTopUpIfBelow(tx, account);
   return { canceled };
 }

@@ -16,6 +16,7 @@ import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import { findCharge, isUnderway } from './find-charge.ts';
+import { PROVIDER_ERROR } from './payment-settings.ts';
 import { forgetCard, forgetCustomer, noteTopUpTrouble } from './payments.sql.ts';
 import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
 import { isCustomerGone, type Provider } from './provider.ts';
@@ -33,9 +34,6 @@ const RESEND_SECONDS_MAX = 23 * 3600;
  * the next key doubles it, and so on.
  */
 const NEW_KEY_SECONDS = 600;
-
-const PROVIDER_ERROR =
-  'The payment provider repeats an error. The top-up is tried again once it is certain that nothing was charged [provider_error].';
 
 /** Run the automatic top-ups that are due now, one after the other. */
 export async function runDueTopUps(deps: BaseDeps, provider: Provider): Promise<void> {
@@ -104,12 +102,17 @@ async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Pro
   let charge: Stripe.PaymentIntent | undefined;
   try {
     charge = await findCharge(provider, attempt);
+    if (charge && isUnderway(charge)) {
+      if (attempt.quietSeconds < IN_FLIGHT_SECONDS_MAX) {
+        return await postpone(deps.db, attempt.id, retryDelay(attempt), {});
+      }
+      // The provider left it half done, and will not go on with it: nothing was charged.
+      charge = await provider.stripe.paymentIntents.cancel(charge.id);
+    }
   } catch (error) {
     return retryLater(deps, attempt, error);
   }
-  if (charge && isUnderway(charge) && attempt.quietSeconds < IN_FLIGHT_SECONDS_MAX) {
-    await postpone(deps.db, attempt.id, retryDelay(attempt), {});
-  } else if (charge) {
+  if (charge) {
     await recordOutcome(deps, attempt, charge);
   } else if (attempt.ageSeconds > RESEND_SECONDS_MAX) {
     await giveUp(deps, attempt, 'The payment provider did not answer in time [provider_timeout].');

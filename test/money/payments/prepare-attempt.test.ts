@@ -1,5 +1,7 @@
 /** An attempt of unknown outcome, whose process died, is looked at again: may it still be sent? */
 import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OTHER_CARD, usePayments } from './support.ts';
@@ -122,6 +124,23 @@ describe('an attempt of unknown outcome', () => {
     await kit.hoursPass(0.04);
     expect(await kit.finished(tenant)).toMatchObject({ id, state: 'canceled' });
     expect(await kit.topUpIntents(tenant)).toEqual([]);
+  });
+
+  it('stays open if another process sends it again while this one decides', async () => {
+    const { tenant, id } = await lostAttempt();
+    await kit.setTopUp(tenant, { enabled: false });
+    const attempt = async () => (await kit.attemptsOf(tenant))[0]!;
+    await inTransaction(db(), async (tx) => {
+      await lockAccount(tx, kit.idOf(tenant));
+      await kit.makeDue(tenant);
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      await db().query('update top_up_attempts set resent_at = clock_timestamp() where id = $1', [id]);
+    });
+    await expect.poll(async () => (await attempt()).sends).toBeGreaterThan(1);
+    expect(await attempt()).toMatchObject({ id, state: 'unknown' });
+    await kit.hoursPass(0.04);
+    expect(await kit.finished(tenant)).toMatchObject({ id, state: 'canceled' });
   });
 });
 

@@ -363,6 +363,14 @@ describe('an error of the provider that did nothing and is repeated for its key'
     expect(await kit.topUpIntents(tenant)).toHaveLength(1);
   });
 
+  it('is not told any more once the top-up is no longer due', async () => {
+    const tenant = await stuckTopUp();
+    await kit.setTopUp(tenant, { enabled: true, below_cents: 100, amount_cents: 2000 });
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', error: 'no longer due' });
+    expect((await kit.billing(tenant)).tenant).not.toHaveProperty('last_top_up_error');
+    expect(await kit.topUpIntents(tenant)).toEqual([]);
+  });
+
   it('sends no new key if the first charge appears after all', async () => {
     const tenant = await stuckTopUp();
     const { id } = (await kit.attemptsOf(tenant))[0]!;
@@ -835,6 +843,40 @@ describe('a charge that the provider canceled', () => {
     });
     expect(await closed).toEqual({ kind: 'auto_top_up', outcome: 'canceled' });
     expect(await kit.attemptsOf(tenant)).toMatchObject([{ id: attempt.id, state: 'canceled' }]);
+  });
+});
+
+describe('a charge that the provider left half done', () => {
+  async function halfDone(hoursAgo: number): Promise<{ tenant: TestTenant; intent: string }> {
+    const tenant = await kit.toppedUp({ below: 2000 });
+    const attempt = await kit.abandonedAttempt(tenant, { hoursAgo, leaseSeconds: 3600 });
+    const { customer_id, payment_method_id } = await kit.settingsOf(tenant);
+    const intent = await app.stripe.paymentIntents.create({
+      amount: 2000,
+      currency: 'usd',
+      customer: customer_id!,
+      payment_method: payment_method_id!,
+      metadata: { tenant: tenant.id, attempt },
+    });
+    expect(intent.status).toBe('requires_confirmation');
+    await kit.makeDue(tenant);
+    return { tenant, intent: intent.id };
+  }
+
+  it('is waited for while its request may still be worked on', async () => {
+    const { tenant, intent } = await halfDone(0);
+    await expect.poll(async () => (await kit.attemptsOf(tenant))[0]!.sends).toBeGreaterThan(1);
+    expect((await kit.attemptsOf(tenant))[0]).toMatchObject({ state: 'unknown' });
+    await app.stripe.paymentIntents.confirm(intent, { off_session: true });
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', payment_id: intent });
+  });
+
+  it('is canceled later, and is not a decline of the card', async () => {
+    const { tenant, intent } = await halfDone(0.1);
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', decline_code: null });
+    expect(await kit.topUpIntents(tenant)).toMatchObject([{ id: intent, status: 'canceled' }]);
+    expect((await kit.settingsOf(tenant)).last_top_up_error).toMatch(/\[canceled\]\.$/);
+    expect((await db().query('select * from card_breakers')).rows).toEqual([]);
   });
 });
 
