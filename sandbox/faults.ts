@@ -8,6 +8,7 @@ const API_EFFECTS = [
   'commit_then_reset',
   'commit_then_500',
   'fail_500',
+  'keep_500',
   'rate_limit_429',
   'slow',
   'truncate_body',

@@ -132,7 +132,8 @@ async function work(
   const { provider } = api;
   const cause = { requestId: request.id, idempotencyKey: store?.key ?? null };
   const { result, delivered } = perform(provider, cause, () => {
-    const { reply, keep } = run(provider, request);
+    const { reply, keep } =
+      fault?.effect === 'keep_500' ? { reply: KEPT_500, keep: true } : run(provider, request);
     const outcome = fault?.effect === 'commit_then_500' ? KEPT_500 : reply;
     if (store !== undefined && keep) storeReply(provider, store.key, store.fingerprint, outcome);
     return outcome;

@@ -17,13 +17,14 @@ import { numberLeftEvents } from '../events/number-events.ts';
 import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
+import { checkoutListener, expireCheckouts } from '../money/payments/expire-checkouts.ts';
 import { runDueTopUps } from '../money/payments/run-top-up.ts';
 import { sweepEvents } from '../money/payments/sweep-events.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener[] = [watchdogListener];
+const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener];
 
 /** Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a second. */
 const TOP_UP_LANES = 4;
@@ -69,6 +70,11 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
             turn: () => runDueTopUps(deps, provider),
             lanes: TOP_UP_LANES,
             wokenBy: 'top-ups' as const,
+          },
+          {
+            name: 'closing payment pages of deleted tenants',
+            everySeconds: 5,
+            turn: () => expireCheckouts(deps, provider),
           },
           {
             name: 'sweeping provider events',

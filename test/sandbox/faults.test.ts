@@ -87,6 +87,20 @@ describe('before any work', () => {
   });
 });
 
+test('keep_500 does nothing and is kept', async () => {
+  const before = await count();
+  const idempotencyKey = randomUUID();
+  sandbox.control.fault({ effect: 'keep_500', path: PATH });
+  for (const replayed of [undefined, 'true']) {
+    const error = await failureOf(stripe.paymentIntents.create(params, { idempotencyKey }));
+    expect(error).toMatchObject({ statusCode: 500, type: 'StripeAPIError' });
+    expect(error.headers?.['idempotent-replayed']).toBe(replayed);
+  }
+  expect(await count()).toBe(before);
+  await stripe.paymentIntents.create(params, { idempotencyKey: randomUUID() });
+  expect(await count()).toBe(before + 1);
+});
+
 describe('matching', () => {
   test('by method, path pattern, count and skip', async () => {
     sandbox.control.fault({ effect: 'fail_500', method: 'GET', path: '/v1/*/cus_*', count: 2, skip: 1 });

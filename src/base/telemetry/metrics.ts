@@ -79,6 +79,11 @@ export class Metrics {
     labelNames: ['kind', 'outcome'],
     registers: [this.registry],
   });
+  readonly deletedTenantPayments = new Counter({
+    name: 'boxoffice_deleted_tenant_payments_total',
+    help: 'Provider events about payments of deleted tenants. They are parked: refund the payments at the provider.',
+    registers: [this.registry],
+  });
   readonly watchdogLooks = new Counter({
     name: 'boxoffice_watchdog_looks_total',
     help: 'Watchdog checks by outcome. A failed check is repeated.',
@@ -89,6 +94,11 @@ export class Metrics {
     name: 'boxoffice_watchdog_lateness_seconds',
     help: 'Time from the deadline of a watchdog to the commit of its action.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600],
+    registers: [this.registry],
+  });
+  readonly balanceRefusals = new Counter({
+    name: 'boxoffice_balance_refusals_total',
+    help: 'Charges and payments refused because the balance would leave the range of 64 bits. Adjust the balance.',
     registers: [this.registry],
   });
   readonly ledgerDrift = new Gauge({

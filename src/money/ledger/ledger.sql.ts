@@ -5,6 +5,7 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
+import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
 
@@ -62,7 +63,7 @@ async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Accou
     name: 'read-accounts',
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
-                        and s.frozen_by = '{}' and coalesce(s.top_up_paused_until <= now(), true)
+                        and s.frozen_by = '{}' and s.reversed_payments = '{}' and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
                   (select max(version) from rate_cards) as "rateVersion"
              from accounts a
@@ -119,7 +120,7 @@ export async function appendPosting(tx: Tx, account: Account, posting: NewPostin
 
 /**
  * Append one posting to each of these locked accounts and move their balances. Returns the updated
- * accounts.
+ * accounts. Fails with `BalanceOutOfRangeError`.
  *
  * The time of a posting is never before its predecessor's, even if the clock is turned back.
  */
@@ -133,6 +134,7 @@ export async function appendPostings(
     balance: account.balance + posting.amount,
     carry: posting.kind === 'usage' && posting.batch ? posting.batch.carry : account.carry,
   }));
+  for (const { tenant, balance } of after) checkBalance(tenant, balance);
   const rows = appended.map(({ account, posting }, index) => ({
     tenant_id: account.tenant,
     seq: after[index]!.lastSeq,

@@ -2,13 +2,14 @@
  * Book the refunds and disputes of a payment in the ledger.
  *
  * They may come in any order, and repeatedly. So the reversed amount is recomputed, between zero and the
- * credited amount, and the ledger gets the difference.
+ * credited amount, and the ledger gets the difference. What is taken back also pauses automatic top-ups:
+ * otherwise the refund of a top-up could lead to the next one.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type Account, appendPosting } from '../ledger/ledger.sql.ts';
 import { paymentReversed } from './payment-events.ts';
-import { type Payment, updateReversed } from './payments.sql.ts';
+import { endReversalPause, type Payment, pauseForReversal, updateReversed } from './payments.sql.ts';
 import { sumTakenBack } from './reversals.sql.ts';
 
 /** The account must be locked. Returns the account as it is afterwards. */
@@ -25,6 +26,8 @@ export async function applyReversals(
   const amount = payment.reversed - reversed;
   const { kind, id: reference } = cause;
   await updateReversed(tx, payment.id, reversed);
+  if (amount < 0n) await pauseForReversal(tx, payment.tenant, payment.id);
+  else if (reversed === 0n) await endReversalPause(tx, payment.tenant, payment.id);
   await appendEvents(tx, payment.tenant, [
     paymentReversed({ paymentId: payment.id, kind, reference, amount }),
   ]);

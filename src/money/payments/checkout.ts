@@ -9,6 +9,7 @@ export interface Checkout {
   /** Micros. */
   readonly amount: bigint;
   readonly state: CheckoutState;
+  readonly createdAt: Date;
 }
 
 export function isCheckoutId(text: string): boolean {

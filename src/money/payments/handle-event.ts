@@ -12,6 +12,7 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
+import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
@@ -74,11 +75,20 @@ export async function handleEvent(deps: BaseDeps, provider: Provider, event: Str
     const done = await effect(tx);
     if (done.outcome !== 'processed') await updateEventOutcome(tx, event.id, done);
     return done;
+  }).catch((error: unknown) => {
+    alarmIfOutOfRange(deps, error);
+    throw error;
   });
   countTopUp(deps, handled?.topUp);
   if (handled?.outcome === 'parked') {
     deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'provider event parked');
+    if (handled.isPaidByDeleted) alarmOfDeleted(deps, handled.reason);
   }
+}
+
+function alarmOfDeleted(deps: BaseDeps, reason: string): void {
+  deps.metrics.deletedTenantPayments.inc();
+  deps.log.error({ reason }, 'a deleted tenant has paid');
 }
 
 const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });

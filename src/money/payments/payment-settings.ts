@@ -8,6 +8,33 @@ export interface PaymentSettings {
   readonly topUpBelow: bigint;
   readonly topUpAmount: bigint;
   readonly topUpPausedUntil: Date | number | null;
+  /** Ids of disputes and fraud warnings. While there are any, no automatic top-up runs. */
   readonly frozenBy: readonly string[];
+  /** Ids of payments that were refunded or disputed since automatic top-up was turned on. Stops it likewise. */
+  readonly reversedPayments: readonly string[];
   readonly lastTopUpError: string | null;
+}
+
+/** A card that may be charged without its holder. Ids are the provider's. */
+export interface SavedCard {
+  readonly customerId: string;
+  readonly paymentMethodId: string;
+  readonly fingerprint: string;
+}
+
+/** A sentence of `lastTopUpError` while the outcome of an attempt is still unknown. */
+export const PROVIDER_ERROR =
+  'The payment provider repeats an error. The top-up is tried again once it is certain that nothing was charged [provider_error].';
+
+const FROZEN = 'Automatic top-ups are stopped: a payment was disputed or reported as fraud [frozen].';
+const REVERSED =
+  'Automatic top-ups are paused: a payment was refunded or disputed. Turn them on again to resume [payment_reversed].';
+
+/** `last_top_up_error`: what stops automatic top-ups now, or else why the last one failed. */
+export function describeTopUpError(
+  settings: Pick<PaymentSettings, 'topUpEnabled' | 'frozenBy' | 'reversedPayments' | 'lastTopUpError'>,
+): string | null {
+  if (settings.topUpEnabled && settings.frozenBy.length > 0) return FROZEN;
+  if (settings.topUpEnabled && settings.reversedPayments.length > 0) return REVERSED;
+  return settings.lastTopUpError;
 }

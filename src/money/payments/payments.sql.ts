@@ -3,12 +3,12 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Checkout, CheckoutState } from './checkout.ts';
-import type { PaymentSettings } from './payment-settings.ts';
+import type { PaymentSettings, SavedCard } from './payment-settings.ts';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
   top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
-  frozen_by as "frozenBy", last_top_up_error as "lastTopUpError"`;
+  frozen_by as "frozenBy", reversed_payments as "reversedPayments", last_top_up_error as "lastTopUpError"`;
 
 export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<PaymentSettings> {
   const { rows } = await db.query<PaymentSettings>(
@@ -30,7 +30,7 @@ export async function keepCustomer(db: Db, tenant: TenantId, customerId: string)
   return rows[0]!.customerId;
 }
 
-/** `null` amounts keep their values. Turning it on ends the pause after a decline. */
+/** `null` amounts keep their values. Turning it on ends the pause after a decline or a reversal. */
 export async function updateAutoTopUp(
   tx: Tx,
   tenant: TenantId,
@@ -40,25 +40,40 @@ export async function updateAutoTopUp(
     `update payment_settings
         set top_up_enabled = $2, top_up_below = coalesce($3, top_up_below),
             top_up_amount = coalesce($4, top_up_amount),
-            top_up_paused_until = case when $2 then null else top_up_paused_until end
+            top_up_paused_until = case when $2 then null else top_up_paused_until end,
+            reversed_payments = case when $2 then '{}' else reversed_payments end
       where tenant_id = $1`,
     [tenant, enabled, below, amount],
   );
 }
 
 /** Record a settled payment: clears the error and the pause of automatic top-ups. */
-export async function notePaid(
+export async function notePaid(tx: Tx, tenant: TenantId): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null, top_up_paused_until = null
+      where tenant_id = $1`,
+    [tenant],
+  );
+}
+
+/**
+ * Save the card that paid a checkout, unless a newer consent was recorded before: checkouts may settle in
+ * any order. A card that was removed leaves its consent, so that an older card does not come back.
+ */
+export async function saveCard(
   tx: Tx,
   tenant: TenantId,
-  card: { customerId: string; paymentMethodId: string; fingerprint: string } | undefined,
+  card: SavedCard,
+  consent: { readonly paidAt: Date; readonly checkoutAt: Date },
 ): Promise<void> {
   await tx.query(
     `update payment_settings
-        set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null, top_up_paused_until = null,
-            customer_id = coalesce($2, customer_id), payment_method_id = coalesce($3, payment_method_id),
-            card_fingerprint = coalesce($4, card_fingerprint)
-      where tenant_id = $1`,
-    [tenant, card?.customerId ?? null, card?.paymentMethodId ?? null, card?.fingerprint ?? null],
+        set customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
+            card_paid_at = $5, card_checkout_at = $6
+      where tenant_id = $1
+        and (coalesce(card_paid_at, '-infinity'), coalesce(card_checkout_at, '-infinity')) <= ($5, $6)`,
+    [tenant, card.customerId, card.paymentMethodId, card.fingerprint, consent.paidAt, consent.checkoutAt],
   );
 }
 
@@ -72,6 +87,22 @@ export async function noteTopUpError(
   await tx.query(
     'update payment_settings set last_top_up_error = $2, top_up_paused_until = $3 where tenant_id = $1',
     [tenant, error, pausedUntil],
+  );
+}
+
+/** Tell the tenant about an automatic top-up whose outcome is still unknown. */
+export async function noteTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string): Promise<void> {
+  await tx.query('update payment_settings set last_top_up_error = $2 where tenant_id = $1', [
+    tenant,
+    trouble,
+  ]);
+}
+
+/** The attempt ended without an error: do not tell about its trouble any longer. */
+export async function endTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string): Promise<void> {
+  await tx.query(
+    'update payment_settings set last_top_up_error = null where tenant_id = $1 and last_top_up_error = $2',
+    [tenant, trouble],
   );
 }
 
@@ -122,7 +153,24 @@ export async function unfreeze(tx: Tx, tenant: TenantId, reason: string | 'all')
   );
 }
 
-export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state'>): Promise<void> {
+/** The payment was refunded or disputed: automatic top-up pauses until the tenant turns it on again. */
+export async function pauseForReversal(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
+  await tx.query(
+    `update payment_settings set reversed_payments = array_append(array_remove(reversed_payments, $2), $2)
+      where tenant_id = $1`,
+    [tenant, paymentId],
+  );
+}
+
+/** All that was taken back of the payment was given back. */
+export async function endReversalPause(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
+  await tx.query(
+    'update payment_settings set reversed_payments = array_remove(reversed_payments, $2) where tenant_id = $1',
+    [tenant, paymentId],
+  );
+}
+
+export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state' | 'createdAt'>): Promise<void> {
   await db.query('insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)', [
     checkout.id,
     checkout.tenant,
@@ -132,14 +180,20 @@ export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state'>):
 
 export async function findCheckout(db: Db, id: string): Promise<Checkout | undefined> {
   const { rows } = await db.query<Checkout>(
-    'select id, tenant_id as tenant, amount, state from checkouts where id = $1',
+    'select id, tenant_id as tenant, amount, state, created_at as "createdAt" from checkouts where id = $1',
     [id],
   );
   return rows[0];
 }
 
+/** Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. */
 export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
-  await db.query('update checkouts set session_id = $2 where id = $1', [id, sessionId]);
+  await db.query(
+    `update checkouts c
+        set session_id = $2, expire_at = case when t.status = 'deleted' then now() else c.expire_at end
+       from tenants t where c.id = $1 and t.id = c.tenant_id`,
+    [id, sessionId],
+  );
 }
 
 /**

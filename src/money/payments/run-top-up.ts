@@ -1,9 +1,9 @@
 /**
  * Run one automatic top-up that is due: check again, charge the saved card, record the outcome.
  *
- * The attempt's id is the idempotency key. If the outcome is unknown (a timeout, a broken connection, an
- * error of the provider), the charge is repeated with the same key, so that the card is charged at most
- * once. A second attempt is never opened for it.
+ * If the outcome is unknown (a timeout, a broken connection, an error of the provider), the charge is
+ * looked up first. If there is none, and it is still allowed, the same request is sent again with the same
+ * idempotency key, so that the card is charged at most once. A second attempt is never opened for it.
  */
 import Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
@@ -12,27 +12,28 @@ import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { centsOfMicros } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
-import { cancelAttempt, closeAsCanceled, PAYMENT_CANCELED } from './cancel-attempt.ts';
-import { findCardHold, type Hold } from './card-backoff.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { declineAttempt } from './decline-attempt.ts';
-import { noteFailedTopUp } from './note-failed-top-up.ts';
-import { findAutoTopUpTime, findPaymentSettings, forgetCard, forgetCustomer } from './payments.sql.ts';
+import { findCharge, isUnderway } from './find-charge.ts';
+import { PROVIDER_ERROR } from './payment-settings.ts';
+import { forgetCard, forgetCustomer, noteTopUpTrouble } from './payments.sql.ts';
+import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
 import { isCustomerGone, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
-import { type Attempt, claimDueAttempt, findAttempt, markSent, postpone } from './top-up-attempts.sql.ts';
+import { type Attempt, claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
 
 const RETRY_SECONDS_MAX = 30;
 
-/** The provider may forget an idempotency key after 24 hours. After this time we look the charge up instead. */
+/** The provider may forget an idempotency key after 24 hours. After this time nothing is sent again. */
 const RESEND_SECONDS_MAX = 23 * 3600;
 
-/** Limits of successful automatic top-ups, so that a leaked relay key cannot empty a bank account. */
-const VELOCITY_CAPS = [
-  { count: 3, seconds: 600, name: '3 within 10 minutes' },
-  { count: 24, seconds: 86_400, name: '24 within a day' },
-] as const;
+/**
+ * How long the provider may take to finish or undo a request that failed inside it. A second error under
+ * the next key doubles it, and so on.
+ */
+const NEW_KEY_SECONDS = 600;
 
 /** Run the automatic top-ups that are due now, one after the other. */
 export async function runDueTopUps(deps: BaseDeps, provider: Provider): Promise<void> {
@@ -44,54 +45,16 @@ export async function runDueTopUp(deps: BaseDeps, provider: Provider): Promise<b
   const claimed = await claimDueAttempt(deps.db);
   if (!claimed) return false;
 
-  const attempt = claimed.state === 'pending' ? await prepare(deps, claimed) : claimed;
-  if (!attempt) return true;
-  if (attempt.paymentId) await follow(deps, provider, attempt, attempt.paymentId);
-  else if (attempt.ageSeconds > RESEND_SECONDS_MAX) await lookUp(deps, provider, attempt);
-  else await send(deps, provider, attempt);
+  if (claimed.paymentId) await follow(deps, provider, claimed, claimed.paymentId);
+  else if (claimed.state === 'pending') await sendIfAllowed(deps, provider, claimed);
+  else await lookUp(deps, provider, claimed);
   return true;
 }
 
-/**
- * The last check before the charge. Returns the attempt with the card to charge, or undefined if it was
- * canceled because a charge is no longer needed or allowed.
- */
-async function prepare(deps: BaseDeps, claimed: Attempt): Promise<Attempt | undefined> {
-  type Prepared = { readonly attempt?: Attempt | undefined; readonly canceled?: TopUpOutcome | undefined };
-  const { attempt, canceled } = await inTransaction(deps.db, async (tx): Promise<Prepared> => {
-    const account = await lockAccount(tx, claimed.tenant);
-    const settings = await findPaymentSettings(tx, claimed.tenant);
-    const { customerId, paymentMethodId, cardFingerprint } = settings;
-    const isDue = account.topUpBelow !== null && account.balance < account.topUpBelow;
-    if (!isDue || !customerId || !paymentMethodId) {
-      return { canceled: await closeAsCanceled(tx, claimed, 'no longer due') };
-    }
-    const hold =
-      (await velocityHold(tx, claimed)) ??
-      (cardFingerprint ? await findCardHold(tx, cardFingerprint) : undefined);
-    if (hold) {
-      await noteFailedTopUp(tx, claimed, hold.error, hold.until);
-      return { canceled: await closeAsCanceled(tx, claimed, hold.error) };
-    }
-
-    await markSent(tx, claimed.id, { customerId, paymentMethodId, fingerprint: cardFingerprint });
-    const attempt = await findAttempt(tx, claimed.id);
-    // If this process was stalled for longer than the claim lasts, another one may have closed the attempt.
-    return { attempt: attempt?.state === 'unknown' ? attempt : undefined };
-  });
+async function sendIfAllowed(deps: BaseDeps, provider: Provider, claimed: Attempt): Promise<void> {
+  const { attempt, canceled } = await inTransaction(deps.db, (tx) => prepareAttempt(tx, claimed));
   countTopUp(deps, canceled);
-  return attempt;
-}
-
-async function velocityHold(tx: Tx, attempt: Attempt): Promise<Hold | undefined> {
-  for (const { count, seconds, name } of VELOCITY_CAPS) {
-    const at = await findAutoTopUpTime(tx, attempt.tenant, count, seconds);
-    if (at) {
-      const error = `Automatic top-ups are paused: there were ${name} [velocity_limit].`;
-      return { error, until: new Date(at.getTime() + seconds * 1000) };
-    }
-  }
-  return undefined;
+  if (attempt) await send(deps, provider, attempt);
 }
 
 async function send(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
@@ -108,12 +71,16 @@ async function send(deps: BaseDeps, provider: Provider, attempt: Attempt): Promi
         metadata: { tenant: renderTenantId(attempt.tenant), attempt: attempt.id },
         expand: ['payment_method'],
       },
-      { idempotencyKey: attempt.id },
+      { idempotencyKey: keyOf(attempt) },
     );
     await recordOutcome(deps, attempt, intent);
   } catch (error) {
     await handleError(deps, attempt, error);
   }
+}
+
+function keyOf({ id, keys }: Attempt): string {
+  return keys === 1 ? id : `${id}-${keys}`;
 }
 
 /** The charge exists and was still processing at our last request. */
@@ -130,21 +97,27 @@ async function follow(
   }
 }
 
-/** Too late to send again: find out whether the charge was made. */
+/** It was sent before: send it again only if the charge was not made, and may still be made. */
 async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
+  let charge: Stripe.PaymentIntent | undefined;
   try {
-    const intents = provider.stripe.paymentIntents.list({
-      customer: attempt.customerId!,
-      created: { gte: Math.floor(Date.now() / 1000 - attempt.ageSeconds) - 600 },
-      limit: 100,
-      expand: ['data.payment_method'],
-    });
-    for await (const intent of intents) {
-      if (intent.metadata.attempt === attempt.id) return await recordOutcome(deps, attempt, intent);
+    charge = await findCharge(provider, attempt);
+    if (charge && isUnderway(charge)) {
+      if (attempt.quietSeconds < IN_FLIGHT_SECONDS_MAX) {
+        return await postpone(deps.db, attempt.id, retryDelay(attempt), {});
+      }
+      // The provider left it half done, and will not go on with it: nothing was charged.
+      charge = await provider.stripe.paymentIntents.cancel(charge.id);
     }
-    await giveUp(deps, attempt, 'The payment provider did not answer in time [provider_timeout].');
   } catch (error) {
-    await retryLater(deps, attempt, error);
+    return retryLater(deps, attempt, error);
+  }
+  if (charge) {
+    await recordOutcome(deps, attempt, charge);
+  } else if (attempt.ageSeconds > RESEND_SECONDS_MAX) {
+    await giveUp(deps, attempt, 'The payment provider did not answer in time [provider_timeout].');
+  } else {
+    await sendIfAllowed(deps, provider, attempt);
   }
 }
 
@@ -184,16 +157,38 @@ async function handleError(deps: BaseDeps, attempt: Attempt, error: unknown): Pr
     await giveUp(deps, attempt, 'The saved card can no longer be charged: pay a checkout [card_unusable].');
     return;
   }
+  if (isStoredError(error)) await noteStuck(deps, attempt);
   await retryLater(deps, attempt, error);
 }
 
-/** The outcome is unknown, so send the same request again: after 1, 2, 4 and at most 30 seconds. */
+/** The first request with this key failed inside the provider, which now gives the same answer to each repetition. */
+function isStoredError(error: unknown): boolean {
+  return (
+    error instanceof Stripe.errors.StripeAPIError &&
+    error.statusCode! >= 500 &&
+    error.headers?.['idempotent-replayed'] === 'true'
+  );
+}
+
+/** Another request with this key never charges. Use a new one once no charge of the first request can appear. */
+async function noteStuck(deps: BaseDeps, attempt: Attempt): Promise<void> {
+  await inTransaction(deps.db, async (tx) => {
+    await lockAccount(tx, attempt.tenant);
+    const isNew = await markStuck(tx, attempt.id, NEW_KEY_SECONDS * 2 ** (attempt.keys - 1));
+    if (isNew) await noteTopUpTrouble(tx, attempt.tenant, PROVIDER_ERROR);
+  });
+}
+
+/** The outcome is unknown, so look again, and send again if need be: after 1, 2, 4 and at most 30 seconds. */
 async function retryLater(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   deps.log.warn({ err: error, attempt: attempt.id }, 'the outcome of an automatic top-up is unknown');
-  const delay = Math.min(2 ** Math.max(attempt.sends - 1, 0), RETRY_SECONDS_MAX);
-  await postpone(deps.db, attempt.id, delay, { error: message });
+  await postpone(deps.db, attempt.id, retryDelay(attempt), { error: message });
   deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'unknown' });
+}
+
+function retryDelay({ sends }: Attempt): number {
+  return Math.min(2 ** Math.max(sends - 1, 0), RETRY_SECONDS_MAX);
 }
 
 function giveUp(deps: BaseDeps, attempt: Attempt, sentence: string): Promise<void> {

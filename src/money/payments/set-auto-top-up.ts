@@ -7,6 +7,7 @@ import { lockAccount } from '../ledger/ledger.sql.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
 import type { AutoTopUp } from './top-up-amount.ts';
+import { releaseStuckAttempt } from './top-up-attempts.sql.ts';
 
 export async function setAutoTopUp(deps: BaseDeps, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
@@ -16,6 +17,8 @@ export async function setAutoTopUp(deps: BaseDeps, tenant: TenantId, wanted: Aut
       throw invalidRequest('no saved card: pay a checkout first');
     }
     await updateAutoTopUp(tx, tenant, wanted);
-    if (wanted.enabled && settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
+    if (!wanted.enabled) return;
+    await releaseStuckAttempt(tx, tenant);
+    if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
   });
 }

@@ -4,14 +4,16 @@
  */
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
-import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
 import { activate } from '../tenant-status/change-status.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
+import type { Checkout } from './checkout.ts';
 import { topUpSucceeded } from './payment-events.ts';
+import type { SavedCard } from './payment-settings.ts';
 import {
   advanceCheckout,
   findCheckout,
@@ -20,6 +22,7 @@ import {
   insertPayment,
   notePaid,
   type Payment,
+  saveCard,
 } from './payments.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
 import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
@@ -32,6 +35,8 @@ export type Handled =
       readonly outcome: 'ignored' | 'parked';
       readonly reason: string;
       readonly topUp?: TopUpOutcome | undefined;
+      /** A deleted tenant paid: an operator has to give the money back. */
+      readonly isPaidByDeleted?: boolean;
     };
 
 export const PROCESSED: Handled = { outcome: 'processed' };
@@ -40,19 +45,28 @@ export function parked(reason: string): Handled {
   return { outcome: 'parked', reason };
 }
 
-/** Fetch the current state of a payment, with the card that paid it. */
+/** The page could not be closed in time. Credit would be of no use to a tenant that never comes back. */
+function parkedForDeleted({ id }: Stripe.PaymentIntent, tenant: TenantId): Handled {
+  const reason = `payment ${id} was made for ${renderTenantId(tenant)}, which is deleted: refund it at the provider`;
+  return { outcome: 'parked', reason, isPaidByDeleted: true };
+}
+
+/** Fetch the current state of a payment, with the card that paid it and the time of the charge. */
 export function fetchPayment(stripe: Stripe, paymentId: string): Promise<Stripe.PaymentIntent> {
-  return stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method'] });
+  return stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method', 'latest_charge'] });
 }
 
 /** The tenant of a payment, and our row that it was made for. */
 interface Origin {
   readonly tenant: TenantId;
-  readonly checkoutId?: string;
+  readonly checkout?: Checkout;
   readonly attemptId?: string;
 }
 
-/** `intent` must come from the provider itself, never from a client, with `payment_method` expanded. */
+/**
+ * `intent` must come from the provider itself, never from a client, with `payment_method` expanded; for
+ * the payment of a checkout, `latest_charge` too.
+ */
 export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
   if (intent.status !== 'succeeded') return { outcome: 'ignored', reason: `payment is ${intent.status}` };
   if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
@@ -64,19 +78,17 @@ export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promi
 
 /** Metadata only names our row. The row is the proof: it was written before the payment existed. */
 async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin | undefined> {
-  const { tenant, checkout, attempt } = intent.metadata;
-  const named = parseTenantId(tenant ?? '');
-  const row = checkout
-    ? await findCheckout(tx, checkout)
-    : attempt
-      ? await findAttempt(tx, attempt)
-      : undefined;
-  if (!row || row.tenant !== named) return undefined;
-  return { tenant: row.tenant, ...(checkout ? { checkoutId: checkout } : { attemptId: row.id }) };
+  const { tenant: named, checkout: checkoutId, attempt: attemptId } = intent.metadata;
+  const checkout = checkoutId ? await findCheckout(tx, checkoutId) : undefined;
+  const attempt = attemptId && !checkoutId ? await findAttempt(tx, attemptId) : undefined;
+  const tenant = (checkout ?? attempt)?.tenant;
+  if (tenant === undefined || tenant !== parseTenantId(named ?? '')) return undefined;
+  return { tenant, ...(checkout ? { checkout } : { attemptId: attempt!.id }) };
 }
 
 async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
   const account = await lockAccount(tx, origin.tenant);
+  if (account.status === 'deleted' && origin.checkout) return parkedForDeleted(intent, origin.tenant);
   const card = cardOf(intent);
   const payment: Payment = {
     id: intent.id,
@@ -88,7 +100,7 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   const isFirst = await insertPayment(tx, {
     ...payment,
     attemptId: origin.attemptId,
-    checkoutId: origin.checkoutId,
+    checkoutId: origin.checkout?.id,
     cardFingerprint: card?.fingerprint,
   });
   if (!isFirst) {
@@ -109,9 +121,9 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
       paymentId: payment.id,
     }),
   ]);
-  await notePaid(tx, origin.tenant, origin.checkoutId ? card : undefined);
+  await notePaid(tx, origin.tenant);
   if (card) await clearBreaker(tx, card.fingerprint);
-  if (origin.checkoutId) await advanceCheckout(tx, origin.checkoutId, 'paid');
+  if (origin.checkout) await settleCheckout(tx, origin.checkout, intent, card);
   if (origin.attemptId) await finishAttempt(tx, origin.attemptId, 'succeeded', { paymentId: payment.id });
   // A refund, a dispute or a warning may have arrived before the payment.
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
@@ -119,10 +131,20 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
 }
 
-/** The card of the payment, if it is a card that may be charged again. */
-function cardOf(
+async function settleCheckout(
+  tx: Tx,
+  { id, tenant, createdAt }: Checkout,
   intent: Stripe.PaymentIntent,
-): { customerId: string; paymentMethodId: string; fingerprint: string } | undefined {
+  card: SavedCard | undefined,
+): Promise<void> {
+  await advanceCheckout(tx, id, 'paid');
+  const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
+  const paidAt = new Date((charge ?? intent).created * 1000);
+  if (card) await saveCard(tx, tenant, card, { paidAt, checkoutAt: createdAt });
+}
+
+/** The card of the payment, if it is a card that may be charged again. */
+function cardOf(intent: Stripe.PaymentIntent): SavedCard | undefined {
   const method = intent.payment_method;
   const customerId = typeof intent.customer === 'string' ? intent.customer : intent.customer?.id;
   if (!method || typeof method === 'string' || !method.card?.fingerprint || !customerId) return undefined;

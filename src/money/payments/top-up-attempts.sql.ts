@@ -16,13 +16,21 @@ export interface Attempt {
   readonly cardFingerprint: string | null;
   readonly paymentId: string | null;
   readonly sends: number;
+  /** How many idempotency keys it has used. */
+  readonly keys: number;
+  /** Whether the provider repeats a stored error under the current key. */
+  readonly isStuck: boolean;
+  readonly firstSentAt: Date | null;
   /** Time since it was first sent, by the database clock. */
   readonly ageSeconds: number;
+  /** Time since it was last sent, by the database clock. */
+  readonly quietSeconds: number;
 }
 
 const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "customerId",
   payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",
-  sends, coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds"`;
+  sends, keys, new_key_at is not null as "isStuck", first_sent_at as "firstSentAt", coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds",
+  coalesce(extract(epoch from now() - coalesce(resent_at, first_sent_at)), 0)::float8 as "quietSeconds"`;
 
 /** Open an attempt with the current amount. Returns false if the tenant has an open one. */
 export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promise<boolean> {
@@ -56,18 +64,60 @@ export async function findAttempt(db: Db, id: string): Promise<Attempt | undefin
   return rows[0];
 }
 
-/** From now on, the outcome is unknown until the provider answers, and the request does not change. */
+/**
+ * From now on, the outcome is unknown until the provider answers, and the request does not change.
+ * `amount` is in micros. Changes nothing if it was sent or closed before.
+ */
 export async function markSent(
   tx: Tx,
   id: string,
-  card: { customerId: string; paymentMethodId: string; fingerprint: string | null },
-): Promise<void> {
-  await tx.query(
+  request: { amount: bigint; customerId: string; paymentMethodId: string; fingerprint: string | null },
+): Promise<Attempt | undefined> {
+  const { rows } = await tx.query<Attempt>(
     `update top_up_attempts
-        set state = 'unknown', customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
+        set state = 'unknown', amount = $5, customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
             first_sent_at = now(), sends = 1
-      where id = $1 and state = 'pending'`,
-    [id, card.customerId, card.paymentMethodId, card.fingerprint],
+      where id = $1 and state = 'pending'
+      returning ${COLUMNS}`,
+    [id, request.customerId, request.paymentMethodId, request.fingerprint, request.amount],
+  );
+  return rows[0];
+}
+
+/**
+ * It is about to be sent again: under a new key if it was stuck under the current one for long enough.
+ * Changes nothing while it has to wait for that.
+ */
+export async function markResent(tx: Tx, id: string): Promise<Attempt | undefined> {
+  const { rows } = await tx.query<Attempt>(
+    `update top_up_attempts
+        set resent_at = now(), keys = keys + (new_key_at is not null)::int, new_key_at = null
+      where id = $1 and state = 'unknown' and coalesce(new_key_at <= now(), true)
+      returning ${COLUMNS}`,
+    [id],
+  );
+  return rows[0];
+}
+
+/**
+ * The provider repeats a stored error under the current key. A new key may be used after `waitSeconds`.
+ * Returns whether this was not known.
+ */
+export async function markStuck(tx: Tx, id: string, waitSeconds: number): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update top_up_attempts set new_key_at = now() + make_interval(secs => $2)
+      where id = $1 and state = 'unknown' and new_key_at is null`,
+    [id, waitSeconds],
+  );
+  return rowCount === 1;
+}
+
+/** A new key may be used now for the tenant's attempt that is stuck, if there is one. */
+export async function releaseStuckAttempt(tx: Tx, tenant: TenantId): Promise<void> {
+  await tx.query(
+    `update top_up_attempts set new_key_at = least(new_key_at, now()), next_at = now()
+      where tenant_id = $1 and state = 'unknown' and new_key_at is not null`,
+    [tenant],
   );
 }
 

@@ -14,6 +14,7 @@
  */
 import { isRefusal } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
 import type { Batch, ChargeOutcome, Outcomes } from './bill.ts';
 
 export interface Charging {
@@ -125,7 +126,7 @@ export class ChargeQueue {
       const outcomes = await charge(items.map((item) => item.batch));
       return items.filter((item) => !answer(item, outcomes));
     } catch (error) {
-      if (items.length === 1 || !isRefusal(error)) {
+      if (items.length === 1 || !mayConcernOneBatch(error)) {
         for (const { reject } of items) reject(error);
         return [];
       }
@@ -134,6 +135,11 @@ export class ChargeQueue {
     for (const item of items) left.push(...(await this.#charge([item], charge)));
     return left;
   }
+}
+
+/** Nothing was stored, and the other batches may go without the one at fault. */
+function mayConcernOneBatch(error: unknown): boolean {
+  return isRefusal(error) || error instanceof BalanceOutOfRangeError;
 }
 
 /** Returns whether there was an outcome to answer with. */

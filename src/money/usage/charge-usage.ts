@@ -10,6 +10,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
+import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { isCreditChange } from '../ledger/credit-events.ts';
 import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
@@ -39,14 +40,20 @@ export interface ChargeDeps extends EventDeps {
   readonly config: { readonly billingRounding: Rounding };
 }
 
-/** Charges the batch as a whole or not at all. Resolves after the commit. */
+/**
+ * Charges the batch as a whole or not at all. Resolves after the commit. Fails with `BalanceOutOfRangeError`,
+ * which is answered like any fault of ours: the relay keeps the batch and sends it again.
+ */
 export async function chargeUsage(
   deps: ChargeDeps,
   tenant: TenantId,
   records: UsageRecords,
 ): Promise<ChargeOutcome> {
   const stop = deps.metrics.chargeDuration.startTimer();
-  const outcome = await deps.charges.charge({ tenant, records });
+  const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
+    alarmIfOutOfRange(deps, error);
+    throw error;
+  });
   stop();
   deps.metrics.countCharge(records.length, outcome);
   deps.sightings.note(tenant, records);

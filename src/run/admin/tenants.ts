@@ -132,6 +132,7 @@ function overviewJson({ tenant, account, settings, keys, history }: Overview) {
         amount: renderAmount(settings.topUpAmount),
         paused_until: pauseOf(settings),
         frozen_by: settings.frozenBy,
+        reversed_payments: settings.reversedPayments,
         last_error: settings.lastTopUpError,
       },
     },
@@ -158,6 +159,7 @@ function printOverview({ tenant, account, settings, keys, history }: Overview): 
     'auto top-up': settings.topUpEnabled ? describeTopUp(settings) : 'off',
     'paused until': pauseOf(settings),
     'frozen by': settings.frozenBy.join(', '),
+    'reversed payments': settings.reversedPayments.join(', '),
     'last error': settings.lastTopUpError,
   });
   printLine();

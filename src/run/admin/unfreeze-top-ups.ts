@@ -7,6 +7,7 @@ import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../../money/ledger/ledger.sql.ts';
 import { clearBreaker } from '../../money/payments/card-breakers.sql.ts';
 import { findPaymentSettings, unfreeze, updateAutoTopUp } from '../../money/payments/payments.sql.ts';
+import { releaseStuckAttempt } from '../../money/payments/top-up-attempts.sql.ts';
 
 /** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
 export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readonly string[]> {
@@ -18,6 +19,7 @@ export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readon
     // Turning them on again resets the pause and the declines of the card. If they are off, they stay off.
     if (settings.topUpEnabled)
       await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
+    await releaseStuckAttempt(tx, tenant);
     if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
     return settings.frozenBy;
   });

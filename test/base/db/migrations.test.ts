@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
+import type { Pool } from '../../../src/base/db/pool.ts';
 import { INITIAL_CARRY, type Rounding, settlePrice } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../src/money/pricing/rate-card.ts';
 import { priceUsage } from '../../../src/money/pricing/usage-price.ts';
@@ -36,24 +37,21 @@ describe('migrations', () => {
   });
 });
 
+/** Run every migration before this one, and record them as `migrate` does. */
+async function migrateBefore(pool: Pool, name: string): Promise<void> {
+  await pool.query(`create table migrations (
+    name text primary key, checksum text not null, run_at timestamptz not null default now())`);
+  for (const earlier of (await readdir(FOLDER)).sort().filter((each) => each < name)) {
+    const sql = await read(earlier);
+    await pool.query(sql);
+    await pool.query('insert into migrations (name, checksum) values ($1, $2)', [earlier, checksum(sql)]);
+  }
+}
+
 describe('0005_pricing_rule.sql on a database with postings of every kind', () => {
   const database = useDatabase({ empty: true });
   const TENANT = 7n;
   let filenodeBefore: unknown;
-
-  /** Run every migration before this one, and record them as `migrate` does. */
-  async function migrateBefore(name: string): Promise<void> {
-    await database.pool.query(`create table migrations (
-      name text primary key, checksum text not null, run_at timestamptz not null default now())`);
-    for (const earlier of (await readdir(FOLDER)).sort().filter((each) => each < name)) {
-      const sql = await read(earlier);
-      await database.pool.query(sql);
-      await database.pool.query('insert into migrations (name, checksum) values ($1, $2)', [
-        earlier,
-        checksum(sql),
-      ]);
-    }
-  }
 
   /** Six records of half a micro: with a carry they cost 3 together, rounded one by one 6. */
   async function insertUsage(seq: number, before: bigint, kind: 'usage' | 'unbilled', rounding: Rounding) {
@@ -92,7 +90,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
 
   beforeAll(async () => {
     const { pool } = database;
-    await migrateBefore('0005_pricing_rule.sql');
+    await migrateBefore(pool, '0005_pricing_rule.sql');
     await pool.query('insert into rate_cards (version, card) values (1, $1)', [BUILT_IN_RATES]);
     await pool.query(`insert into tenants (id, name, email) values ($1, 'Ada', 'ada@example.com')`, [TENANT]);
     await pool.query('insert into accounts (tenant_id) values ($1)', [TENANT]);
@@ -149,5 +147,37 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
     const insert = `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, carry,
                                           records, newest_ids) values ($1, 9, 'usage', 191, 0, 191, 1, 0, 1, '{x}')`;
     await expect(pool.query(insert, [TENANT])).rejects.toThrow('postings_rule');
+  });
+});
+
+describe('0007_late_money.sql on a database with open attempts and checkouts', () => {
+  const database = useDatabase({ empty: true });
+
+  beforeAll(async () => {
+    const { pool } = database;
+    await migrateBefore(pool, '0007_late_money.sql');
+    await pool.query(`insert into tenants (id, name, email, status) values
+      (1, 'Ada', 'ada@example.com', 'active'), (2, 'Bob', 'bob@example.com', 'deleted')`);
+    await pool.query(`insert into checkouts (id, tenant_id, amount, state) values
+      ('open', 1, 1, 'open'), ('deleted', 2, 1, 'open'), ('paid', 2, 1, 'paid')`);
+    await pool.query(`insert into top_up_attempts
+        (id, tenant_id, amount, state, customer_id, payment_method_id, first_sent_at) values
+      ('sent', 1, 1, 'unknown', 'cus_1', 'pm_1', now() - interval '1 hour'), ('pending', 2, 1, 'pending', null, null, null)`);
+    expect(await migrate(pool)).toBeGreaterThan(0);
+  });
+
+  it('closes the open payment pages of deleted tenants only', async () => {
+    const { rows } = await database.pool.query('select id from checkouts where expire_at <= now()');
+    expect(rows).toEqual([{ id: 'deleted' }]);
+  });
+
+  it('takes attempts of unknown outcome for sent just now', async () => {
+    const { rows } = await database.pool.query(
+      `select id, resent_at > now() - interval '30 minutes' as recently, keys from top_up_attempts order by id`,
+    );
+    expect(rows).toEqual([
+      { id: 'pending', recently: null, keys: 1 },
+      { id: 'sent', recently: true, keys: 1 },
+    ]);
   });
 });

@@ -381,6 +381,7 @@ describe('a dispute', () => {
     app.sandbox.control.refund(payment, { amount: 1000 });
     await app.settled();
     expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    await kit.setTopUp(tenant, { enabled: true, below_cents: 500, amount_cents: 2000 });
     await kit.spend(tenant, 1500);
     await kit.spend(tenant, 1100);
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });

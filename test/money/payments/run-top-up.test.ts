@@ -8,6 +8,7 @@ import { runDueTopUp } from '../../../src/money/payments/run-top-up.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
 import { findAttempt, insertAttempt } from '../../../src/money/payments/top-up-attempts.sql.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import { unfreezeTopUps } from '../../../src/run/admin/unfreeze-top-ups.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { DECLINES_LATER, GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 
@@ -15,6 +16,7 @@ const kit = usePayments();
 const { app, db } = kit;
 const CHARGE = { method: 'POST', path: '/v1/payment_intents' } as const;
 const DROP: Fault = { effect: 'drop', event: 'payment_intent.*', count: 9 };
+const LOOK_UPS_FAIL: Fault = { effect: 'fail_500', method: 'GET', path: '/v1/payment_intents', count: 99 };
 
 describe('an automatic top-up', () => {
   it('is charged to the saved card when a charge takes the balance below the threshold', async () => {
@@ -125,13 +127,18 @@ describe('an automatic top-up', () => {
 
   it('that settles late does not replace the newer card of a checkout', async () => {
     const tenant = await kit.toppedUp();
-    const id = await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 });
     const older = await kit.settingsOf(tenant);
+    app.sandbox.control.fault({ effect: 'commit_then_500', ...CHARGE });
+    app.sandbox.control.fault(LOOK_UPS_FAIL);
+    app.sandbox.control.fault({ ...DROP, count: 2 });
+    await kit.spend(tenant, 600);
+    await expect.poll(async () => (await kit.attemptsOf(tenant))[0]?.sends).toBeGreaterThanOrEqual(2);
+    await app.settled();
     await app.pay(tenant, { cents: 1000, card: OTHER_CARD });
     const newer = await kit.settingsOf(tenant);
     expect(newer.card_fingerprint).not.toBe(older.card_fingerprint);
-    await db().query('update top_up_attempts set next_at = now() where id = $1', [id]);
-    expect(await kit.finished(tenant)).toMatchObject({ id, state: 'succeeded' });
+    app.sandbox.control.clearFaults();
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
     const [intent] = await kit.topUpIntents(tenant);
     expect(intent!.payment_method).toBe(older.payment_method_id);
     const { payment_method_id, card_fingerprint } = newer;
@@ -238,18 +245,20 @@ describe('a fault of the provider or the network', () => {
     expect(await kit.settingsOf(tenant)).toMatchObject({ last_top_up_error: null, paused_hours: null });
   });
 
-  it('leaves the outcome unknown after a repeated error, until the sweeper finds the charge', async () => {
+  it('leaves the outcome unknown while no charge can be looked up, until the sweeper finds it', async () => {
     const tenant = await kit.toppedUp();
     app.sandbox.control.fault({ effect: 'commit_then_500', ...CHARGE });
+    app.sandbox.control.fault(LOOK_UPS_FAIL);
     app.sandbox.control.fault(DROP);
     await kit.spend(tenant, 600);
     const open = async () => (await kit.attemptsOf(tenant))[0];
-    await expect.poll(async () => (await open())?.sends).toBeGreaterThanOrEqual(3);
+    await expect.poll(async () => (await open())?.sends, { timeout: 5_000 }).toBeGreaterThanOrEqual(3);
     expect(await open()).toMatchObject({ state: 'unknown' });
     await kit.spend(tenant, 10);
     expect(await kit.attemptsOf(tenant)).toHaveLength(1);
     expect(await sweepEvents(app.service.deps, app.service.deps.provider!)).toBeGreaterThanOrEqual(1);
     expect(await open()).toMatchObject({ state: 'succeeded' });
+    app.sandbox.control.clearFaults();
     expect(await kit.topUpIntents(tenant)).toHaveLength(1);
     expect(await kit.balanceOf(tenant)).toBe(23_900_000);
   });
@@ -284,9 +293,97 @@ describe('a fault of the provider or the network', () => {
   });
 });
 
+describe('an error of the provider that did nothing and is repeated for its key', () => {
+  const TROUBLE = /^The payment provider repeats an error\. .* \[provider_error\]\.$/;
+
+  async function stuckTopUp(): Promise<TestTenant> {
+    const tenant = await kit.toppedUp();
+    app.sandbox.control.fault({ effect: 'keep_500', ...CHARGE });
+    await kit.spend(tenant, 600);
+    await toldOfTrouble(tenant);
+    return tenant;
+  }
+
+  async function toldOfTrouble(tenant: TestTenant): Promise<void> {
+    const told = async () => (await kit.billing(tenant)).tenant.last_top_up_error;
+    await expect.poll(told, { timeout: 10_000 }).toMatch(TROUBLE);
+  }
+
+  async function waitOf(tenant: TestTenant): Promise<number> {
+    const { rows } = await db().query(
+      `select extract(epoch from new_key_at - now())::float8 / 60 as minutes from top_up_attempts
+        where tenant_id = $1 and state = 'unknown'`,
+      [kit.idOf(tenant)],
+    );
+    return rows[0].minutes;
+  }
+
+  it('is told, and after ten minutes the charge is sent with a new key', async () => {
+    const tenant = await stuckTopUp();
+    expect(await waitOf(tenant)).toBeCloseTo(10, 0);
+    const { sends } = (await kit.attemptsOf(tenant))[0]!;
+    await kit.makeDue(tenant);
+    await expect.poll(async () => (await kit.attemptsOf(tenant))[0]!.sends).toBeGreaterThan(sends);
+    expect((await kit.attemptsOf(tenant))[0]).toMatchObject({ state: 'unknown', keys: 1 });
+    await kit.hoursPass(0.2);
+    const attempt = await kit.finished(tenant);
+    expect(attempt).toMatchObject({ state: 'succeeded', keys: 2 });
+    expect(await kit.topUpIntents(tenant)).toHaveLength(1);
+    expect(await kit.balanceOf(tenant)).toBe(24_000_000);
+    expect((await kit.billing(tenant)).tenant).not.toHaveProperty('last_top_up_error');
+  });
+
+  it('doubles the wait when it happens again', async () => {
+    const tenant = await stuckTopUp();
+    app.sandbox.control.fault({ effect: 'keep_500', ...CHARGE });
+    await kit.hoursPass(0.2);
+    const due = async () => {
+      await kit.makeDue(tenant);
+      return (await kit.attemptsOf(tenant))[0]!.keys === 2 && (await waitOf(tenant)) > 0;
+    };
+    await expect.poll(due, { timeout: 10_000 }).toBe(true);
+    expect(await waitOf(tenant)).toBeCloseTo(20, 0);
+    expect(await kit.topUpIntents(tenant)).toEqual([]);
+    await kit.hoursPass(0.4);
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', keys: 3 });
+    expect(await kit.topUpIntents(tenant)).toHaveLength(1);
+  });
+
+  it('is ended at once when the tenant turns automatic top-up on again', async () => {
+    const tenant = await stuckTopUp();
+    await kit.setTopUp(tenant, { enabled: true, below_cents: 500, amount_cents: 2000 });
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', keys: 2 });
+    expect(await kit.topUpIntents(tenant)).toHaveLength(1);
+  });
+
+  it('is ended at once when an operator unfreezes automatic top-ups', async () => {
+    const tenant = await stuckTopUp();
+    await unfreezeTopUps(db(), kit.idOf(tenant));
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', keys: 2 });
+    expect(await kit.topUpIntents(tenant)).toHaveLength(1);
+  });
+
+  it('is not told any more once the top-up is no longer due', async () => {
+    const tenant = await stuckTopUp();
+    await kit.setTopUp(tenant, { enabled: true, below_cents: 100, amount_cents: 2000 });
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', error: 'no longer due' });
+    expect((await kit.billing(tenant)).tenant).not.toHaveProperty('last_top_up_error');
+    expect(await kit.topUpIntents(tenant)).toEqual([]);
+  });
+
+  it('sends no new key if the first charge appears after all', async () => {
+    const tenant = await stuckTopUp();
+    const { id } = (await kit.attemptsOf(tenant))[0]!;
+    await kit.chargeBehind(tenant, id);
+    await kit.hoursPass(0.2);
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', keys: 1 });
+    expect(await kit.topUpIntents(tenant)).toHaveLength(1);
+  });
+});
+
 describe('a process that dies', () => {
   it('before the answer leaves an attempt that is sent again with the same key', async () => {
-    const tenant = await kit.toppedUp();
+    const tenant = await kit.toppedUp({ below: 2000 });
     const id = await kit.abandonedAttempt(tenant);
     expect(await kit.finished(tenant)).toMatchObject({ id, state: 'succeeded' });
     await app.settled();
@@ -334,7 +431,7 @@ describe('a process that dies', () => {
   });
 
   it('is replaced by others, and only one charges', async () => {
-    const tenant = await kit.toppedUp();
+    const tenant = await kit.toppedUp({ below: 2000 });
     const { service } = await app.another();
     await kit.abandonedAttempt(tenant);
     const both = [app.service.deps, service.deps];
@@ -380,7 +477,7 @@ describe('a process that dies', () => {
   });
 
   it('may even resume while another one sends the same charge', async () => {
-    const tenant = await kit.toppedUp();
+    const tenant = await kit.toppedUp({ below: 2000 });
     app.sandbox.control.fault({ effect: 'slow', ...CHARGE, ms: 400 });
     await kit.abandonedAttempt(tenant);
     const due = () => db().query(`update top_up_attempts set next_at = now() where state = 'unknown'`);
@@ -749,9 +846,43 @@ describe('a charge that the provider canceled', () => {
   });
 });
 
+describe('a charge that the provider left half done', () => {
+  async function halfDone(hoursAgo: number): Promise<{ tenant: TestTenant; intent: string }> {
+    const tenant = await kit.toppedUp({ below: 2000 });
+    const attempt = await kit.abandonedAttempt(tenant, { hoursAgo, leaseSeconds: 3600 });
+    const { customer_id, payment_method_id } = await kit.settingsOf(tenant);
+    const intent = await app.stripe.paymentIntents.create({
+      amount: 2000,
+      currency: 'usd',
+      customer: customer_id!,
+      payment_method: payment_method_id!,
+      metadata: { tenant: tenant.id, attempt },
+    });
+    expect(intent.status).toBe('requires_confirmation');
+    await kit.makeDue(tenant);
+    return { tenant, intent: intent.id };
+  }
+
+  it('is waited for while its request may still be worked on', async () => {
+    const { tenant, intent } = await halfDone(0);
+    await expect.poll(async () => (await kit.attemptsOf(tenant))[0]!.sends).toBeGreaterThan(1);
+    expect((await kit.attemptsOf(tenant))[0]).toMatchObject({ state: 'unknown' });
+    await app.stripe.paymentIntents.confirm(intent, { off_session: true });
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', payment_id: intent });
+  });
+
+  it('is canceled later, and is not a decline of the card', async () => {
+    const { tenant, intent } = await halfDone(0.1);
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', decline_code: null });
+    expect(await kit.topUpIntents(tenant)).toMatchObject([{ id: intent, status: 'canceled' }]);
+    expect((await kit.settingsOf(tenant)).last_top_up_error).toMatch(/\[canceled\]\.$/);
+    expect((await db().query('select * from card_breakers')).rows).toEqual([]);
+  });
+});
+
 describe('a provider that is down', () => {
   it('delays the top-up and nothing else', async () => {
-    const tenant = await kit.toppedUp();
+    const tenant = await kit.toppedUp({ below: 2000 });
     const nowhere = openProvider({
       secretKey: 'sk_test_x',
       webhookSecrets: [],

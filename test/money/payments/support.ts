@@ -14,6 +14,7 @@ export interface AttemptRow {
   readonly id: string;
   readonly state: string;
   readonly sends: number;
+  readonly keys: number;
   readonly payment_id: string | null;
   readonly decline_code: string | null;
   readonly error: string | null;
@@ -151,8 +152,8 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     await db().query(`update card_breakers set blocked_until = blocked_until ${back}`);
     await db().query(`update payments set settled_at = settled_at ${back}`);
     await db().query(
-      `update top_up_attempts set first_sent_at = first_sent_at ${back}, finished_at = finished_at ${back},
-              next_at = next_at ${back}`,
+      `update top_up_attempts set first_sent_at = first_sent_at ${back}, resent_at = resent_at ${back},
+              new_key_at = new_key_at ${back}, finished_at = finished_at ${back}, next_at = next_at ${back}`,
     );
   }
 
@@ -174,6 +175,31 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
       [id, idOf(tenant), cents * 10_000, hoursAgo * 3600, leaseSeconds],
     );
     return id;
+  }
+
+  /** The tenant's open attempt is due now. */
+  async function makeDue(tenant: TestTenant): Promise<void> {
+    await db().query(
+      `update top_up_attempts set next_at = now() where tenant_id = $1 and state in ('pending', 'unknown')`,
+      [idOf(tenant)],
+    );
+    app.service.deps.wakeTopUps();
+  }
+
+  /** Charges the saved card for the attempt, as a request of which the service never heard again. */
+  async function chargeBehind(tenant: TestTenant, attempt: string, cents = 2000): Promise<void> {
+    const { customer_id, payment_method_id } = await settingsOf(tenant);
+    app.sandbox.control.fault({ effect: 'drop', event: 'payment_intent.*', count: 2 });
+    await app.stripe.paymentIntents.create({
+      amount: cents,
+      currency: 'usd',
+      customer: customer_id!,
+      payment_method: payment_method_id!,
+      off_session: true,
+      confirm: true,
+      metadata: { tenant: tenant.id, attempt },
+    });
+    await app.settled();
   }
 
   /** The charges that the provider made, or tried to make, for automatic top-ups of the tenant. */
@@ -248,6 +274,8 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     swapCard,
     hoursPass,
     abandonedAttempt,
+    makeDue,
+    chargeBehind,
     topUpIntents,
     deliver,
     expectUncredited,
