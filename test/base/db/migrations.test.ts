@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
+import type { Pool } from '../../../src/base/db/pool.ts';
 import { INITIAL_CARRY, type Rounding, settlePrice } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../src/money/pricing/rate-card.ts';
 import { priceUsage } from '../../../src/money/pricing/usage-price.ts';
@@ -25,6 +26,17 @@ const FROZEN: Readonly<Record<string, string>> = {
   '0003_control.sql': 'b63a157f8c1e161b28c2264c82ebb0874367be9936229a81cc2ab690ffe98940',
 };
 
+/** Run every migration before this one, and record them as `migrate` does. */
+async function migrateBefore(pool: Pool, name: string): Promise<void> {
+  await pool.query(`create table migrations (
+    name text primary key, checksum text not null, run_at timestamptz not null default now())`);
+  for (const earlier of (await readdir(FOLDER)).sort().filter((each) => each < name)) {
+    const sql = await read(earlier);
+    await pool.query(sql);
+    await pool.query('insert into migrations (name, checksum) values ($1, $2)', [earlier, checksum(sql)]);
+  }
+}
+
 describe('migrations', () => {
   it.each(Object.entries(FROZEN))('%s never changes: add a new migration instead', async (name, frozen) => {
     expect(checksum(await read(name))).toBe(frozen);
@@ -40,20 +52,6 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
   const database = useDatabase({ empty: true });
   const TENANT = 7n;
   let filenodeBefore: unknown;
-
-  /** Run every migration before this one, and record them as `migrate` does. */
-  async function migrateBefore(name: string): Promise<void> {
-    await database.pool.query(`create table migrations (
-      name text primary key, checksum text not null, run_at timestamptz not null default now())`);
-    for (const earlier of (await readdir(FOLDER)).sort().filter((each) => each < name)) {
-      const sql = await read(earlier);
-      await database.pool.query(sql);
-      await database.pool.query('insert into migrations (name, checksum) values ($1, $2)', [
-        earlier,
-        checksum(sql),
-      ]);
-    }
-  }
 
   /** Six records of half a micro: with a carry they cost 3 together, rounded one by one 6. */
   async function insertUsage(seq: number, before: bigint, kind: 'usage' | 'unbilled', rounding: Rounding) {
@@ -92,7 +90,7 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
 
   beforeAll(async () => {
     const { pool } = database;
-    await migrateBefore('0005_pricing_rule.sql');
+    await migrateBefore(pool, '0005_pricing_rule.sql');
     await pool.query('insert into rate_cards (version, card) values (1, $1)', [BUILT_IN_RATES]);
     await pool.query(`insert into tenants (id, name, email) values ($1, 'Ada', 'ada@example.com')`, [TENANT]);
     await pool.query('insert into accounts (tenant_id) values ($1)', [TENANT]);
@@ -149,5 +147,27 @@ describe('0005_pricing_rule.sql on a database with postings of every kind', () =
     const insert = `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version, carry,
                                           records, newest_ids) values ($1, 9, 'usage', 191, 0, 191, 1, 0, 1, '{x}')`;
     await expect(pool.query(insert, [TENANT])).rejects.toThrow('postings_rule');
+  });
+});
+
+describe('0011_reversals.sql on a database with disputes', () => {
+  const database = useDatabase({ empty: true });
+
+  it('keeps what each dispute has withdrawn and reinstated', async () => {
+    const { pool } = database;
+    await migrateBefore(pool, '0011_reversals.sql');
+    await pool.query(
+      `insert into disputes (id, payment_id, amount, withdrawn, reinstated) values
+         ('inquiry', 'pi', 70, false, false), ('open', 'pi', 70, true, false), ('won', 'pi', 70, true, true)`,
+    );
+    await migrate(pool);
+    const { rows } = await pool.query(
+      'select id, withdrawn::int, reinstated::int, movements from disputes order by id',
+    );
+    expect(rows).toEqual([
+      { id: 'inquiry', withdrawn: 0, reinstated: 0, movements: 0 },
+      { id: 'open', withdrawn: 70, reinstated: 0, movements: 0 },
+      { id: 'won', withdrawn: 70, reinstated: 70, movements: 0 },
+    ]);
   });
 });
