@@ -17,11 +17,11 @@ alter table disputes add column changed_at timestamptz not null default now();
 alter table refunds add column changed_at timestamptz not null default now();
 create index payments_settled on payments (settled_at);
 
--- The last comparison with the provider, and when the next one is due.
+-- The last comparison with the provider, and when the next one is due. One row; a new one counts as a comparison
+-- without differences.
 create table provider_drift (
   only_row    boolean primary key default true check (only_row),
   next_at     timestamptz not null,
-  looked_at   timestamptz,
-  differences integer check (differences >= 0),
-  check ((looked_at is null) = (differences is null))
+  looked_at   timestamptz not null default now(),
+  differences integer not null default 0 check (differences >= 0)
 );

@@ -70,6 +70,16 @@ export function readDispute(dispute: Stripe.Dispute): Dispute {
   };
 }
 
+/** Micros. */
+export function takenByRefund({ amount, status }: Refund): bigint {
+  return REFUND_TAKES.includes(status) ? amount : 0n;
+}
+
+/** Micros. A dispute never gives back more than it took. */
+export function takenByDispute({ withdrawn, reinstated }: Dispute): bigint {
+  return withdrawn > reinstated ? withdrawn - reinstated : 0n;
+}
+
 /**
  * Cents of the dispute's currency. The account may settle in another one; its transaction then names the
  * exchange rate. The rate is rounded, so an amount next to the disputed one is that one.

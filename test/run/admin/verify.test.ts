@@ -146,7 +146,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a refund that was forgotten': {
     sql: `insert into refunds (id, payment_id, amount, status)
           select 're_' || id, id, 70000, 'succeeded' from payments where tenant_id = $1`,
-    differences: [{ what: /^reversals of payment pi_\w+$/, expected: '70000', found: '0' }],
+    differences: [
+      { what: /^reversals of payment pi_\w+$/, expected: '70000', found: '0' },
+      {
+        what: /^refund re_pi_\w+ at the provider$/,
+        expected: 'no such refund',
+      },
+    ],
   },
   'a status without a history': {
     sql: `update tenants set status = 'archived' where id = $1`,
