@@ -698,6 +698,21 @@ it('an early fraud warning freezes automatic top-ups and moves no money', async 
   expect((await kit.settingsOf(tenant)).frozen_by).toEqual([warning.id]);
 });
 
+it('a late event of before an automatic top-up succeeded takes no credit back', async () => {
+  const tenant = await kit.toppedUp();
+  await kit.spend(tenant, 600);
+  await kit.finished(tenant);
+  await app.settled();
+  const [intent] = await kit.topUpIntents(tenant);
+  for (const type of ['payment_intent.requires_action', 'payment_intent.payment_failed']) {
+    const object = { ...intent, status: 'requires_action' };
+    expect((await kit.deliver({ id: `evt_late_${type}`, type, data: { object } })).status).toBe(200);
+  }
+  expect(await kit.balanceOf(tenant)).toBe(24_000_000);
+  expect((await kit.attemptsOf(tenant)).map(({ state }) => state)).toEqual(['succeeded']);
+  expect(await kit.settingsOf(tenant)).toMatchObject({ last_top_up_error: null, paused_hours: null });
+});
+
 describe('a card or a customer', () => {
   it('that is detached is no longer the saved card', async () => {
     const tenant = await kit.toppedUp();
