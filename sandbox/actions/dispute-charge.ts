@@ -1,4 +1,4 @@
-/** A dispute begins, and is won or lost. Only `funds_*` events move money. */
+/** A dispute begins, is won or lost, and may be appealed. Only its balance transactions move money. */
 import { refused } from '../http/errors.ts';
 import type { Charge } from '../objects/charge.ts';
 import {
@@ -43,12 +43,22 @@ export function openDispute(provider: Provider, charge: Charge, request: Dispute
   return dispute;
 }
 
-/** The bank decides for the merchant: the money comes back, the fee does not. */
-export function winDispute(provider: Provider, dispute: Dispute): Dispute {
+export interface DisputeDecision {
+  /** Cents that come back. Default: the disputed amount. */
+  readonly amount?: number | undefined;
+}
+
+/** The bank decides for the merchant: the money comes back, in full or in part. The fee does not. */
+export function winDispute(
+  provider: Provider,
+  dispute: Dispute,
+  { amount = dispute.amount }: DisputeDecision = {},
+): Dispute {
   assertOpen(dispute);
+  if (amount < 1 || amount > dispute.amount) throw refused('At most the disputed amount comes back.');
   const won = provider.state.change('disputes', dispute.id, {
     status: dispute.inquiry ? 'warning_closed' : 'won',
-    movements: dispute.inquiry ? [] : [...dispute.movements, movement(provider, dispute.amount, 0)],
+    movements: dispute.inquiry ? [] : [...dispute.movements, movement(provider, amount, 0)],
   });
   if (!dispute.inquiry) emit(provider, 'charge.dispute.funds_reinstated', renderDispute(won));
   emit(provider, 'charge.dispute.closed', renderDispute(won));
@@ -62,6 +72,14 @@ export function loseDispute(provider: Provider, dispute: Dispute): Dispute {
   const lost = provider.state.change('disputes', dispute.id, { status: 'lost' });
   emit(provider, 'charge.dispute.closed', renderDispute(lost));
   return lost;
+}
+
+/** The merchant appeals a lost dispute. The decision on the appeal wins or loses it. */
+export function appealDispute(provider: Provider, dispute: Dispute): Dispute {
+  if (dispute.status !== 'lost') throw refused('Only a dispute that was lost can be appealed.');
+  const appealed = provider.state.change('disputes', dispute.id, { status: 'appeal_under_review' });
+  emit(provider, 'charge.dispute.updated', renderDispute(appealed), { status: dispute.status });
+  return appealed;
 }
 
 /** A lost inquiry became a dispute in the meantime, which took the money. */

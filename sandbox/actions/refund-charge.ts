@@ -5,13 +5,16 @@ import { instrumentOf } from '../objects/payment-method.ts';
 import { type Refund, type RefundReason, renderRefund } from '../objects/refund.ts';
 import { emit, now, type Provider } from '../provider.ts';
 
+export const REFUND_OUTCOMES = ['succeeded', 'pending', 'requires_action', 'failed'] as const;
+export type RefundOutcome = (typeof REFUND_OUTCOMES)[number];
+
 export interface RefundRequest {
   /** Cents. Default: the rest. */
   readonly amount?: number | undefined;
   readonly reason?: RefundReason | undefined;
   readonly metadata?: Record<string, string> | undefined;
-  /** `pending` waits for `settleRefund`. Default: the card decides. */
-  readonly outcome?: 'succeeded' | 'pending' | 'failed' | undefined;
+  /** `pending` and `requires_action` wait for `settleRefund`. Default: the card decides. */
+  readonly outcome?: RefundOutcome | undefined;
 }
 
 export function refundCharge(provider: Provider, charge: Charge, request: RefundRequest): Refund {
@@ -28,7 +31,7 @@ export function refundCharge(provider: Provider, charge: Charge, request: Refund
     customer: charge.customer,
     reason,
     metadata,
-    status: request.outcome === 'pending' ? 'pending' : 'succeeded',
+    status: request.outcome === undefined || request.outcome === 'failed' ? 'succeeded' : request.outcome,
     failureReason: null,
   });
   changeRefunded(provider, charge, amount);

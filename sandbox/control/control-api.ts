@@ -1,6 +1,7 @@
 /** The control API: JSON over HTTP, under `/_sandbox/`. Its routes are listed in the README. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { REFUND_OUTCOMES } from '../actions/refund-charge.ts';
 import type { Fault } from '../faults.ts';
 import { ApiError, invalidRequest, renderError } from '../http/errors.ts';
 import type { FormObject, FormValue } from '../http/form.ts';
@@ -43,11 +44,16 @@ const routes: ReadonlyArray<Route<ControlHandler>> = [
     handle: ({ control, id }) => control.warnOfFraud(id),
   },
   { method: 'POST', path: '/_sandbox/refunds/:id/settle', handle: settleRefund },
-  { method: 'POST', path: '/_sandbox/disputes/:id/win', handle: ({ control, id }) => control.winDispute(id) },
+  { method: 'POST', path: '/_sandbox/disputes/:id/win', handle: winDispute },
   {
     method: 'POST',
     path: '/_sandbox/disputes/:id/lose',
     handle: ({ control, id }) => control.loseDispute(id),
+  },
+  {
+    method: 'POST',
+    path: '/_sandbox/disputes/:id/appeal',
+    handle: ({ control, id }) => control.appealDispute(id),
   },
   {
     method: 'POST',
@@ -106,7 +112,7 @@ function refund({ control, id, form }: ControlCall) {
   const request = readParams(form, {
     amount: optional(integer({ min: 1 })),
     reason: optional(oneOf(...REFUND_REASONS)),
-    outcome: optional(oneOf('succeeded', 'pending', 'failed')),
+    outcome: optional(oneOf(...REFUND_OUTCOMES)),
   });
   return control.refund(id, request);
 }
@@ -118,6 +124,10 @@ function dispute({ control, id, form }: ControlCall) {
     inquiry: optional(boolean()),
   });
   return control.dispute(id, request);
+}
+
+function winDispute({ control, id, form }: ControlCall) {
+  return control.winDispute(id, readParams(form, { amount: optional(integer({ min: 1 })) }));
 }
 
 function settleRefund({ control, id, form }: ControlCall) {

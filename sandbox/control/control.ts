@@ -7,7 +7,14 @@
  */
 import { authenticatePayment, expireCheckout, payCheckout, settlePayment } from '../actions/checkout.ts';
 import { deleteCustomer } from '../actions/delete-customer.ts';
-import { type DisputeRequest, loseDispute, openDispute, winDispute } from '../actions/dispute-charge.ts';
+import {
+  appealDispute,
+  type DisputeDecision,
+  type DisputeRequest,
+  loseDispute,
+  openDispute,
+  winDispute,
+} from '../actions/dispute-charge.ts';
 import { getCharge, getLiveCustomer, getRow } from '../actions/find.ts';
 import { type RefundRequest, refundCharge, settleRefund } from '../actions/refund-charge.ts';
 import {
@@ -93,15 +100,21 @@ export class Control {
     );
   }
 
-  winDispute(dispute: string) {
+  winDispute(dispute: string, decision: DisputeDecision = {}) {
     return renderDispute(
-      this.#act(() => winDispute(this.#provider, getRow(this.#provider, 'disputes', dispute))),
+      this.#act(() => winDispute(this.#provider, getRow(this.#provider, 'disputes', dispute), decision)),
     );
   }
 
   loseDispute(dispute: string) {
     return renderDispute(
       this.#act(() => loseDispute(this.#provider, getRow(this.#provider, 'disputes', dispute))),
+    );
+  }
+
+  appealDispute(dispute: string) {
+    return renderDispute(
+      this.#act(() => appealDispute(this.#provider, getRow(this.#provider, 'disputes', dispute))),
     );
   }
 

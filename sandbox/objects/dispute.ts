@@ -10,7 +10,13 @@ export interface Dispute {
   readonly reason: DisputeReason;
   /** An inquiry asks questions first and moves no money. */
   readonly inquiry: boolean;
-  readonly status: 'needs_response' | 'warning_needs_response' | 'warning_closed' | 'won' | 'lost';
+  readonly status:
+    | 'needs_response'
+    | 'warning_needs_response'
+    | 'warning_closed'
+    | 'won'
+    | 'lost'
+    | 'appeal_under_review';
   readonly movements: readonly Movement[];
 }
 
@@ -39,8 +45,14 @@ export const DISPUTE_FEE = 1500;
 
 const ANSWER_SECONDS = 10 * 24 * 3600;
 
+const OPEN: readonly Dispute['status'][] = [
+  'needs_response',
+  'warning_needs_response',
+  'appeal_under_review',
+];
+
 export function isOpen(dispute: Dispute): boolean {
-  return dispute.status === 'needs_response' || dispute.status === 'warning_needs_response';
+  return OPEN.includes(dispute.status);
 }
 
 export function renderDispute(dispute: Dispute) {
@@ -80,6 +92,7 @@ function renderMovement(dispute: Dispute, movement: Movement) {
     object: 'balance_transaction',
     amount: movement.amount,
     available_on: movement.created,
+    balance_type: 'payments',
     created: movement.created,
     currency: dispute.currency,
     description: reversal ? 'Chargeback reversal' : 'Chargeback withdrawal',

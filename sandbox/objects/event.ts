@@ -8,6 +8,7 @@ export type EventType =
   | 'charge.dispute.created'
   | 'charge.dispute.funds_reinstated'
   | 'charge.dispute.funds_withdrawn'
+  | 'charge.dispute.updated'
   | 'charge.failed'
   | 'charge.pending'
   | 'charge.refunded'

@@ -10,7 +10,7 @@ export interface Refund {
   readonly customer: string | null;
   readonly reason: RefundReason | null;
   readonly metadata: Record<string, string>;
-  readonly status: 'succeeded' | 'pending' | 'failed';
+  readonly status: 'succeeded' | 'pending' | 'requires_action' | 'failed';
   readonly failureReason: string | null;
 }
 

@@ -49,6 +49,9 @@ function act({ control, form }: PageCall, action: string, id: string): void {
     case 'lose':
       control.loseDispute(id);
       return;
+    case 'appeal':
+      control.appealDispute(id);
+      return;
     case 'warn':
       control.warnOfFraud(id);
       return;
@@ -121,11 +124,20 @@ ${disputes.length === 0 ? disputeForm : null}
 }
 
 function disputeRow(dispute: Dispute): Html {
-  const actions = html`<form method="post" class="actions"><input type="hidden" name="id" value="${dispute.id}">
-<button type="submit" name="action" value="win">Merchant wins</button>
-<button class="danger" type="submit" name="action" value="lose">Merchant loses</button></form>`;
   return html`<div class="sub"><span>Dispute over ${formatAmount(dispute.amount, dispute.currency)} (${dispute.reason.replaceAll('_', ' ')})</span>
-<span class="badge ${dispute.status}">${dispute.status.replaceAll('_', ' ')}</span>${isOpen(dispute) ? actions : null}</div>`;
+<span class="badge ${dispute.status}">${dispute.status.replaceAll('_', ' ')}</span>${disputeActions(dispute)}</div>`;
+}
+
+function disputeActions(dispute: Dispute): Html | null {
+  const decide = html`<button type="submit" name="action" value="win">Merchant wins</button>
+<button class="danger" type="submit" name="action" value="lose">Merchant loses</button>`;
+  const appeal = html`<button type="submit" name="action" value="appeal">Appeal</button>`;
+  const buttons = isOpen(dispute) ? decide : dispute.status === 'lost' ? appeal : null;
+  return (
+    buttons &&
+    html`<form method="post" class="actions"><input type="hidden" name="id" value="${dispute.id}">
+${buttons}</form>`
+  );
 }
 
 function checkouts(provider: Provider): Html | null {

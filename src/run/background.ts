@@ -17,6 +17,7 @@ import { numberLeftEvents } from '../events/number-events.ts';
 import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
+import { watchProvider } from '../money/audit/watch-provider.ts';
 import { checkoutListener, expireCheckouts } from '../money/payments/expire-checkouts.ts';
 import { runDueTopUps } from '../money/payments/run-top-up.ts';
 import { sweepEvents } from '../money/payments/sweep-events.ts';
@@ -40,7 +41,8 @@ interface Job {
   readonly wokenBy?: 'events' | 'top-ups';
 }
 
-function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
+/** A long turn ends early when `stopping` is aborted. */
+function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal): readonly Job[] {
   const { db, provider } = deps;
   return [
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
@@ -81,6 +83,11 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
             everySeconds: 120,
             turn: async () => void (await sweepEvents(deps, provider)),
           },
+          {
+            name: 'comparing with the payment provider',
+            everySeconds: 15,
+            turn: watchProvider(deps, provider, stopping),
+          },
         ]
       : []),
   ];
@@ -99,11 +106,13 @@ export async function registerListeners(db: Pool): Promise<void> {
 }
 
 export function startBackground(deps: Deps, ratesFile: string | undefined): Background {
-  const running = jobsOf(deps, ratesFile).flatMap(({ name, everySeconds, turn, lanes = 1, wokenBy }) =>
-    Array.from({ length: lanes }, () => ({
-      wokenBy,
-      loop: repeat(everySeconds, turn, (error) => deps.log.error({ err: error }, `${name} failed`)),
-    })),
+  const stopping = new AbortController();
+  const running = jobsOf(deps, ratesFile, stopping.signal).flatMap(
+    ({ name, everySeconds, turn, lanes = 1, wokenBy }) =>
+      Array.from({ length: lanes }, () => ({
+        wokenBy,
+        loop: repeat(everySeconds, turn, (error) => deps.log.error({ err: error }, `${name} failed`)),
+      })),
   );
   const wake = (by: Job['wokenBy']) => {
     for (const { wokenBy, loop } of running) if (wokenBy === by) loop.wake();
@@ -112,6 +121,7 @@ export function startBackground(deps: Deps, ratesFile: string | undefined): Back
   return {
     wakeTopUps: () => wake('top-ups'),
     stop: async () => {
+      stopping.abort();
       await Promise.all(running.map(({ loop }) => loop.stop()));
     },
   };

@@ -1,9 +1,7 @@
 /** The sandbox as this deployment's payment provider: for trying the service, never for production. */
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
-import { keepFile } from '../base/lib/keep-file.ts';
 import type { Config } from './config.ts';
+import { keepSandboxSecrets, sandboxFolder } from './sandbox-secrets.ts';
 
 /** The settings with which the service uses it in place of Stripe. */
 export interface SandboxPayments {
@@ -16,13 +14,12 @@ export async function startSandboxPayments(
   config: Pick<Config, 'dataDir' | 'sandboxPort' | 'host'>,
   servicePort: number,
 ): Promise<SandboxPayments> {
-  const stateDir = join(config.dataDir, 'sandbox');
-  const { secretKey, webhookSecret } = keepSecrets(join(stateDir, 'secrets.json'));
+  const { secretKey, webhookSecret } = keepSandboxSecrets(config.dataDir);
 
   const sandbox = await startSandbox({
     port: config.sandboxPort,
     secretKey,
-    stateDir,
+    stateDir: sandboxFolder(config.dataDir),
     webhooks: [{ url: `${addressOf(config.host, servicePort)}/v1/stripe/webhook`, secret: webhookSecret }],
     merchantName: 'Boxoffice',
     settleAfterMs: 10_000,
@@ -41,18 +38,4 @@ export async function startSandboxPayments(
 function addressOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
-
-interface Secrets {
-  readonly secretKey: string;
-  readonly webhookSecret: string;
-}
-
-/** Created once, then kept: earlier payments must be reachable after a restart. */
-function keepSecrets(path: string): Secrets {
-  const make = (): Secrets => ({
-    secretKey: `sk_test_${randomBytes(24).toString('base64url')}`,
-    webhookSecret: `whsec_${randomBytes(24).toString('base64url')}`,
-  });
-  return JSON.parse(keepFile(path, () => JSON.stringify(make())));
 }

@@ -71,6 +71,10 @@ describe('over HTTP', () => {
     expect((await control(`disputes/${dispute.id}/win`, {})).json).toMatchObject({ status: 'won' });
     const lost = (await control(`payments/${b.id}/dispute`, {})).json;
     expect((await control(`disputes/${lost.id}/lose`, {})).json).toMatchObject({ status: 'lost' });
+    const appealed = (await control(`disputes/${lost.id}/appeal`, {})).json;
+    expect(appealed).toMatchObject({ status: 'appeal_under_review' });
+    const won = (await control(`disputes/${lost.id}/win`, { amount: 100 })).json;
+    expect(won).toMatchObject({ balance_transactions: [{ amount: -2000 }, { amount: 100 }] });
     expect((await control(`payments/${b.latest_charge}/warn`, {})).json).toMatchObject({
       payment_intent: b.id,
     });

@@ -75,6 +75,12 @@ describe('refunds', () => {
     expect(await chargeNow()).toMatchObject({ amount_refunded: 0 });
   });
 
+  test('that wait for the customer succeed later', async () => {
+    const refund = sandbox.control.refund(intent.id, { outcome: 'requires_action' });
+    expect(refund.status).toBe('requires_action');
+    expect(sandbox.control.settleRefund(refund.id, 'succeeded').status).toBe('succeeded');
+  });
+
   test('need a payment', async () => {
     expect((await failureOf(stripe.refunds.create({ amount: 100 }))).statusCode).toBe(400);
     const unpaid = await stripe.paymentIntents.create({ amount: 500, currency: 'usd' });
@@ -140,6 +146,38 @@ describe('disputes', () => {
     expect(await eventsSince()).toEqual([
       'charge.dispute.created',
       'charge.dispute.funds_withdrawn',
+      'charge.dispute.closed',
+    ]);
+  });
+
+  test('that are won in part bring back that part', async () => {
+    const { id } = sandbox.control.dispute(intent.id);
+    expect(() => sandbox.control.winDispute(id, { amount: 2001 })).toThrow(/At most the disputed amount/);
+    expect(sandbox.control.winDispute(id, { amount: 700 })).toMatchObject({
+      status: 'won',
+      balance_transactions: [{ amount: -2000 }, { amount: 700 }],
+    });
+  });
+
+  test('that are lost may be won, or lost again, on appeal', async () => {
+    const { id } = sandbox.control.dispute(intent.id);
+    expect(() => sandbox.control.appealDispute(id)).toThrow(/Only a dispute that was lost/);
+    for (const _ of [1, 2]) {
+      sandbox.control.loseDispute(id);
+      expect(sandbox.control.appealDispute(id)).toMatchObject({ status: 'appeal_under_review' });
+    }
+    expect(sandbox.control.winDispute(id)).toMatchObject({
+      status: 'won',
+      balance_transactions: [{ amount: -2000 }, { amount: 2000 }],
+    });
+    expect(await eventsSince()).toEqual([
+      'charge.dispute.created',
+      'charge.dispute.funds_withdrawn',
+      'charge.dispute.closed',
+      'charge.dispute.updated',
+      'charge.dispute.closed',
+      'charge.dispute.updated',
+      'charge.dispute.funds_reinstated',
       'charge.dispute.closed',
     ]);
   });

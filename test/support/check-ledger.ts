@@ -69,7 +69,7 @@ const RULES: Readonly<Record<string, string>> = {
   'what was taken back is what refunds and disputes took, up to the credit': `
     select p.id, p.credited, p.reversed from payments p where p.reversed <> least(p.credited,
       coalesce((select sum(amount) from refunds r where r.payment_id = p.id and r.status in ('pending', 'succeeded')), 0)
-      + coalesce((select sum(amount) from disputes d where d.payment_id = p.id and d.withdrawn and not d.reinstated), 0))`,
+      + coalesce((select sum(d.withdrawn - d.reinstated) from disputes d where d.payment_id = p.id), 0))`,
   'a tenant has one open top-up at the most': `
     select tenant_id, count(*) from top_up_attempts where state in ('pending', 'unknown')
      group by tenant_id having count(*) > 1`,

@@ -108,6 +108,20 @@ export class Metrics {
     aggregator: 'max',
     registers: [this.registry],
   });
+  readonly providerDrift = new Gauge({
+    name: 'boxoffice_provider_drift',
+    help: 'Payments, refunds and disputes that differ from those of the payment provider, as last compared.',
+    // Every process shows the comparison of the whole deployment.
+    aggregator: 'max',
+    registers: [this.registry],
+  });
+  readonly providerDriftAge = new Gauge({
+    name: 'boxoffice_provider_drift_age_seconds',
+    help: 'Time since the last comparison with the payment provider.',
+    // Every process shows the comparison of the whole deployment.
+    aggregator: 'max',
+    registers: [this.registry],
+  });
 
   readonly #batchSize = new Histogram({
     name: 'boxoffice_charge_batch_records',

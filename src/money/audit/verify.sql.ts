@@ -116,7 +116,7 @@ export async function compareReversals(db: Db): Promise<Difference[]> {
        cross join lateral (select coalesce(sum(amount), 0) as sum from (
               select amount from refunds where payment_id = p.id and status in ('pending', 'succeeded')
               union all
-              select amount from disputes where payment_id = p.id and withdrawn and not reinstated) as each) as taken
+              select greatest(withdrawn - reinstated, 0) from disputes where payment_id = p.id) as each) as taken
       where p.reversed <> least(p.credited, taken.sum) limit $1`,
     [DIFFERENCES_MAX],
   );

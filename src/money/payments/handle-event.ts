@@ -3,15 +3,14 @@
  *
  * Source: specification 4.13. Provider events come late, twice, in any order, and before the answer to
  * our own call. So one transaction stores the event with its effect; effects are keyed by the ids of
- * payments, refunds and disputes, not by the id of the event; and the amount of a payment is fetched
- * from the provider, not taken from the event.
+ * payments, refunds and disputes, not by the id of the event; and payments, refunds, disputes and
+ * warnings are fetched from the provider, not taken from the event.
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { microsOfCents } from '../amount.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { applyReversals } from './apply-reversals.ts';
@@ -28,14 +27,15 @@ import {
   unfreeze,
   updateCardFingerprint,
 } from './payments.sql.ts';
-import type { Provider } from './provider.ts';
+import { findAtProvider, type Provider } from './provider.ts';
 import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
+import { idOf, readDispute, readRefund } from './reversal.ts';
 import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
 import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
 import { findAttempt } from './top-up-attempts.sql.ts';
 import { countTopUp } from './top-up-outcome.ts';
 
-/** The types that we handle, subscribe to and sweep. */
+/** The types that we handle, subscribe to and sweep. The provider lists at most 20 types at once. */
 export const EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -111,14 +111,14 @@ async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event)
     case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':
-      return refunded(deps, provider, event.data.object);
+      return refunded(deps, provider, event.data.object.id);
     case 'charge.dispute.created':
     case 'charge.dispute.funds_withdrawn':
     case 'charge.dispute.funds_reinstated':
     case 'charge.dispute.closed':
-      return disputed(deps, provider, event.type, event.data.object);
+      return disputed(deps, provider, event.data.object.id);
     case 'radar.early_fraud_warning.created':
-      return fraudWarned(deps, provider, event.data.object);
+      return fraudWarned(deps, provider, event.data.object.id);
     case 'payment_method.detached':
       return cardDetached(event.data.object);
     case 'payment_method.updated':
@@ -129,10 +129,6 @@ async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event)
     default:
       return ignore;
   }
-}
-
-function idOf(reference: string | { id: string } | null | undefined): string | undefined {
-  return typeof reference === 'string' ? reference : reference?.id;
 }
 
 async function paidSession(provider: Provider, session: Stripe.Checkout.Session): Promise<Effect> {
@@ -155,18 +151,13 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
 }
 
 async function succeeded(provider: Provider, paymentId: string): Promise<Effect> {
-  const intent = await findAtProvider(provider, paymentId);
-  if (!intent) return async () => parked(`payment ${paymentId} is not there at the provider`);
+  const intent = await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
+  if (!intent) return notThere(`payment ${paymentId}`);
   return (tx) => settlePayment(tx, intent);
 }
 
-async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.PaymentIntent | undefined> {
-  try {
-    return await fetchPayment(stripe, id);
-  } catch (error) {
-    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return;
-    throw error;
-  }
+function notThere(what: string): Effect {
+  return async () => parked(`${what} is not there at the provider`);
 }
 
 /** Matters only until the answer to our own charge has arrived. */
@@ -191,69 +182,52 @@ function paymentFailed(intent: Stripe.PaymentIntent): Effect {
 async function aboutPayment(
   deps: BaseDeps,
   provider: Provider,
-  object: { id: string; payment_intent: string | { id: string } | null },
+  { id, paymentId }: { id: string; paymentId: string | undefined },
   effect: (tx: Tx, paymentId: string) => Promise<Handled>,
 ): Promise<Effect> {
-  const paymentId = idOf(object.payment_intent);
-  if (!paymentId) return async () => parked(`${object.id} names no payment`);
+  if (!paymentId) return async () => parked(`${id} names no payment`);
   const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
-  const missing = isKnown ? undefined : await findAtProvider(provider, paymentId);
+  const missing = isKnown ? undefined : await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
   return async (tx) => {
     const settled = missing && (await settlePayment(tx, missing));
     return { ...(await effect(tx, paymentId)), topUp: settled?.topUp };
   };
 }
 
-function refunded(deps: BaseDeps, provider: Provider, refund: Stripe.Refund): Promise<Effect> {
+async function refunded(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
+  const found = await findAtProvider(() => provider.stripe.refunds.retrieve(id));
+  if (!found) return notThere(`refund ${id}`);
+  const refund = readRefund(found);
   return aboutPayment(deps, provider, refund, async (tx, paymentId) => {
-    await upsertRefund(tx, {
-      id: refund.id,
-      paymentId,
-      amount: microsOfCents(refund.amount),
-      status: refund.status ?? 'pending',
-    });
-    return reverse(tx, paymentId, { kind: 'refund', id: refund.id });
+    await upsertRefund(tx, paymentId, refund);
+    return reverse(tx, paymentId, { kind: 'refund', id });
   });
 }
 
-type DisputeEventType = Extract<(typeof EVENT_TYPES)[number], `charge.dispute.${string}`>;
-
-function disputed(
-  deps: BaseDeps,
-  provider: Provider,
-  type: DisputeEventType,
-  dispute: Stripe.Dispute,
-): Promise<Effect> {
+async function disputed(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
+  const found = await findAtProvider(() => provider.stripe.disputes.retrieve(id));
+  if (!found) return notThere(`dispute ${id}`);
+  const dispute = readDispute(found);
   return aboutPayment(deps, provider, dispute, async (tx, paymentId) => {
-    const { outcome } = await upsertDispute(tx, {
-      id: dispute.id,
-      paymentId,
-      amount: microsOfCents(dispute.amount),
-      withdrawn: type === 'charge.dispute.funds_withdrawn',
-      reinstated: type === 'charge.dispute.funds_reinstated',
-      outcome: type === 'charge.dispute.closed' ? outcomeOf(dispute) : null,
-    });
-    const isOver = outcome === 'won' || outcome === 'closed';
-    return reverse(tx, paymentId, { kind: 'dispute', id: dispute.id }, isOver ? unfreeze : freeze);
+    const { isFreezing, isNews } = await upsertDispute(tx, paymentId, dispute);
+    // Only news freezes: an operator may have ended the freeze.
+    const setFreeze = !isFreezing ? unfreeze : isNews ? freeze : undefined;
+    return reverse(tx, paymentId, { kind: 'dispute', id }, setFreeze);
   });
 }
 
-/** `closed` is the end of an inquiry or a warning, which neither side lost. */
-function outcomeOf({ status }: Stripe.Dispute): 'won' | 'lost' | 'closed' {
-  if (status === 'won') return 'won';
-  return status === 'lost' ? 'lost' : 'closed';
-}
-
-function fraudWarned(
-  deps: BaseDeps,
-  provider: Provider,
-  warning: Stripe.Radar.EarlyFraudWarning,
-): Promise<Effect> {
-  const object = { id: warning.id, payment_intent: warning.payment_intent ?? null };
-  return aboutPayment(deps, provider, object, async (tx, paymentId) => {
-    await insertFraudWarning(tx, warning.id, paymentId);
-    return reverse(tx, paymentId, { kind: 'dispute', id: warning.id }, freeze);
-  });
+async function fraudWarned(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
+  const found = await findAtProvider(() => provider.stripe.radar.earlyFraudWarnings.retrieve(id));
+  if (!found) return notThere(`fraud warning ${id}`);
+  return aboutPayment(
+    deps,
+    provider,
+    { id, paymentId: idOf(found.payment_intent) },
+    async (tx, paymentId) => {
+      await insertFraudWarning(tx, id, paymentId);
+      return reverse(tx, paymentId, { kind: 'dispute', id }, freeze);
+    },
+  );
 }
 
 /** Bring the ledger up to date, and freeze or unfreeze automatic top-ups for this cause. */

@@ -261,15 +261,6 @@ export async function findPayments(db: Db, ids: readonly string[]): Promise<Paym
   return rows;
 }
 
-/** The payments with ids after this one. */
-export async function listPaymentsAfter(db: Db, id: string, limit: number): Promise<Payment[]> {
-  const { rows } = await db.query<Payment>(
-    `select ${PAYMENT} from payments where id > $1 order by id limit $2`,
-    [id, limit],
-  );
-  return rows;
-}
-
 export async function updateReversed(tx: Tx, id: string, reversed: bigint): Promise<void> {
   await tx.query('update payments set reversed = $2 where id = $1', [id, reversed]);
 }

@@ -1,41 +1,59 @@
 /** SQL of `refunds`, `disputes` and `fraud_warnings`: actual and possible reversals. */
 import type { Tx } from '../../base/db/pool.ts';
+import { DISPUTE_OUTCOMES, type Dispute, REFUND_STATUSES, REFUND_TAKES, type Refund } from './reversal.ts';
 
-/** A failed or canceled refund never changes again, even if an older event arrives later. */
+/** A refund only moves forward, even if an older answer of the provider is stored later. */
 export async function upsertRefund(
   tx: Tx,
-  refund: { id: string; paymentId: string; amount: bigint; status: string },
+  paymentId: string,
+  { id, amount, status }: Omit<Refund, 'paymentId'>,
 ): Promise<void> {
   await tx.query(
     `insert into refunds as r (id, payment_id, amount, status) values ($1, $2, $3, $4)
-     on conflict (id) do update set status = excluded.status, amount = excluded.amount
-      where not r.final`,
-    [refund.id, refund.paymentId, refund.amount, refund.status],
+     on conflict (id) do update set status = excluded.status, amount = excluded.amount, changed_at = now()
+      where not r.final
+        and coalesce(array_position($5, excluded.status), 0) >= coalesce(array_position($5, r.status), 0)`,
+    [id, paymentId, amount, status, REFUND_STATUSES],
   );
 }
 
-export type DisputeOutcome = 'won' | 'lost' | 'closed';
+/** A dispute that was closed without being lost may still become one that withdraws funds. */
+const IS_FREEZING = `(outcome is distinct from 'won' and (outcome is distinct from 'closed' or withdrawn > reinstated))`;
 
-/** Facts about a dispute only ever become true, so events may arrive in any order. */
+/** What is stored of a dispute after an answer of the provider. */
+export interface StoredDispute {
+  /** It was not won, nor closed without a withdrawal. */
+  readonly isFreezing: boolean;
+  /** The dispute is new here, or its outcome or `isFreezing` changed. */
+  readonly isNews: boolean;
+}
+
+/**
+ * Store an answer of the provider about a dispute. Answers may be stored in any order: more balance
+ * transactions replace fewer, and a won dispute stays won. A lost one may be won on appeal.
+ */
 export async function upsertDispute(
   tx: Tx,
-  dispute: {
-    id: string;
-    paymentId: string;
-    amount: bigint;
-    withdrawn: boolean;
-    reinstated: boolean;
-    outcome: DisputeOutcome | null;
-  },
-): Promise<{ outcome: DisputeOutcome | null }> {
-  const { rows } = await tx.query<{ outcome: DisputeOutcome | null }>(
-    `insert into disputes as d (id, payment_id, amount, withdrawn, reinstated, outcome)
-     values ($1, $2, $3, $4, $5, $6)
+  paymentId: string,
+  dispute: Omit<Dispute, 'paymentId'>,
+): Promise<StoredDispute> {
+  const { id, amount, movements, withdrawn, reinstated, outcome } = dispute;
+  const { rows } = await tx.query<StoredDispute>(
+    `with before as (select outcome, ${IS_FREEZING} as freezing from disputes where id = $1)
+     insert into disputes as d (id, payment_id, amount, movements, withdrawn, reinstated, outcome)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (id) do update
-        set withdrawn = d.withdrawn or excluded.withdrawn, reinstated = d.reinstated or excluded.reinstated,
-            outcome = coalesce(d.outcome, excluded.outcome)
-     returning outcome`,
-    [dispute.id, dispute.paymentId, dispute.amount, dispute.withdrawn, dispute.reinstated, dispute.outcome],
+        set amount = case when excluded.movements >= d.movements then excluded.amount else d.amount end,
+            withdrawn = case when excluded.movements >= d.movements then excluded.withdrawn else d.withdrawn end,
+            reinstated = case when excluded.movements >= d.movements then excluded.reinstated else d.reinstated end,
+            movements = greatest(d.movements, excluded.movements),
+            outcome = case when coalesce(array_position($8, excluded.outcome), 0)
+                              > coalesce(array_position($8, d.outcome), 0) then excluded.outcome else d.outcome end,
+            changed_at = now()
+     returning ${IS_FREEZING} as "isFreezing",
+               not exists (select 1 from before where before.outcome is not distinct from d.outcome
+                                                  and before.freezing = ${IS_FREEZING}) as "isNews"`,
+    [id, paymentId, amount, movements, withdrawn, reinstated, outcome, DISPUTE_OUTCOMES],
   );
   return rows[0]!;
 }
@@ -50,11 +68,10 @@ export async function insertFraudWarning(tx: Tx, id: string, paymentId: string):
 /** Micros of a payment that are refunded now, or withdrawn by disputes and not given back. */
 export async function sumTakenBack(tx: Tx, paymentId: string): Promise<bigint> {
   const { rows } = await tx.query<{ sum: bigint }>(
-    `select (coalesce((select sum(amount) from refunds
-                        where payment_id = $1 and status in ('pending', 'succeeded')), 0)
-           + coalesce((select sum(amount) from disputes
-                        where payment_id = $1 and withdrawn and not reinstated), 0))::bigint as sum`,
-    [paymentId],
+    `select (coalesce((select sum(amount) from refunds where payment_id = $1 and status = any($2)), 0)
+           + coalesce((select sum(greatest(withdrawn - reinstated, 0)) from disputes where payment_id = $1), 0)
+            )::bigint as sum`,
+    [paymentId, REFUND_TAKES],
   );
   return rows[0]!.sum;
 }
@@ -62,8 +79,7 @@ export async function sumTakenBack(tx: Tx, paymentId: string): Promise<bigint> {
 /** Ids of the disputes and warnings that freeze automatic top-ups. */
 export async function findReasonsToFreeze(tx: Tx, paymentId: string): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `select id from disputes where payment_id = $1 and outcome is distinct from 'won'
-                               and outcome is distinct from 'closed'
+    `select id from disputes where payment_id = $1 and ${IS_FREEZING}
      union all select id from fraud_warnings where payment_id = $1`,
     [paymentId],
   );

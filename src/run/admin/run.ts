@@ -69,6 +69,15 @@ function report(error: unknown): number {
 function describe(error: unknown): string {
   if (error instanceof Failure || error instanceof ConfigError) return error.message;
   if (codeOf(error) === UNDEFINED_TABLE) return 'the database has no tables yet: start the service once';
+  // The class itself would load the provider's client for every command.
+  const { type, detail } = (error ?? {}) as { type?: unknown; detail?: unknown };
+  if (type === 'StripeConnectionError') {
+    return `the payment provider cannot be reached: ${messageOf(detail)}`;
+  }
+  return messageOf(error);
+}
+
+function messageOf(error: unknown): string {
   // Connecting to several addresses of a host fails with an AggregateError, which has no message of its own.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const cause: unknown = first ?? error;

@@ -4,7 +4,6 @@ import type Stripe from 'stripe';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { FIRST_CARRY } from '../../money/audit/audit-rules.ts';
-import { compareWithProvider } from '../../money/audit/compare-provider.ts';
 import { Recomputation } from '../../money/audit/recompute-charges.ts';
 import {
   compareBalances,
@@ -20,11 +19,11 @@ import {
   measureLedger,
   readCharges,
 } from '../../money/audit/verify.sql.ts';
-import type { Config } from '../config.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase, withSnapshot } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { type Progress, startProgress } from './progress.ts';
+import { requireStripe } from './provider.ts';
 
 /** The comparisons, one statement each. */
 const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> = {
@@ -45,7 +44,10 @@ export function verifyCommand(program: Command): void {
         'add everything up again and compare: balances, chains, records, payments, carries, every charge',
       ),
   )
-    .option('--payments', 'also compare with the payments that the provider knows of (STRIPE_SECRET_KEY)')
+    .option(
+      '--payments',
+      'also compare with the payments, refunds and disputes of the provider (STRIPE_SECRET_KEY, or the sandbox)',
+    )
     .addHelpText(
       'after',
       '\nReads one state of the database throughout, beside a running service or without one. Exit code 1 when' +
@@ -88,17 +90,6 @@ interface Findings {
   more: boolean;
 }
 
-/** Loads the client of the provider only here: it takes longer than most commands. */
-async function requireStripe(config: Config, command: Command): Promise<Stripe> {
-  if (!config.stripeSecretKey) command.error('error: --payments needs STRIPE_SECRET_KEY');
-  const { openProvider } = await import('../../money/payments/provider.ts');
-  return openProvider({
-    secretKey: config.stripeSecretKey,
-    webhookSecrets: [],
-    apiBase: config.stripeApiBase,
-  }).stripe;
-}
-
 async function compareAll(
   snapshot: Db,
   size: LedgerSize,
@@ -135,6 +126,8 @@ async function recomputeCharges(
 async function comparePaymentsAtProvider(db: Pool, stripe: Stripe, findings: Findings, progress: Progress) {
   progress.at('asking the payment provider');
   const note = limitedTo(DIFFERENCES_MAX, findings);
+  // Imports the client of the provider, as `requireStripe` does.
+  const { compareWithProvider } = await import('../../money/audit/compare-provider.ts');
   for await (const difference of compareWithProvider(db, stripe)) note(difference);
 }
 

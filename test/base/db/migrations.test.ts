@@ -26,17 +26,6 @@ const FROZEN: Readonly<Record<string, string>> = {
   '0003_control.sql': 'b63a157f8c1e161b28c2264c82ebb0874367be9936229a81cc2ab690ffe98940',
 };
 
-describe('migrations', () => {
-  it.each(Object.entries(FROZEN))('%s never changes: add a new migration instead', async (name, frozen) => {
-    expect(checksum(await read(name))).toBe(frozen);
-  });
-
-  it('have unique numbers', async () => {
-    const numbers = (await readdir(FOLDER)).map((name) => name.slice(0, 4));
-    expect(new Set(numbers).size).toBe(numbers.length);
-  });
-});
-
 /** Run every migration before this one, and record them as `migrate` does. */
 async function migrateBefore(pool: Pool, name: string): Promise<void> {
   await pool.query(`create table migrations (
@@ -47,6 +36,17 @@ async function migrateBefore(pool: Pool, name: string): Promise<void> {
     await pool.query('insert into migrations (name, checksum) values ($1, $2)', [earlier, checksum(sql)]);
   }
 }
+
+describe('migrations', () => {
+  it.each(Object.entries(FROZEN))('%s never changes: add a new migration instead', async (name, frozen) => {
+    expect(checksum(await read(name))).toBe(frozen);
+  });
+
+  it('have unique numbers', async () => {
+    const numbers = (await readdir(FOLDER)).map((name) => name.slice(0, 4));
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+});
 
 describe('0005_pricing_rule.sql on a database with postings of every kind', () => {
   const database = useDatabase({ empty: true });
@@ -178,6 +178,28 @@ describe('0007_late_money.sql on a database with open attempts and checkouts', (
     expect(rows).toEqual([
       { id: 'pending', recently: null, keys: 1 },
       { id: 'sent', recently: true, keys: 1 },
+    ]);
+  });
+});
+
+describe('0011_reversals.sql on a database with disputes', () => {
+  const database = useDatabase({ empty: true });
+
+  it('keeps what each dispute has withdrawn and reinstated', async () => {
+    const { pool } = database;
+    await migrateBefore(pool, '0011_reversals.sql');
+    await pool.query(
+      `insert into disputes (id, payment_id, amount, withdrawn, reinstated) values
+         ('inquiry', 'pi', 70, false, false), ('open', 'pi', 70, true, false), ('won', 'pi', 70, true, true)`,
+    );
+    await migrate(pool);
+    const { rows } = await pool.query(
+      'select id, withdrawn::int, reinstated::int, movements from disputes order by id',
+    );
+    expect(rows).toEqual([
+      { id: 'inquiry', withdrawn: 0, reinstated: 0, movements: 0 },
+      { id: 'open', withdrawn: 70, reinstated: 0, movements: 0 },
+      { id: 'won', withdrawn: 70, reinstated: 70, movements: 0 },
     ]);
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { handleEvent } from '../../../src/money/payments/handle-event.ts';
+import { unfreeze } from '../../../src/money/payments/payments.sql.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
@@ -16,6 +19,22 @@ async function openCheckout(tenant: TestTenant, cents = 2000): Promise<string> {
   });
   expect(answer.status, answer.text).toBe(200);
   return /cs_test_\w+/.exec(answer.json.checkout_url)![0];
+}
+
+/** As in a database that was restored to before the checkout: its payments and their refunds are parked. */
+async function forgetCheckout(session: string): Promise<{ remember(): Promise<void> }> {
+  const { rows } = await db().query(
+    'delete from checkouts where session_id = $1 returning id, tenant_id, amount',
+    [session],
+  );
+  const { id, tenant_id, amount } = rows[0];
+  return {
+    remember: async () =>
+      void (await db().query(
+        'insert into checkouts (id, tenant_id, amount, session_id) values ($1, $2, $3, $4)',
+        [id, tenant_id, amount, session],
+      )),
+  };
 }
 
 async function checkoutStateOf(session: string): Promise<string> {
@@ -344,6 +363,81 @@ describe('a refund', () => {
     expect(await kit.balanceOf(tenant)).toBe(20_000_000);
   });
 
+  it('that the provider does not know takes nothing back, though its event is signed', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const refund = { object: 'refund', amount: 1000, status: 'succeeded', payment_intent: payment };
+    const answer = await kit.deliver({
+      id: 'evt_invented_refund',
+      type: 'refund.created',
+      data: { object: { ...refund, id: 're_invented' } },
+    });
+    expect(answer.status).toBe(200);
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    expect(await kit.outcomeOf('evt_invented_refund')).toEqual({
+      outcome: 'parked',
+      reason: 'refund re_invented is not there at the provider',
+    });
+  });
+
+  it('counts with the amount and the payment that the provider names, not with those of the event', async () => {
+    const [one, other] = [await app.signUp(), await app.signUp()];
+    const { payment } = await app.pay(one, { cents: 3000 });
+    const { payment: another } = await app.pay(other, { cents: 3000 });
+    app.sandbox.control.fault({ effect: 'drop', event: 'refund.created' });
+    const refund = app.sandbox.control.refund(payment, { amount: 500 });
+    const forged = { ...refund, amount: 2000, payment_intent: another };
+    await kit.deliver({ id: 'evt_forged_refund', type: 'refund.created', data: { object: forged } });
+    expect(await kit.balanceOf(one)).toBe(25_000_000);
+    expect(await kit.balanceOf(other)).toBe(30_000_000);
+  });
+
+  it('that cannot be looked up changes nothing until the event comes again', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    app.sandbox.control.fault({ effect: 'drop', event: 'refund.created' });
+    const refund = app.sandbox.control.refund(payment, { amount: 500 });
+    const event = { id: 'evt_of_an_outage', type: 'refund.created', data: { object: refund } };
+    app.sandbox.control.fault({ effect: 'fail_500', method: 'GET', path: '/v1/refunds/*' });
+    expect((await kit.deliver(event)).status).toBe(500);
+    expect(await kit.outcomeOf(event.id)).toBeUndefined();
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    expect((await kit.deliver(event)).status).toBe(200);
+    expect(await kit.balanceOf(tenant)).toBe(25_000_000);
+  });
+
+  it.each([
+    ['requires_action', 'succeeded'],
+    ['pending', 'succeeded'],
+    ['succeeded', 'failed'],
+  ] as const)('is not changed by a late event of when it was %s, before it had %s', async (before, after) => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const early = app.sandbox.control.refund(payment, { amount: 1000, outcome: before });
+    app.sandbox.control.settleRefund(early.id, after);
+    await app.settled();
+    const balance = after === 'failed' ? 30_000_000 : 20_000_000;
+    expect(await kit.balanceOf(tenant)).toBe(balance);
+    const late = { id: `evt_late_${before}`, type: 'refund.updated', data: { object: early } };
+    expect((await kit.deliver(late)).status).toBe(200);
+    expect(await kit.balanceOf(tenant)).toBe(balance);
+  });
+
+  it('is not changed by an answer of the provider that a newer one has overtaken', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const early = app.sandbox.control.refund(payment, { amount: 1000, outcome: 'requires_action' });
+    app.sandbox.control.settleRefund(early.id, 'succeeded');
+    await app.settled();
+    const { stripe } = app;
+    const retrieve = vi.spyOn(stripe.refunds, 'retrieve').mockResolvedValueOnce(early as never);
+    const event = { id: 'evt_overtaken', type: 'refund.updated', livemode: false, data: { object: early } };
+    await handleEvent(app.service.deps, { ...app.service.deps.provider!, stripe }, event as never);
+    expect(retrieve).toHaveBeenCalledOnce();
+    retrieve.mockRestore();
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+  });
+
   it('and disputes never take back more than was credited', async () => {
     const tenant = await app.signUp();
     const { payment } = await app.pay(tenant, { cents: 3000 });
@@ -385,6 +479,138 @@ describe('a dispute', () => {
     await kit.spend(tenant, 1500);
     await kit.spend(tenant, 1100);
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('that the provider does not know takes nothing back and freezes nothing, though its event is signed', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = { object: 'dispute', amount: 3000, status: 'needs_response', payment_intent: payment };
+    for (const type of ['charge.dispute.created', 'charge.dispute.funds_withdrawn']) {
+      const event = { id: `evt_${type}`, type, data: { object: { ...dispute, id: 'du_invented' } } };
+      expect((await kit.deliver(event)).status).toBe(200);
+      expect(await kit.outcomeOf(event.id)).toEqual({
+        outcome: 'parked',
+        reason: 'dispute du_invented is not there at the provider',
+      });
+    }
+    expect(await kit.balanceOf(tenant)).toBe(30_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+  });
+
+  it('cannot be reinstated by an invented event', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    for (const type of ['charge.dispute.funds_reinstated', 'charge.dispute.closed']) {
+      const object = { ...dispute, status: 'won' };
+      expect((await kit.deliver({ id: `evt_invented_${type}`, type, data: { object } })).status).toBe(200);
+    }
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
+  });
+
+  it('that is won in part gives that part back', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment);
+    app.sandbox.control.winDispute(dispute.id, { amount: 700 });
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(17_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+  });
+
+  it.each([
+    { refunded: 500, withdrawn: 3000, reinstated: 500, net: 3000 },
+    { refunded: 500, withdrawn: 2000, reinstated: 700, net: 1800 },
+    { refunded: 3000, withdrawn: 3000, reinstated: 3000, net: 3000 },
+    { refunded: 3000, withdrawn: 3000, reinstated: 1000, net: 3000 },
+  ])('and a refund take back %o, whatever the order of events', async (part) => {
+    for (const order of ['created', 'reversed'] as const) {
+      const tenant = await app.signUp();
+      const session = await openCheckout(tenant, 3000);
+      app.sandbox.control.fault(HOLD);
+      const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+      app.sandbox.control.refund(id, { amount: part.refunded });
+      const dispute = app.sandbox.control.dispute(id, { amount: part.withdrawn });
+      app.sandbox.control.winDispute(dispute.id, { amount: part.reinstated });
+      await app.sandbox.control.release(order);
+      await app.settled();
+      app.sandbox.control.clearFaults();
+      expect(await kit.balanceOf(tenant)).toBe((3000 - part.net) * 10_000);
+    }
+  });
+
+  it('that is won on appeal gives the credit back and ends the freeze', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const { id } = app.sandbox.control.dispute(payment);
+    app.sandbox.control.loseDispute(id);
+    await app.settled();
+    app.sandbox.control.appealDispute(id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(10_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([id]);
+    app.sandbox.control.winDispute(id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+  });
+
+  it('that is won on appeal and was closed no second time ends the freeze', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const { id } = app.sandbox.control.dispute(payment);
+    app.sandbox.control.loseDispute(id);
+    app.sandbox.control.appealDispute(id);
+    await app.settled();
+    app.sandbox.control.fault({ effect: 'drop', event: 'charge.dispute.closed' });
+    app.sandbox.control.winDispute(id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+  });
+
+  it('that is lost again on appeal keeps the freeze', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const { id } = app.sandbox.control.dispute(payment);
+    app.sandbox.control.loseDispute(id);
+    app.sandbox.control.appealDispute(id);
+    app.sandbox.control.loseDispute(id);
+    await app.settled();
+    expect(await kit.balanceOf(tenant)).toBe(10_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([id]);
+  });
+
+  it('freezes no second time after an operator has ended the freeze, unless it is lost', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const dispute = app.sandbox.control.dispute(payment);
+    await app.settled();
+    await inTransaction(db(), (tx) => unfreeze(tx, kit.idOf(tenant), 'all'));
+    await kit.deliver({ id: 'evt_again', type: 'charge.dispute.created', data: { object: dispute } });
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
+    app.sandbox.control.loseDispute(dispute.id);
+    await app.settled();
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([dispute.id]);
+  });
+
+  it('is not changed by an answer of the provider that a newer one has overtaken', async () => {
+    const tenant = await kit.toppedUp();
+    const { payment } = await app.pay(tenant, { cents: 3000 });
+    const early = app.sandbox.control.dispute(payment);
+    app.sandbox.control.winDispute(early.id);
+    await app.settled();
+    const { stripe } = app;
+    const retrieve = vi.spyOn(stripe.disputes, 'retrieve').mockResolvedValueOnce(early as never);
+    const event = { id: 'evt_old', type: 'charge.dispute.created', livemode: false, data: { object: early } };
+    await handleEvent(app.service.deps, { ...app.service.deps.provider!, stripe }, event as never);
+    expect(retrieve).toHaveBeenCalledOnce();
+    retrieve.mockRestore();
+    expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual([]);
   });
 
   it('that is lost keeps the freeze', async () => {
@@ -446,18 +672,21 @@ describe('a dispute', () => {
     ['warning_closed', false],
     ['won', false],
     ['lost', true],
-  ])('that was closed as %s before its payment succeeded: frozen is %s', async (status, isFrozen) => {
+  ])('that was closed as %s before its payment was settled: frozen is %s', async (status, isFrozen) => {
     const tenant = await app.signUp();
-    const { id } = app.sandbox.control.pay(await openCheckout(tenant), { card: 'bank_debit_succeeds' });
+    const session = await openCheckout(tenant);
+    const forgotten = await forgetCheckout(session);
+    const { id } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+    const dispute = app.sandbox.control.dispute(id, { inquiry: status === 'warning_closed' });
+    const decide = status === 'lost' ? 'loseDispute' : 'winDispute';
+    expect(app.sandbox.control[decide](dispute.id)).toMatchObject({ status });
     await app.settled();
-    const object = { id: `du_${status}`, object: 'dispute', amount: 2000, payment_intent: id, status };
-    const event = { id: `evt_early_${status}`, type: 'charge.dispute.closed', data: { object } };
-    expect((await kit.deliver(event)).status).toBe(200);
-    expect(await kit.outcomeOf(event.id)).toMatchObject({ outcome: 'parked' });
-    app.sandbox.control.settle(id);
-    await app.settled();
-    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
-    expect((await kit.settingsOf(tenant)).frozen_by).toEqual(isFrozen ? [object.id] : []);
+    expect(await kit.balanceOf(tenant)).toBe(0);
+    await forgotten.remember();
+    const object = { id, object: 'payment_intent' };
+    await kit.deliver({ id: `evt_again_${status}`, type: 'payment_intent.succeeded', data: { object } });
+    expect(await kit.balanceOf(tenant)).toBe(status === 'lost' ? 0 : 20_000_000);
+    expect((await kit.settingsOf(tenant)).frozen_by).toEqual(isFrozen ? [dispute.id] : []);
   });
 });
 
@@ -468,6 +697,21 @@ it('an early fraud warning freezes automatic top-ups and moves no money', async 
   await app.settled();
   expect(await kit.balanceOf(tenant)).toBe(40_000_000);
   expect((await kit.settingsOf(tenant)).frozen_by).toEqual([warning.id]);
+});
+
+it('a late event of before an automatic top-up succeeded takes no credit back', async () => {
+  const tenant = await kit.toppedUp();
+  await kit.spend(tenant, 600);
+  await kit.finished(tenant);
+  await app.settled();
+  const [intent] = await kit.topUpIntents(tenant);
+  for (const type of ['payment_intent.requires_action', 'payment_intent.payment_failed']) {
+    const object = { ...intent, status: 'requires_action' };
+    expect((await kit.deliver({ id: `evt_late_${type}`, type, data: { object } })).status).toBe(200);
+  }
+  expect(await kit.balanceOf(tenant)).toBe(24_000_000);
+  expect((await kit.attemptsOf(tenant)).map(({ state }) => state)).toEqual(['succeeded']);
+  expect(await kit.settingsOf(tenant)).toMatchObject({ last_top_up_error: null, paused_hours: null });
 });
 
 describe('a card or a customer', () => {

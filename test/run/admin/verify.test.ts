@@ -1,9 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { findFreePort } from '../../../src/run/free-port.ts';
 import { useDatabase } from '../../support/database.ts';
-import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { openScratch } from '../../support/scratch.ts';
+import { SECRET_KEY, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { type Outcome, runAdmin } from './support.ts';
 
 const app = useService();
@@ -146,7 +150,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a refund that was forgotten': {
     sql: `insert into refunds (id, payment_id, amount, status)
           select 're_' || id, id, 70000, 'succeeded' from payments where tenant_id = $1`,
-    differences: [{ what: /^reversals of payment pi_\w+$/, expected: '70000', found: '0' }],
+    differences: [
+      { what: /^reversals of payment pi_\w+$/, expected: '70000', found: '0' },
+      {
+        what: /^refund re_pi_\w+ at the provider$/,
+        expected: 'no such refund',
+      },
+    ],
   },
   'a status without a history': {
     sql: `update tenants set status = 'archived' where id = $1`,
@@ -244,6 +254,47 @@ describe('verify', () => {
       code: 0,
       out: `ok: ${count} tenants, ${postings} postings, ${records} records\n`,
       err: '',
+    });
+  });
+
+  describe('with the sandbox', () => {
+    const scratch = openScratch('boxoffice-verify-');
+    afterAll(() => scratch.remove());
+    const verifySandbox = (port: number, dataDir = scratch.folder) =>
+      runAdmin(
+        { DATABASE_URL: db().options.connectionString!, DATA_DIR: dataDir, SANDBOX_PORT: String(port) },
+        'verify',
+        '--payments',
+      );
+
+    beforeAll(() => {
+      mkdirSync(join(scratch.folder, 'sandbox'));
+      const secrets = JSON.stringify({ secretKey: SECRET_KEY, webhookSecret: 'whsec_of_nobody' });
+      writeFileSync(join(scratch.folder, 'sandbox', 'secrets.json'), secrets);
+    });
+
+    it('asks that of the service', async () => {
+      expect(await verifySandbox(app.sandbox.port)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^ok: /),
+        err: '',
+      });
+    });
+
+    it('needs the folder of a service', async () => {
+      expect(await verifySandbox(app.sandbox.port, join(scratch.folder, 'other'))).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(/^error: the payment provider is unknown/),
+      });
+    });
+
+    it('says in one line that the service does not run', async () => {
+      expect(await verifySandbox(await findFreePort('127.0.0.1'))).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/^the payment provider cannot be reached: connect ECONNREFUSED .+\n$/),
+      });
     });
   });
 
