@@ -17,8 +17,8 @@ import { numberLeftEvents } from '../events/number-events.ts';
 import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
-import { runDueTopUps } from '../money/payments/run-top-up.ts';
-import { sweepEvents } from '../money/payments/sweep-events.ts';
+import { EventSweeper } from '../money/payments/event-sweeper.ts';
+import { measureParkedEvents } from '../money/payments/measure-parked-events.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { sweep } from './sweep.ts';
 
@@ -41,6 +41,7 @@ interface Job {
 
 function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
   const { db, provider } = deps;
+  const sweeper = provider && new EventSweeper(deps, provider);
   return [
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
@@ -61,19 +62,24 @@ function jobsOf(deps: Deps, ratesFile: string | undefined): readonly Job[] {
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
       : []),
-    ...(provider
+    ...(sweeper
       ? [
           {
             name: 'automatic top-ups',
             everySeconds: 1,
-            turn: () => runDueTopUps(deps, provider),
+            turn: () => sweeper.runTopUps(),
             lanes: TOP_UP_LANES,
             wokenBy: 'top-ups' as const,
           },
           {
             name: 'sweeping provider events',
             everySeconds: 120,
-            turn: async () => void (await sweepEvents(deps, provider)),
+            turn: (soon: (ms: number) => void) => sweeper.sweep(soon),
+          },
+          {
+            name: 'counting parked notifications',
+            everySeconds: 15,
+            turn: () => measureParkedEvents(deps),
           },
         ]
       : []),

@@ -1,9 +1,9 @@
 /** The sandbox as this deployment's payment provider: for trying the service, never for production. */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { keepFile } from '../base/lib/keep-file.ts';
 import type { Config } from './config.ts';
+import { type SandboxSecrets, sandboxSecretsPath, sandboxStateDir } from './sandbox-secrets.ts';
 
 /** The settings with which the service uses it in place of Stripe. */
 export interface SandboxPayments {
@@ -16,8 +16,8 @@ export async function startSandboxPayments(
   config: Pick<Config, 'dataDir' | 'sandboxPort' | 'host'>,
   servicePort: number,
 ): Promise<SandboxPayments> {
-  const stateDir = join(config.dataDir, 'sandbox');
-  const { secretKey, webhookSecret } = keepSecrets(join(stateDir, 'secrets.json'));
+  const stateDir = sandboxStateDir(config.dataDir);
+  const { secretKey, webhookSecret } = keepSecrets(sandboxSecretsPath(config.dataDir));
 
   const sandbox = await startSandbox({
     port: config.sandboxPort,
@@ -43,14 +43,9 @@ function addressOf(host: string, port: number): string {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-interface Secrets {
-  readonly secretKey: string;
-  readonly webhookSecret: string;
-}
-
 /** Created once, then kept: earlier payments must be reachable after a restart. */
-function keepSecrets(path: string): Secrets {
-  const make = (): Secrets => ({
+function keepSecrets(path: string): SandboxSecrets {
+  const make = (): SandboxSecrets => ({
     secretKey: `sk_test_${randomBytes(24).toString('base64url')}`,
     webhookSecret: `whsec_${randomBytes(24).toString('base64url')}`,
   });

@@ -12,7 +12,7 @@ import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
-import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
+import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
 import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
 
@@ -39,12 +39,15 @@ export const TenantSchema = Type.Object({
   has_card: Type.Boolean({ description: 'A saved payment method exists' }),
   auto_top_up: Type.Object({ enabled: Type.Boolean(), below: AmountSchema, amount: AmountSchema }),
   last_top_up_error: Type.Optional(
-    Type.String({ description: 'Only when the last automatic top-up failed' }),
+    Type.String({
+      description: 'Only when the last automatic top-up failed, or when something stops automatic top-ups',
+    }),
   ),
   created_at: Timestamp,
 });
 
 export function renderTenant(tenant: Tenant, settings: PaymentSettings): Static<typeof TenantSchema> {
+  const topUpError = describeTopUpError(settings);
   return {
     id: renderTenantId(tenant.id),
     name: tenant.name,
@@ -56,7 +59,7 @@ export function renderTenant(tenant: Tenant, settings: PaymentSettings): Static<
       below: renderAmount(settings.topUpBelow),
       amount: renderAmount(settings.topUpAmount),
     },
-    ...(settings.lastTopUpError === null ? {} : { last_top_up_error: settings.lastTopUpError }),
+    ...(topUpError === null ? {} : { last_top_up_error: topUpError }),
     created_at: tenant.createdAt.toISOString(),
   };
 }

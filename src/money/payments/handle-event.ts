@@ -6,10 +6,11 @@
  * payments, refunds and disputes, not by the id of the event; and the amount of a payment is fetched
  * from the provider, not taken from the event.
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
+import { assert } from '../../base/lib/assert.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
@@ -17,6 +18,7 @@ import { applyReversals } from './apply-reversals.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { CheckoutState } from './checkout.ts';
 import { declineAttempt } from './decline-attempt.ts';
+import { findShapeFault, readEnvelope } from './event-shape.ts';
 import { topUpFailed } from './payment-events.ts';
 import {
   advanceCheckout,
@@ -27,7 +29,7 @@ import {
   unfreeze,
   updateCardFingerprint,
 } from './payments.sql.ts';
-import type { Provider } from './provider.ts';
+import { findAtProvider, type Provider } from './provider.ts';
 import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
 import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
@@ -63,22 +65,36 @@ const CHECKOUT_FAILED = 'The payment of a checkout failed [async_payment_failed]
 /** The database part of a provider event, run after everything was fetched from the provider. */
 type Effect = (tx: Tx) => Promise<Handled>;
 
-/** Apply one provider event, at most once. An error rolls everything back, so that it can be redelivered. */
-export async function handleEvent(deps: BaseDeps, provider: Provider, event: Stripe.Event): Promise<void> {
+/**
+ * Apply one provider event, at most once. An error rolls everything back, so that it can be redelivered.
+ * `again`: a parked event is applied, too. Returns undefined if it was handled before.
+ */
+export async function handleEvent(
+  deps: BaseDeps,
+  provider: Provider,
+  event: Stripe.Event,
+  options: { again?: boolean } = {},
+): Promise<Handled | undefined> {
   const isOtherMode = event.livemode === !provider.livemode;
+  const fault = findShapeFault(event);
   const effect = isOtherMode
     ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
-    : await effectOf(deps, provider, event);
+    : fault
+      ? async () => parked(`it cannot be read: ${fault}`)
+      : await effectOf(deps, provider, event);
+  const envelope = readEnvelope(event);
+  assert(envelope, 'an event has an id');
   const handled = await inTransaction(deps.db, async (tx) => {
-    if (!(await insertEvent(tx, event.id, event.type))) return undefined;
+    if (!(await insertEvent(tx, envelope, options))) return undefined;
     const done = await effect(tx);
     if (done.outcome !== 'processed') await updateEventOutcome(tx, event.id, done);
     return done;
   });
   countTopUp(deps, handled?.topUp);
   if (handled?.outcome === 'parked') {
-    deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'provider event parked');
+    deps.log.warn({ event: event.id, type: envelope.type, reason: handled.reason }, 'provider event parked');
   }
+  return handled;
 }
 
 const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });
@@ -145,18 +161,9 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
 }
 
 async function succeeded(provider: Provider, paymentId: string): Promise<Effect> {
-  const intent = await findAtProvider(provider, paymentId);
+  const intent = await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
   if (!intent) return async () => parked(`payment ${paymentId} is not there at the provider`);
   return (tx) => settlePayment(tx, intent);
-}
-
-async function findAtProvider({ stripe }: Provider, id: string): Promise<Stripe.PaymentIntent | undefined> {
-  try {
-    return await fetchPayment(stripe, id);
-  } catch (error) {
-    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return;
-    throw error;
-  }
 }
 
 /** Matters only until the answer to our own charge has arrived. */
@@ -187,10 +194,12 @@ async function aboutPayment(
   const paymentId = idOf(object.payment_intent);
   if (!paymentId) return async () => parked(`${object.id} names no payment`);
   const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
-  const missing = isKnown ? undefined : await findAtProvider(provider, paymentId);
+  const missing = isKnown ? undefined : await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
   return async (tx) => {
     const settled = missing && (await settlePayment(tx, missing));
-    return { ...(await effect(tx, paymentId)), topUp: settled?.topUp };
+    const handled = await effect(tx, paymentId);
+    // A payment that could not be settled is the cause, and names the tenant.
+    return settled?.outcome === 'parked' ? settled : { ...handled, topUp: settled?.topUp };
   };
 }
 
@@ -254,7 +263,7 @@ async function reverse(
   setFreeze?: typeof freeze | typeof unfreeze,
 ): Promise<Handled> {
   const found = await findPayment(tx, paymentId);
-  if (!found) return parked(`payment ${paymentId} is not one of ours`);
+  if (!found) return parked(`payment ${paymentId} is not one of ours`, { id: paymentId });
 
   const account = await lockAccount(tx, found.tenant);
   // Read again under the lock: another provider event may have changed it.

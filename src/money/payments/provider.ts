@@ -65,6 +65,28 @@ export function isCustomerGone(error: unknown): boolean {
   );
 }
 
+/** Run a look-up by id. Returns undefined if the provider has no such object. */
+export async function findAtProvider<T>(retrieve: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await retrieve();
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return;
+    throw error;
+  }
+}
+
+/**
+ * Whether the provider could not answer: it was away, too slow or overloaded, or refused our key. This says
+ * nothing about what was asked.
+ */
+export function isProviderAway(error: unknown): boolean {
+  return (
+    error instanceof Stripe.errors.StripeError &&
+    !(error instanceof Stripe.errors.StripeInvalidRequestError) &&
+    !(error instanceof Stripe.errors.StripeCardError)
+  );
+}
+
 /** Run a call on behalf of a request. Fails with `provider_error` and the provider's message. */
 export async function askProvider<T>(call: () => Promise<T>): Promise<T> {
   try {

@@ -13,7 +13,7 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
-import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
+import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
@@ -132,7 +132,8 @@ function overviewJson({ tenant, account, settings, keys, history }: Overview) {
         amount: renderAmount(settings.topUpAmount),
         paused_until: pauseOf(settings),
         frozen_by: settings.frozenBy,
-        last_error: settings.lastTopUpError,
+        parked_payments: settings.parkedPayments,
+        last_error: describeTopUpError(settings),
       },
     },
     history,
@@ -158,7 +159,8 @@ function printOverview({ tenant, account, settings, keys, history }: Overview): 
     'auto top-up': settings.topUpEnabled ? describeTopUp(settings) : 'off',
     'paused until': pauseOf(settings),
     'frozen by': settings.frozenBy.join(', '),
-    'last error': settings.lastTopUpError,
+    'parked payments': settings.parkedPayments.join(', '),
+    'last error': describeTopUpError(settings),
   });
   printLine();
   printTable(

@@ -176,7 +176,10 @@ describe('events parked', () => {
     ]);
     const shown = await admin('events', 'parked');
     expect(shown.out).toMatch(
-      new RegExp(`^${json[0].id} +payment_intent\\.succeeded +\\S+Z +payment pi_\\w+ belongs`, 'm'),
+      new RegExp(
+        `^${json[0].id} +payment_intent\\.succeeded +\\S+Z +parked +- +pi_\\w+ +payment pi_\\w+ belongs`,
+        'm',
+      ),
     );
   });
 });
