@@ -1,7 +1,7 @@
 /** `admin payments ...`: notifications of the payment provider that could not be applied. */
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { Failure } from '../../base/failure.ts';
+import { hideSecrets } from '../../base/telemetry/log.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { listOpenEvents, type OpenEvent } from '../../money/payments/provider-events.sql.ts';
@@ -126,8 +126,8 @@ async function settleEach(connected: Connected, command: Command, ids: readonly 
     try {
       results.push({ id, ...(await settleParked(deps, provider, id)) });
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      results.push({ id, error: error.message });
+      // One that cannot be settled does not stop the others.
+      results.push({ id, error: error instanceof Error ? hideSecrets(error.message) : String(error) });
     }
   }
   return results;
