@@ -18,7 +18,7 @@ export interface Tenant {
     below: Amount;
     amount: Amount;
   };
-  /** Only when the last automatic top-up failed. */
+  /** Only when the last automatic top-up failed, or when something stops automatic top-ups. */
   lastTopUpError?: string | undefined;
   /** ISO 8601 UTC, with milliseconds. */
   createdAt: Date;
