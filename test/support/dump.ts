@@ -34,16 +34,20 @@ export function useDumpServer(): DumpServer {
   const bin = findPrograms();
   let scratch: Scratch | undefined;
   let server: DumpServer | undefined;
+  const made: string[] = [];
 
   beforeAll(async () => {
     if (!bin) {
-      server = copying(inject('adminUrl'));
+      server = copying(inject('adminUrl'), made);
       return;
     }
     scratch = openScratch('boxoffice-dump-');
     server = dumping(bin, scratch.folder, await startServer(bin, scratch.folder));
   });
-  afterAll(() => scratch?.remove());
+  afterAll(async () => {
+    for (const name of made) await runOn(inject('adminUrl'), `drop database if exists ${name} with (force)`);
+    await scratch?.remove();
+  });
 
   const get = () => {
     if (!server) throw new Error('the server is there inside beforeAll and tests only');
@@ -87,16 +91,13 @@ function dumping(bin: string, folder: string, adminUrl: string): DumpServer {
   };
 }
 
-function copying(adminUrl: string): DumpServer {
-  const made: string[] = [];
+/** The names of the databases that it creates go into `made`. */
+function copying(adminUrl: string, made: string[]): DumpServer {
   const create = async (name: string, template?: string) => {
     made.push(name);
     await runOn(adminUrl, `create database ${name}${template ? ` template ${template}` : ''}`);
     return databaseUrl(adminUrl, name);
   };
-  afterAll(async () => {
-    for (const name of made) await runOn(adminUrl, `drop database if exists ${name} with (force)`);
-  });
   return {
     means: 'a template',
     create: (name) => create(name),
