@@ -18,9 +18,9 @@ import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
 import { watchProvider } from '../money/audit/watch-provider.ts';
+import { EventSweeper } from '../money/payments/event-sweeper.ts';
 import { checkoutListener, expireCheckouts } from '../money/payments/expire-checkouts.ts';
-import { runDueTopUps } from '../money/payments/run-top-up.ts';
-import { sweepEvents } from '../money/payments/sweep-events.ts';
+import { measureParkedEvents } from '../money/payments/measure-parked-events.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { sweep } from './sweep.ts';
 
@@ -44,6 +44,7 @@ interface Job {
 /** A long turn ends early when `stopping` is aborted. */
 function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal): readonly Job[] {
   const { db, provider } = deps;
+  const sweeper = provider && new EventSweeper(deps, provider);
   return [
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
@@ -64,12 +65,12 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
       : []),
-    ...(provider
+    ...(sweeper
       ? [
           {
             name: 'automatic top-ups',
             everySeconds: 1,
-            turn: () => runDueTopUps(deps, provider),
+            turn: () => sweeper.runTopUps(),
             lanes: TOP_UP_LANES,
             wokenBy: 'top-ups' as const,
           },
@@ -81,7 +82,12 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
           {
             name: 'sweeping provider events',
             everySeconds: 120,
-            turn: async () => void (await sweepEvents(deps, provider)),
+            turn: (soon: (ms: number) => void) => sweeper.sweep(soon),
+          },
+          {
+            name: 'counting parked notifications',
+            everySeconds: 15,
+            turn: () => measureParkedEvents(deps),
           },
           {
             name: 'comparing with the payment provider',

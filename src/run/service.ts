@@ -27,7 +27,7 @@ import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
 import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
-import { loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
+import { describeSuperseded, loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
@@ -95,7 +95,8 @@ export async function startService(
     const card = ratesFile
       ? await expect(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
       : undefined;
-    await loadRates(db, card);
+    const loading = await loadRates(db, card);
+    if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
     return await open(config, db, log, chargeLimits);
   } catch (error) {
     await db.end();

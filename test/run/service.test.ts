@@ -1,10 +1,16 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
+import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
+import { listRateCards } from '../../src/money/pricing/rate-cards.sql.ts';
+import { loadRates } from '../../src/money/pricing/rate-cards.ts';
 import { ListenError, type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from '../support/bare-config.ts';
 import { useDatabase } from '../support/database.ts';
@@ -29,6 +35,26 @@ async function connectionsOfServices(): Promise<number> {
   );
   return Number(rows[0].count);
 }
+
+describe('a start with a rates file', () => {
+  it('that holds an earlier card warns, and keeps the current card', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'boxoffice-rates-'));
+    const ratesFile = join(folder, 'rates.json');
+    await writeFile(ratesFile, JSON.stringify(BUILT_IN_RATES));
+    await (await start({ ratesFile })).stop();
+    await loadRates(database.pool, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.07' });
+
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const service = await startService({ ...bareConfig(database.url), ratesFile }, log);
+    const answer = await ask(urlOf(service.port, '/v1/rates'), 'GET');
+    await service.stop();
+    await rm(folder, { recursive: true });
+    expect(answer.json.platform_fee_per_gib.micros).toBe(70_000);
+    expect(lines.join('')).toContain('it is the old version 1, and version 2 is in effect');
+    expect(await listRateCards(database.pool)).toHaveLength(2);
+  });
+});
 
 describe('stop', () => {
   it('answers requests in progress, and accepts no more', async () => {

@@ -84,6 +84,14 @@ export class Metrics {
     help: 'Provider events about payments of deleted tenants. They are parked: refund the payments at the provider.',
     registers: [this.registry],
   });
+  readonly parkedNotifications = new Gauge({
+    name: 'boxoffice_parked_notifications',
+    help: 'Notifications of the payment provider that could not be applied: parked, or failing and tried again.',
+    labelNames: ['state'],
+    // Every process counts the whole deployment.
+    aggregator: 'max',
+    registers: [this.registry],
+  });
   readonly watchdogLooks = new Counter({
     name: 'boxoffice_watchdog_looks_total',
     help: 'Watchdog checks by outcome. A failed check is repeated.',

@@ -63,7 +63,8 @@ async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Accou
     name: 'read-accounts',
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
-                        and s.frozen_by = '{}' and s.reversed_payments = '{}' and coalesce(s.top_up_paused_until <= now(), true)
+                        and s.frozen_by = '{}' and s.reversed_payments = '{}' and s.parked_payments = '{}'
+                        and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
                   (select max(version) from rate_cards) as "rateVersion"
              from accounts a

@@ -10,6 +10,7 @@ import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
+import { assert } from '../../base/lib/assert.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
@@ -17,6 +18,7 @@ import { applyReversals } from './apply-reversals.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { CheckoutState } from './checkout.ts';
 import { declineAttempt } from './decline-attempt.ts';
+import { findShapeFault, readEnvelope } from './event-shape.ts';
 import { topUpFailed } from './payment-events.ts';
 import {
   advanceCheckout,
@@ -64,14 +66,27 @@ const CHECKOUT_FAILED = 'The payment of a checkout failed [async_payment_failed]
 /** The database part of a provider event, run after everything was fetched from the provider. */
 type Effect = (tx: Tx) => Promise<Handled>;
 
-/** Apply one provider event, at most once. An error rolls everything back, so that it can be redelivered. */
-export async function handleEvent(deps: BaseDeps, provider: Provider, event: Stripe.Event): Promise<void> {
+/**
+ * Apply one provider event, at most once. An error rolls everything back, so that it can be redelivered.
+ * `again`: a parked event is applied, too. Returns undefined if it was handled before.
+ */
+export async function handleEvent(
+  deps: BaseDeps,
+  provider: Provider,
+  event: Stripe.Event,
+  options: { again?: boolean } = {},
+): Promise<Handled | undefined> {
   const isOtherMode = event.livemode === !provider.livemode;
+  const fault = findShapeFault(event);
   const effect = isOtherMode
     ? async () => parked(`livemode is ${event.livemode}, which is not that of our key`)
-    : await effectOf(deps, provider, event);
+    : fault
+      ? async () => parked(`it cannot be read: ${fault}`)
+      : await effectOf(deps, provider, event);
+  const envelope = readEnvelope(event);
+  assert(envelope, 'an event has an id');
   const handled = await inTransaction(deps.db, async (tx) => {
-    if (!(await insertEvent(tx, event.id, event.type))) return undefined;
+    if (!(await insertEvent(tx, envelope, options))) return undefined;
     const done = await effect(tx);
     if (done.outcome !== 'processed') await updateEventOutcome(tx, event.id, done);
     return done;
@@ -81,9 +96,10 @@ export async function handleEvent(deps: BaseDeps, provider: Provider, event: Str
   });
   countTopUp(deps, handled?.topUp);
   if (handled?.outcome === 'parked') {
-    deps.log.warn({ event: event.id, type: event.type, reason: handled.reason }, 'provider event parked');
+    deps.log.warn({ event: event.id, type: envelope.type, reason: handled.reason }, 'provider event parked');
     if (handled.isPaidByDeleted) alarmOfDeleted(deps, handled.reason);
   }
+  return handled;
 }
 
 function alarmOfDeleted(deps: BaseDeps, reason: string): void {
@@ -190,7 +206,9 @@ async function aboutPayment(
   const missing = isKnown ? undefined : await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
   return async (tx) => {
     const settled = missing && (await settlePayment(tx, missing));
-    return { ...(await effect(tx, paymentId)), topUp: settled?.topUp };
+    const handled = await effect(tx, paymentId);
+    // A payment that could not be settled is the cause, and names the tenant.
+    return settled?.outcome === 'parked' ? settled : { ...handled, topUp: settled?.topUp };
   };
 }
 
@@ -238,7 +256,7 @@ async function reverse(
   setFreeze?: typeof freeze | typeof unfreeze,
 ): Promise<Handled> {
   const found = await findPayment(tx, paymentId);
-  if (!found) return parked(`payment ${paymentId} is not one of ours`);
+  if (!found) return parked(`payment ${paymentId} is not one of ours`, { id: paymentId });
 
   const account = await lockAccount(tx, found.tenant);
   // Read again under the lock: another provider event may have changed it.

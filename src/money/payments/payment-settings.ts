@@ -12,6 +12,8 @@ export interface PaymentSettings {
   readonly frozenBy: readonly string[];
   /** Ids of payments that were refunded or disputed since automatic top-up was turned on. Stops it likewise. */
   readonly reversedPayments: readonly string[];
+  /** Ids of payments that were made and are not credited. They hold automatic top-ups. */
+  readonly parkedPayments: readonly string[];
   readonly lastTopUpError: string | null;
 }
 
@@ -29,11 +31,17 @@ export const PROVIDER_ERROR =
 const FROZEN = 'Automatic top-ups are stopped: a payment was disputed or reported as fraud [frozen].';
 const REVERSED =
   'Automatic top-ups are paused: a payment was refunded or disputed. Turn them on again to resume [payment_reversed].';
+const PARKED =
+  'Automatic top-ups are stopped: an earlier payment has to be credited by the operator first [payment_parked].';
 
 /** `last_top_up_error`: what stops automatic top-ups now, or else why the last one failed. */
 export function describeTopUpError(
-  settings: Pick<PaymentSettings, 'topUpEnabled' | 'frozenBy' | 'reversedPayments' | 'lastTopUpError'>,
+  settings: Pick<
+    PaymentSettings,
+    'topUpEnabled' | 'frozenBy' | 'reversedPayments' | 'parkedPayments' | 'lastTopUpError'
+  >,
 ): string | null {
+  if (settings.topUpEnabled && settings.parkedPayments.length > 0) return PARKED;
   if (settings.topUpEnabled && settings.frozenBy.length > 0) return FROZEN;
   if (settings.topUpEnabled && settings.reversedPayments.length > 0) return REVERSED;
   return settings.lastTopUpError;

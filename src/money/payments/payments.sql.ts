@@ -8,7 +8,8 @@ import type { PaymentSettings, SavedCard } from './payment-settings.ts';
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
   top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
-  frozen_by as "frozenBy", reversed_payments as "reversedPayments", last_top_up_error as "lastTopUpError"`;
+  frozen_by as "frozenBy", reversed_payments as "reversedPayments", parked_payments as "parkedPayments",
+  last_top_up_error as "lastTopUpError"`;
 
 export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<PaymentSettings> {
   const { rows } = await db.query<PaymentSettings>(
@@ -162,10 +163,29 @@ export async function pauseForReversal(tx: Tx, tenant: TenantId, paymentId: stri
   );
 }
 
+/** No automatic top-up runs while this payment is parked. The account must be locked. */
+export async function holdTopUps(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
+  await tx.query(
+    `update payment_settings set parked_payments = array_append(array_remove(parked_payments, $2), $2)
+      where tenant_id = $1`,
+    [tenant, paymentId],
+  );
+}
+
 /** All that was taken back of the payment was given back. */
 export async function endReversalPause(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
   await tx.query(
     'update payment_settings set reversed_payments = array_remove(reversed_payments, $2) where tenant_id = $1',
+    [tenant, paymentId],
+  );
+}
+
+/** The payment is no longer parked; `all`: an operator lets automatic top-ups run all the same. */
+export async function endHold(tx: Tx, tenant: TenantId, paymentId: string | 'all'): Promise<void> {
+  await tx.query(
+    `update payment_settings
+        set parked_payments = case when $2 = 'all' then '{}' else array_remove(parked_payments, $2) end
+      where tenant_id = $1`,
     [tenant, paymentId],
   );
 }
@@ -176,6 +196,18 @@ export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state' | 
     checkout.tenant,
     checkout.amount,
   ]);
+}
+
+/** A paid checkout that a restored database does not have. Changes nothing if it is there. */
+export async function restoreCheckout(
+  tx: Tx,
+  checkout: Omit<Checkout, 'state' | 'createdAt'> & { sessionId: string },
+): Promise<void> {
+  await tx.query(
+    `insert into checkouts (id, tenant_id, amount, session_id) values ($1, $2, $3, $4)
+     on conflict (id) do nothing`,
+    [checkout.id, checkout.tenant, checkout.amount, checkout.sessionId],
+  );
 }
 
 export async function findCheckout(db: Db, id: string): Promise<Checkout | undefined> {

@@ -1,32 +1,157 @@
 /** SQL of `provider_events` and `provider_cursor`, the sweeper's place in the provider's list. */
 import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 
-/** Returns false if the provider event was handled before. */
-export async function insertEvent(tx: Tx, id: string, type: string): Promise<boolean> {
+/**
+ * Returns false if the provider event was handled before. One that failed so far is handled now; one that
+ * is parked only if `again`.
+ */
+export async function insertEvent(
+  tx: Tx,
+  { id, type }: { id: string; type: string },
+  { again = false }: { again?: boolean } = {},
+): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `insert into provider_events (id, type, outcome) values ($1, $2, 'processed') on conflict (id) do nothing`,
-    [id, type],
+    `insert into provider_events as e (id, type, outcome) values ($1, $2, 'processed')
+     on conflict (id) do update set outcome = 'processed', reason = null, payment_id = null, tenant_id = null
+      where e.outcome = 'failing' or ($3 and e.outcome = 'parked')`,
+    [id, type, again],
   );
   return rowCount === 1;
+}
+
+/** A payment that is parked, and the tenant that it names, if it exists. */
+export interface ParkedPayment {
+  readonly id: string;
+  readonly tenant?: TenantId | undefined;
 }
 
 export async function updateEventOutcome(
   tx: Tx,
   id: string,
-  { outcome, reason }: { outcome: 'ignored' | 'parked'; reason: string },
+  {
+    outcome,
+    reason,
+    payment,
+  }: { outcome: 'ignored' | 'parked'; reason: string; payment?: ParkedPayment | undefined },
 ): Promise<void> {
-  await tx.query('update provider_events set outcome = $2, reason = $3 where id = $1', [id, outcome, reason]);
+  await tx.query(
+    'update provider_events set outcome = $2, reason = $3, payment_id = $4, tenant_id = $5 where id = $1',
+    [id, outcome, reason, payment?.id ?? null, payment?.tenant ?? null],
+  );
 }
 
+/** Handled or parked: the sweeper has nothing left to do for them. */
 export async function findHandledEvents(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>('select id from provider_events where id = any($1)', [ids]);
+  const { rows } = await db.query<{ id: string }>(
+    `select id from provider_events where id = any($1) and outcome <> 'failing'`,
+    [ids],
+  );
   return new Set(rows.map((row) => row.id));
 }
 
-/** The time up to which the provider's list was read; undefined before the first sweep. */
-export async function findSweptUntil(db: Db): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date }>('select swept_until as at from provider_cursor');
-  return rows[0]?.at;
+/** How often an event has failed, and for how long. */
+export interface Failures {
+  readonly tries: number;
+  readonly seconds: number;
+}
+
+/**
+ * Count a failure, unless one was counted in the last `everySeconds`: several processes sweep the same
+ * list. `undefined`: the event was handled or parked meanwhile.
+ */
+export async function countFailure(
+  db: Db,
+  { id, type }: { id: string; type: string },
+  error: string,
+  everySeconds: number,
+): Promise<Failures | undefined> {
+  const { rows } = await db.query<Failures>(
+    `insert into provider_events as e (id, type, outcome, reason, tries, tried_at)
+     values ($1, $2, 'failing', $3, 1, now())
+     on conflict (id) do update
+        set reason = excluded.reason,
+            tries = e.tries + (e.tried_at <= now() - make_interval(secs => $4))::int,
+            tried_at = case when e.tried_at <= now() - make_interval(secs => $4) then now() else e.tried_at end
+      where e.outcome = 'failing'
+      returning tries, extract(epoch from now() - received_at)::float8 as seconds`,
+    [id, type, error, everySeconds],
+  );
+  return rows[0];
+}
+
+/** An event that needs a decision by an operator (`parked`), or that is tried again (`failing`). */
+export interface OpenEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly state: 'parked' | 'failing';
+  readonly reason: string;
+  readonly tries: number;
+  readonly paymentId: string | null;
+  readonly tenant: TenantId | null;
+  readonly receivedAt: Date;
+}
+
+const OPEN_EVENT = `id, type, outcome as state, coalesce(reason, '') as reason, tries, payment_id as "paymentId",
+  tenant_id as tenant, received_at as "receivedAt"`;
+
+/** The newest first. */
+export async function listOpenEvents(db: Db, limit: number): Promise<OpenEvent[]> {
+  const { rows } = await db.query<OpenEvent>(
+    `select ${OPEN_EVENT} from provider_events where outcome in ('parked', 'failing')
+      order by received_at desc, id limit $1`,
+    [limit],
+  );
+  return rows;
+}
+
+/** By the id of the event, or of its payment; the newest one. */
+export async function findOpenEvent(db: Db, id: string): Promise<OpenEvent | undefined> {
+  const { rows } = await db.query<OpenEvent>(
+    `select ${OPEN_EVENT} from provider_events
+      where outcome in ('parked', 'failing') and (id = $1 or payment_id = $1)
+      order by received_at desc limit 1`,
+    [id],
+  );
+  return rows[0];
+}
+
+export async function countOpenEvents(db: Db): Promise<Readonly<Record<OpenEvent['state'], number>>> {
+  const { rows } = await db.query<{ parked: number; failing: number }>(
+    `select count(*) filter (where outcome = 'parked')::int as parked,
+            count(*) filter (where outcome = 'failing')::int as failing
+       from provider_events where outcome in ('parked', 'failing')`,
+  );
+  return rows[0]!;
+}
+
+/**
+ * The payment is credited, or dismissed by an operator (`reason`): its events are no longer parked. An
+ * event that another transaction handles now is left to it; waiting for it could deadlock.
+ */
+export async function releaseParkedEvents(tx: Tx, paymentId: string, reason?: string): Promise<void> {
+  await tx.query(
+    `update provider_events set outcome = case when $2::text is null then 'processed' else 'ignored' end, reason = $2
+      where id in (select id from provider_events where payment_id = $1 and outcome = 'parked'
+                      for update skip locked)`,
+    [paymentId, reason ?? null],
+  );
+}
+
+/**
+ * From when on the sweeper reads, by the provider's clock: its place minus `overlapSeconds`, or
+ * `firstSeconds` back by the clock of the database.
+ */
+export async function findSweepStart(
+  db: Db,
+  { overlapSeconds, firstSeconds }: { overlapSeconds: number; firstSeconds: number },
+): Promise<Date> {
+  const { rows } = await db.query<{ at: Date }>(
+    `select coalesce((select least(swept_until, now()) - make_interval(secs => $1) from provider_cursor),
+                     now() - make_interval(secs => $2)) as at`,
+    [overlapSeconds, firstSeconds],
+  );
+  return rows[0]!.at;
 }
 
 export async function updateSweptUntil(db: Db, at: Date): Promise<void> {

@@ -75,6 +75,18 @@ export async function findAtProvider<T>(retrieve: () => Promise<T>): Promise<T |
   }
 }
 
+/**
+ * Whether the provider could not answer: it was away, too slow or overloaded, or refused our key. This says
+ * nothing about what was asked.
+ */
+export function isProviderAway(error: unknown): boolean {
+  return (
+    error instanceof Stripe.errors.StripeError &&
+    !(error instanceof Stripe.errors.StripeInvalidRequestError) &&
+    !(error instanceof Stripe.errors.StripeCardError)
+  );
+}
+
 /** Run a call on behalf of a request. Fails with `provider_error` and the provider's message. */
 export async function askProvider<T>(call: () => Promise<T>): Promise<T> {
   try {

@@ -5,6 +5,7 @@
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
@@ -16,14 +17,17 @@ import { topUpSucceeded } from './payment-events.ts';
 import type { SavedCard } from './payment-settings.ts';
 import {
   advanceCheckout,
+  endHold,
   findCheckout,
   findPayment,
   freeze,
+  holdTopUps,
   insertPayment,
   notePaid,
   type Payment,
   saveCard,
 } from './payments.sql.ts';
+import { type ParkedPayment, releaseParkedEvents } from './provider-events.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
 import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
@@ -31,18 +35,41 @@ import type { TopUpOutcome } from './top-up-outcome.ts';
 /** The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics. */
 export type Handled =
   | { readonly outcome: 'processed'; readonly topUp?: TopUpOutcome | undefined }
-  | {
-      readonly outcome: 'ignored' | 'parked';
-      readonly reason: string;
-      readonly topUp?: TopUpOutcome | undefined;
-      /** A deleted tenant paid: an operator has to give the money back. */
-      readonly isPaidByDeleted?: boolean;
-    };
+  | Unprocessed;
+
+interface Unprocessed {
+  readonly outcome: 'ignored' | 'parked';
+  readonly reason: string;
+  /** Not credited here. */
+  readonly payment?: ParkedPayment | undefined;
+  /** A deleted tenant paid: an operator has to give the money back. */
+  readonly isPaidByDeleted?: boolean;
+  readonly topUp?: TopUpOutcome | undefined;
+}
 
 export const PROCESSED: Handled = { outcome: 'processed' };
 
-export function parked(reason: string): Handled {
-  return { outcome: 'parked', reason };
+/** `payment`: the payment that the event is about, which is not credited here. */
+export function parked(reason: string, payment?: ParkedPayment): Unprocessed {
+  return { outcome: 'parked', reason, payment };
+}
+
+/**
+ * Park a payment that was made and cannot be credited. Automatic top-ups of the tenant that it names are
+ * held: without the credit, the next usage would charge the card again.
+ */
+export async function parkPayment(
+  tx: Tx,
+  { id, metadata }: { id: string; metadata: Stripe.Metadata | null },
+  reason: string,
+): Promise<Handled> {
+  const tenant = parseTenantId(metadata?.tenant ?? '');
+  if (tenant === undefined || !(await findTenant(tx, tenant))) return parked(reason, { id });
+  await lockAccount(tx, tenant);
+  // An operator may have settled it while this transaction waited.
+  if (await findPayment(tx, id)) return PROCESSED;
+  await holdTopUps(tx, tenant, id);
+  return parked(reason, { id, tenant });
 }
 
 /** The page could not be closed in time. Credit would be of no use to a tenant that never comes back. */
@@ -72,7 +99,8 @@ export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promi
   if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
 
   const origin = await findOrigin(tx, intent);
-  if (!origin) return parked(`payment ${intent.id} belongs to no checkout or top-up of ours`);
+  if (!origin)
+    return parkPayment(tx, intent, `payment ${intent.id} belongs to no checkout or top-up of ours`);
   return credit(tx, intent, origin);
 }
 
@@ -105,7 +133,8 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   });
   if (!isFirst) {
     const isSettled = (await findPayment(tx, payment.id)) !== undefined;
-    return isSettled ? PROCESSED : parked(`top-up ${origin.attemptId} was paid by another payment already`);
+    if (isSettled) return PROCESSED;
+    return parkPayment(tx, intent, `top-up ${origin.attemptId} was paid by another payment already`);
   }
 
   const credited = await appendPosting(tx, await activate(tx, account), {
@@ -125,6 +154,8 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
   if (card) await clearBreaker(tx, card.fingerprint);
   if (origin.checkout) await settleCheckout(tx, origin.checkout, intent, card);
   if (origin.attemptId) await finishAttempt(tx, origin.attemptId, 'succeeded', { paymentId: payment.id });
+  await endHold(tx, origin.tenant, payment.id);
+  await releaseParkedEvents(tx, payment.id);
   // A refund, a dispute or a warning may have arrived before the payment.
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
   await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });

@@ -27,6 +27,10 @@ export interface Attempt {
   readonly quietSeconds: number;
 }
 
+export function isAttemptId(text: string): boolean {
+  return /^tu_[0-9a-f]{32}$/.test(text);
+}
+
 const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "customerId",
   payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",
   sends, keys, new_key_at is not null as "isStuck", first_sent_at as "firstSentAt", coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds",
@@ -62,6 +66,35 @@ export async function claimDueAttempt(db: Db): Promise<Attempt | undefined> {
 export async function findAttempt(db: Db, id: string): Promise<Attempt | undefined> {
   const { rows } = await db.query<Attempt>(`select ${COLUMNS} from top_up_attempts where id = $1`, [id]);
   return rows[0];
+}
+
+/** A successful attempt that a restored database does not have. Changes nothing if it is there. */
+export async function restoreAttempt(
+  tx: Tx,
+  attempt: {
+    id: string;
+    tenant: TenantId;
+    amount: bigint;
+    customerId: string | undefined;
+    paymentMethodId: string | undefined;
+    paymentId: string;
+    sentAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into top_up_attempts (id, tenant_id, amount, state, customer_id, payment_method_id, payment_id,
+                                  first_sent_at, sends, created_at, finished_at)
+     values ($1, $2, $3, 'succeeded', $4, $5, $6, $7, 1, $7, now()) on conflict (id) do nothing`,
+    [
+      attempt.id,
+      attempt.tenant,
+      attempt.amount,
+      attempt.customerId ?? null,
+      attempt.paymentMethodId ?? null,
+      attempt.paymentId,
+      attempt.sentAt,
+    ],
+  );
 }
 
 /**

@@ -47,6 +47,7 @@ function findWithdrawal(account: Account, settings: PaymentSettings): string | u
   if (!settings.topUpEnabled) return 'automatic top-ups were turned off [turned_off]';
   if (settings.frozenBy.length > 0) return 'a payment was disputed or reported as fraud [frozen]';
   if (settings.reversedPayments.length > 0) return 'a payment was refunded or disputed [payment_reversed]';
+  if (settings.parkedPayments.length > 0) return 'an earlier payment is not credited yet [payment_parked]';
   if (settings.paymentMethodId === null) return 'the saved card was removed [card_removed]';
   if (account.topUpBelow === null) return 'automatic top-ups were stopped [stopped]';
   return undefined;

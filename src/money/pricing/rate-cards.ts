@@ -9,6 +9,7 @@ import {
   findNewestRateCard,
   findRateCard,
   insertRateCard,
+  listRateCards,
   lockRateCards,
   type RateCardRow,
 } from './rate-cards.sql.ts';
@@ -49,24 +50,52 @@ export async function readRatesFile(path: string): Promise<RateCardFile> {
   }
 }
 
+export interface Loading {
+  /** The version in effect. */
+  readonly version: number;
+  /** Whether it is new. */
+  readonly loaded: boolean;
+  /** Set if the card was not loaded because it equals this earlier version. */
+  readonly superseded?: number;
+}
+
 /**
  * Make `card` the newest version, unless it already is. Without `card`, an empty database gets the
  * built-in one.
  *
- * Returns the version in effect and whether it is new.
+ * A card with the prices of an earlier version is not loaded: an old file must not bring old prices back
+ * when its process restarts. `again` loads it all the same.
  */
 export async function loadRates(
   pool: Pool,
   card: RateCardFile | undefined,
-): Promise<{ version: number; loaded: boolean }> {
+  { again = false }: { again?: boolean } = {},
+): Promise<Loading> {
   return inTransaction(pool, async (tx) => {
     await lockRateCards(tx);
-    const newest = await findNewestRateCard(tx);
-    if (newest && (card === undefined || isDeepStrictEqual(newest.card, card))) {
+    const rows = await listRateCards(tx);
+    const newest = rows.at(-1);
+    if (newest && (card === undefined || hasSamePrices(newest.card, card))) {
       return { version: newest.version, loaded: false };
+    }
+    const earlier = card && rows.findLast((row) => hasSamePrices(row.card, card));
+    if (newest && earlier && !again) {
+      return { version: newest.version, loaded: false, superseded: earlier.version };
     }
     const version = (newest?.version ?? 0) + 1;
     await insertRateCard(tx, version, card ?? BUILT_IN_RATES);
     return { version, loaded: true };
   });
+}
+
+/** For the log and the command line. */
+export function describeSuperseded({ version, superseded }: Loading): string {
+  return (
+    `the rate card was not loaded: it is the old version ${superseded}, and version ${version} is in effect; ` +
+    'to return to its prices, run: npm run admin -- rates load <file> --again'
+  );
+}
+
+function hasSamePrices(one: RateCardFile, other: RateCardFile): boolean {
+  return isDeepStrictEqual(parseRateCard(one), parseRateCard(other));
 }

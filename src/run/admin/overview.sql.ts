@@ -97,21 +97,3 @@ export async function listConflicts(db: Db, tenant: TenantId, limit: number): Pr
   );
   return rows;
 }
-
-/** A provider event that needs a decision by a person. */
-export interface ParkedEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly reason: string;
-  readonly receivedAt: Date;
-}
-
-/** The newest first. */
-export async function listParkedEvents(db: Db, limit: number): Promise<ParkedEvent[]> {
-  const { rows } = await db.query<ParkedEvent>(
-    `select id, type, coalesce(reason, '') as reason, received_at as "receivedAt"
-       from provider_events where outcome = 'parked' order by received_at desc limit $1`,
-    [limit],
-  );
-  return rows;
-}

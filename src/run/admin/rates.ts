@@ -4,7 +4,7 @@ import { assert } from '../../base/lib/assert.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { parseRateCard } from '../../money/pricing/rate-card.ts';
 import { listRateCards, type RateCardRow } from '../../money/pricing/rate-cards.sql.ts';
-import { loadRates, readRatesFile } from '../../money/pricing/rate-cards.ts';
+import { describeSuperseded, loadRates, readRatesFile } from '../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -29,10 +29,13 @@ export function ratesCommands(program: Command): void {
 
   withJson(rates.command('load').description('make the card of a JSON file the one that prices from now on'))
     .argument('<file>', 'amounts are dollars in strings, like "0.60"')
-    .action(async (file: string, { json }: JsonOption) => {
+    .option('--again', 'load it even if an earlier version had the same prices')
+    .action(async (file: string, { again = false, json }: { again?: boolean } & JsonOption) => {
       const card = await readRatesFile(file);
       await withDatabase(async ({ db }) => {
-        const { version, loaded } = await loadRates(db, card);
+        const loading = await loadRates(db, card, { again });
+        if (loading.superseded !== undefined) throw new Error(describeSuperseded(loading));
+        const { version, loaded } = loading;
         if (json) printJson({ version, loaded });
         else
           printLine(

@@ -12,6 +12,7 @@ import { ConfigError } from '../config.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
+import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
 import { signingKeysCommands } from './signing-keys.ts';
 import { tenantsCommands } from './tenants.ts';
@@ -29,6 +30,7 @@ const GROUPS = [
   tenantsCommands,
   creditCommands,
   topUpsCommands,
+  paymentsCommands,
   usageCommands,
   ratesCommands,
   eventsCommands,

@@ -13,7 +13,7 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
-import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
+import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
@@ -133,7 +133,8 @@ function overviewJson({ tenant, account, settings, keys, history }: Overview) {
         paused_until: pauseOf(settings),
         frozen_by: settings.frozenBy,
         reversed_payments: settings.reversedPayments,
-        last_error: settings.lastTopUpError,
+        parked_payments: settings.parkedPayments,
+        last_error: describeTopUpError(settings),
       },
     },
     history,
@@ -160,7 +161,8 @@ function printOverview({ tenant, account, settings, keys, history }: Overview): 
     'paused until': pauseOf(settings),
     'frozen by': settings.frozenBy.join(', '),
     'reversed payments': settings.reversedPayments.join(', '),
-    'last error': settings.lastTopUpError,
+    'parked payments': settings.parkedPayments.join(', '),
+    'last error': describeTopUpError(settings),
   });
   printLine();
   printTable(

@@ -11,7 +11,9 @@ export function topUpsCommands(program: Command): void {
   withJson(
     topUps
       .command('unfreeze')
-      .description('forget the disputes, fraud warnings, declines and pauses that stop them for a tenant'),
+      .description(
+        'forget the disputes, fraud warnings, parked payments, declines and pauses that stop them',
+      ),
   )
     .addArgument(tenantArgument())
     .action(async (tenant: TenantId, { json }: JsonOption) => {

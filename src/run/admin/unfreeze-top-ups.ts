@@ -6,7 +6,12 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../../money/ledger/ledger.sql.ts';
 import { clearBreaker } from '../../money/payments/card-breakers.sql.ts';
-import { findPaymentSettings, unfreeze, updateAutoTopUp } from '../../money/payments/payments.sql.ts';
+import {
+  endHold,
+  findPaymentSettings,
+  unfreeze,
+  updateAutoTopUp,
+} from '../../money/payments/payments.sql.ts';
 import { releaseStuckAttempt } from '../../money/payments/top-up-attempts.sql.ts';
 
 /** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
@@ -16,6 +21,7 @@ export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readon
     await lockAccount(tx, tenant);
     const settings = await findPaymentSettings(tx, tenant);
     await unfreeze(tx, tenant, 'all');
+    await endHold(tx, tenant, 'all');
     // Turning them on again resets the pause and the declines of the card. If they are off, they stay off.
     if (settings.topUpEnabled)
       await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });

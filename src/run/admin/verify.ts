@@ -23,7 +23,7 @@ import { type JsonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase, withSnapshot } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { type Progress, startProgress } from './progress.ts';
-import { requireStripe } from './provider.ts';
+import { requireProviderOf } from './provider.ts';
 
 /** The comparisons, one statement each. */
 const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> = {
@@ -55,9 +55,9 @@ export function verifyCommand(program: Command): void {
     )
     .action(async ({ payments = false, json }: { payments?: boolean } & JsonOption, command: Command) => {
       await withDatabase(async (connected) => {
-        const stripe = payments ? await requireStripe(connected.config, command) : undefined;
+        const provider = payments ? await requireProviderOf(connected.config, command) : undefined;
         const findings: Findings = { differences: [], more: false };
-        const size = await findDifferences(connected, stripe, findings);
+        const size = await findDifferences(connected, provider?.stripe, findings);
         if (json) printFindingsJson(findings, size);
         else printFindings(findings, size);
         if (findings.differences.length > 0) process.exitCode = 1;
@@ -126,7 +126,7 @@ async function recomputeCharges(
 async function comparePaymentsAtProvider(db: Pool, stripe: Stripe, findings: Findings, progress: Progress) {
   progress.at('asking the payment provider');
   const note = limitedTo(DIFFERENCES_MAX, findings);
-  // Imports the client of the provider, as `requireStripe` does.
+  // Imports the client of the provider, as `requireProviderOf` does.
   const { compareWithProvider } = await import('../../money/audit/compare-provider.ts');
   for await (const difference of compareWithProvider(db, stripe)) note(difference);
 }

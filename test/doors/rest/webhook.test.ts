@@ -1,10 +1,12 @@
+import pino from 'pino';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { expectError, expectOk } from './support.ts';
 
 const secrets = ['whsec_of_before', 'whsec_of_now'];
-const app = useService();
+const lines: string[] = [];
+const app = useService({ log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) });
 let tenant: TestTenant;
 
 beforeAll(async () => {
@@ -91,6 +93,55 @@ describe('POST /v1/stripe/webhook', () => {
       }
     });
 
+    test.each<[string, Record<string, unknown>]>([
+      ['without an object', { type: 'payment_intent.succeeded', data: {} }],
+      ['without data', { type: 'refund.created', data: null }],
+      ['with null for its object', { type: 'charge.dispute.created', data: { object: null } }],
+      ['without a type', { type: undefined }],
+      ['whose type is a number', { type: 5 }],
+      [
+        'of another interface of the provider',
+        { object: 'v2.core.event', type: 'refund.failed', data: null },
+      ],
+      [
+        'of a payment without an id',
+        { type: 'payment_intent.succeeded', data: { object: { status: 'succeeded', metadata: {} } } },
+      ],
+      [
+        'of a payment without metadata',
+        { type: 'payment_intent.canceled', data: { object: { id: 'pi_x', status: 'canceled' } } },
+      ],
+      [
+        'whose amount is no number',
+        { type: 'refund.created', data: { object: { id: 're_x', amount: '12.5', payment_intent: 'pi_x' } } },
+      ],
+      [
+        'whose amount is too large',
+        { type: 'refund.created', data: { object: { id: 're_x', amount: 1e15, payment_intent: 'pi_x' } } },
+      ],
+      [
+        'with text that the database cannot store',
+        {
+          type: 'checkout.session.expired',
+          data: { object: { id: 'cs_x', metadata: { checkout: 'co_\u0000' } } },
+        },
+      ],
+    ])('an event %s is parked and logged', async (_, fields) => {
+      lines.length = 0;
+      const payload = event(fields);
+      const { id } = JSON.parse(payload);
+      expectOk(await signed(payload));
+      const { rows } = await app.service.deps.db.query(
+        'select outcome, reason from provider_events where id = $1',
+        [id],
+      );
+      expect(rows).toMatchObject([
+        { outcome: 'parked', reason: expect.stringContaining('it cannot be read') },
+      ]);
+      expect(lines.filter((line) => line.includes(id)).join()).toContain('provider event parked');
+      expectOk(await signed(payload));
+    });
+
     test('any content type: only the bytes count', async () => {
       const payload = event();
       for (const type of ['application/json', 'application/json; charset=utf-8', 'text/plain']) {
@@ -140,6 +191,14 @@ describe('POST /v1/stripe/webhook', () => {
     test('a signature that is older than five minutes, but not one that is a little younger', async () => {
       expectError(await signed(event(), { timestamp: now() - 302 }), 400, forged);
       expectOk(await signed(event(), { timestamp: now() - 290 }));
+    });
+
+    test('a signature from more than five minutes ahead, but not one that is a little nearer', async () => {
+      expectError(await signed(event(), { timestamp: now() + 310 }), 400, forged);
+      expectOk(await signed(event(), { timestamp: now() + 290 }));
+      const payload = event();
+      const ahead = sign(payload, { timestamp: now() + 310 });
+      expectError(await post(payload, `t=${now()},${ahead}`), 400, forged);
     });
 
     test('a forged payment credits nothing', async () => {

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { listRateCards } from '../../../src/money/pricing/rate-cards.sql.ts';
-import { loadRates, RateCards, readRatesFile } from '../../../src/money/pricing/rate-cards.ts';
+import {
+  describeSuperseded,
+  loadRates,
+  RateCards,
+  readRatesFile,
+} from '../../../src/money/pricing/rate-cards.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const DEAR: RateCardFile = { ...BUILT_IN_RATES, platform_fee_per_gib: '0.50' };
@@ -32,9 +37,18 @@ describe('loadRates', () => {
     expect((await cards.version(database.pool, 1)).platformFeePerGib).toBe(20_000n);
   });
 
-  it('makes a third version of a card that was in effect before', async () => {
-    expect(await loadRates(database.pool, BUILT_IN_RATES)).toEqual({ version: 3, loaded: true });
+  it('loads a card that was in effect before only if told to', async () => {
+    const refused = await loadRates(database.pool, BUILT_IN_RATES);
+    expect(refused).toEqual({ version: 2, loaded: false, superseded: 1 });
+    expect(describeSuperseded(refused)).toContain('old version 1, and version 2 is in effect');
+    const again = await loadRates(database.pool, BUILT_IN_RATES, { again: true });
+    expect(again).toEqual({ version: 3, loaded: true });
     expect((await listRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
+  });
+
+  it('compares prices, not their notation', async () => {
+    const card = { ...BUILT_IN_RATES, platform_fee_per_gib: '0.020' };
+    expect(await loadRates(database.pool, card)).toEqual({ version: 3, loaded: false });
   });
 
   it('goes by versions, even if the clock was set back after the newest one was loaded', async () => {

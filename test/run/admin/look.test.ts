@@ -126,6 +126,20 @@ describe('rates', () => {
     expect(all.json[1].card).toEqual(BUILT_IN_RATES);
   });
 
+  it('return to an earlier card only with --again', async () => {
+    const { version } = (await admin('rates', 'show', '--json')).json;
+    const path = await write('old.json', BUILT_IN_RATES);
+    const refused = await admin('rates', 'load', path);
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain(`it is the old version 1, and version ${version} is in effect`);
+    expect(await admin('rates', 'load', path, '--again')).toMatchObject({
+      code: 0,
+      out: `version ${version + 1} is in effect\n`,
+    });
+    const served = await app.request('GET', '/v1/rates');
+    expect(served.json.platform_fee_per_gib.micros).toBe(20_000);
+  });
+
   it('are not loaded from an invalid file', async () => {
     const before = (await admin('rates', 'show', '--json')).json;
     const path = await write('wrong.json', { ...BUILT_IN_RATES, platform_fee_per_gib: 0.03 });
@@ -162,7 +176,10 @@ describe('events parked', () => {
     ]);
     const shown = await admin('events', 'parked');
     expect(shown.out).toMatch(
-      new RegExp(`^${json[0].id} +payment_intent\\.succeeded +\\S+Z +payment pi_\\w+ belongs`, 'm'),
+      new RegExp(
+        `^${json[0].id} +payment_intent\\.succeeded +\\S+Z +parked +- +pi_\\w+ +payment pi_\\w+ belongs`,
+        'm',
+      ),
     );
   });
 });
