@@ -13,7 +13,7 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
-import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
+import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
@@ -134,7 +134,7 @@ function overviewJson({ tenant, account, settings, keys, history }: Overview) {
         frozen_by: settings.frozenBy,
         reversed_payments: settings.reversedPayments,
         parked_payments: settings.parkedPayments,
-        last_error: describeTopUpError(settings),
+        last_error: settings.lastTopUpError,
       },
     },
     history,
@@ -162,7 +162,7 @@ function printOverview({ tenant, account, settings, keys, history }: Overview): 
     'frozen by': settings.frozenBy.join(', '),
     'reversed payments': settings.reversedPayments.join(', '),
     'parked payments': settings.parkedPayments.join(', '),
-    'last error': describeTopUpError(settings),
+    'last error': settings.lastTopUpError,
   });
   printLine();
   printTable(

@@ -111,14 +111,8 @@ describe('POST /v1/stripe/webhook', () => {
         'of a payment without metadata',
         { type: 'payment_intent.canceled', data: { object: { id: 'pi_x', status: 'canceled' } } },
       ],
-      [
-        'whose amount is no number',
-        { type: 'refund.created', data: { object: { id: 're_x', amount: '12.5', payment_intent: 'pi_x' } } },
-      ],
-      [
-        'whose amount is too large',
-        { type: 'refund.created', data: { object: { id: 're_x', amount: 1e15, payment_intent: 'pi_x' } } },
-      ],
+      ['whose refund has no id', { type: 'refund.created', data: { object: { amount: 12 } } }],
+      ['whose refund has a number for an id', { type: 'refund.created', data: { object: { id: 12 } } }],
       [
         'with text that the database cannot store',
         {

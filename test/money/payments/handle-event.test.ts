@@ -683,7 +683,7 @@ describe('a dispute', () => {
     await app.settled();
     expect(await kit.balanceOf(tenant)).toBe(0);
     await forgotten.remember();
-    const object = { id, object: 'payment_intent' };
+    const object = { id, object: 'payment_intent', status: 'succeeded', metadata: {} };
     await kit.deliver({ id: `evt_again_${status}`, type: 'payment_intent.succeeded', data: { object } });
     expect(await kit.balanceOf(tenant)).toBe(status === 'lost' ? 0 : 20_000_000);
     expect((await kit.settingsOf(tenant)).frozen_by).toEqual(isFrozen ? [dispute.id] : []);

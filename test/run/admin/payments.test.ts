@@ -76,7 +76,7 @@ describe('payments', () => {
     const env = { DATABASE_URL: db().options.connectionString!, PAYMENTS: 'none' };
     expect(await runAdmin(env, 'payments', 'settle', 'pi_1')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('this needs a payment provider'),
+      err: expect.stringContaining('the payment provider is unknown'),
     });
   });
 });
