@@ -42,14 +42,16 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
   return rows[0];
 }
 
-/** The last revocation of each of these tenants; tenants without any are missing. */
+/** The last revocation of each of these tenants; missing while one has no number yet. */
 export async function findRevocationSeqs(
   db: Db,
   tenants: readonly TenantId[],
 ): Promise<Map<TenantId, bigint>> {
   const { rows } = await db.query<{ tenant: TenantId; seq: bigint }>({
     name: 'find-revocation-seqs',
-    text: `select tenant_id as tenant, last_revocation as seq from event_streams where tenant_id = any($1)`,
+    text: `select t.id as tenant, coalesce(s.last_revocation, 0) as seq
+             from unnest($1::bigint[]) as t (id) left join event_streams s on s.tenant_id = t.id
+            where not exists (select from unnumbered_events u where u.tenant_id = t.id and u.revokes)`,
     values: [tenants],
   });
   return new Map(rows.map(({ tenant, seq }) => [tenant, seq]));
