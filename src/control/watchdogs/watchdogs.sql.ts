@@ -11,8 +11,16 @@ export const DURATION = `w.duration_ms * interval '1 millisecond'`;
 export const WAITS = `(w.state in ('armed', 'warned') and r.state = 'LIVE')`;
 const STATE = `case when w.state in ('armed', 'warned') and r.state <> 'LIVE' then 'disarmed' else w.state end`;
 
-/** When `watchdogs w` will fire if nothing happens until then. */
-export const DEADLINE = `case when ${WAITS} then ${SINCE} + ${DURATION} end`;
+/**
+ * When the condition of `watchdogs w` has held for long enough, if nothing but token expiry happens until then.
+ * It may not hold yet.
+ */
+export const DUE_AT = `case when ${WAITS} then ${SINCE} + ${DURATION} end`;
+
+/** The deadline of `watchdogs w`, which is due at `dueAt`; null while its condition does not hold. */
+export const deadlineOf = (dueAt: string) => `(select due_at
+    -- The offset keeps PostgreSQL from computing it twice.
+    from (select ${dueAt} as due_at offset 0) as due where due_at - ${DURATION} <= now())`;
 
 /** The columns of a `Watchdog`, of `watchdogs w` and `rooms r`. */
 export const columnsWith = (deadline: string) => `w.id, r.name as room, w.room_uid as "roomUid", w.condition,
@@ -20,7 +28,7 @@ export const columnsWith = (deadline: string) => `w.id, r.name as room, w.room_u
   w.warn_before_ms::double precision as "warnBeforeMs", ${STATE} as state, ${deadline} as deadline,
   w.fired_at as "firedAt", w.created_at as "createdAt"`;
 
-const WATCHDOG = columnsWith(DEADLINE);
+const WATCHDOG = columnsWith(deadlineOf(DUE_AT));
 
 export const WITH_ROOM = 'watchdogs w join rooms r on r.tenant_id = w.tenant_id and r.uid = w.room_uid';
 

@@ -53,7 +53,7 @@ const history: fc.Arbitrary<History> = fc.record({
 const until = ({ left, expires }: Person) => left ?? expires;
 const isPresent = ({ left, expires }: Person) => left === null && expires > 0;
 
-/** Since when each condition holds; `null`: it does not hold. */
+/** Since when each condition holds, or when it will begin to hold; `null`: never. */
 const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | null>> = {
   max_duration: ({ created }) => created,
   unused_for: ({ created, people }) => (people.length === 0 ? created : null),
@@ -152,7 +152,8 @@ describe('the deadline', () => {
               [id, history.heldSince, history.firedFor],
             );
             const { deadline } = (await findWatchdog(tx, tenant, id))!;
-            const since = SINCE[condition](history);
+            const begin = SINCE[condition](history);
+            const since = begin !== null && begin <= 0 ? begin : null;
             const offset = deadline && deadline.getTime() - now.getTime() - DURATION_MS;
             expect({ condition, since: offset }).toStrictEqual({ condition, since });
           }

@@ -193,8 +193,7 @@ describe('each condition', () => {
     await expectNextLook(db, watchdog, 60);
     await enter(db, tenant, room, 'bob', 'host');
     await look();
-    const { deadline } = await find(db, tenant, watchdog);
-    expect(deadline!.getTime() - Date.now()).toBeGreaterThan(650_000);
+    expect(await find(db, tenant, watchdog)).toMatchObject({ deadline: null });
     await expectNextLook(db, watchdog, 60);
     await pass(30);
     // A relay reports usage of the host, which counts more than a token that is still valid.
@@ -342,6 +341,40 @@ describe('each condition', () => {
     expect(await secondsToNextLook(db, watchdog)).not.toBeNull();
   });
 });
+
+test.each(['empty_for', 'host_absent_for', 'alone_for'] as const)(
+  '%s has a deadline only while it holds, also in events',
+  async (condition) => {
+    const watchdog = await arm(db, tenant, room, { condition, warnBeforeMs: 20_000 });
+    const deadline = async () => (await find(db, tenant, watchdog)).deadline;
+    await enter(db, tenant, room, 'ann', 'host');
+    await enter(db, tenant, room, 'bob');
+    await look();
+    expect(await deadline()).toBeNull();
+    await expectNextLook(db, watchdog, condition === 'host_absent_for' ? 40 : 640);
+    await leave('ann');
+    if (condition === 'empty_for') await leave('bob');
+    await look();
+    const left = (await deadline())!.getTime() - Date.now();
+    expect(left).toBeGreaterThan(30_000);
+    expect(left).toBeLessThanOrEqual(60_000);
+    await pass(45);
+    await look();
+    await enter(db, tenant, room, 'ann', 'host');
+    await look();
+    expect(await deadline()).toBeNull();
+    await numberEvents(db, [tenant]);
+    const { rows } = await db.query(
+      `select type, subject ->> 'deadline' is not null as "hasDeadline" from events
+        where tenant_id = $1 and type like 'watchdog%' order by seq`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([
+      { type: 'watchdog_warned', hasDeadline: true },
+      { type: 'watchdog_rearmed', hasDeadline: false },
+    ]);
+  },
+);
 
 describe('each action', () => {
   const fire = async (action: 'end_room' | 'kick' | 'revoke_publish' | 'notify') => {
