@@ -4,12 +4,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { WATCHDOG_CONDITIONS, type WatchdogCondition } from '../../../src/control/watchdogs/watchdog.ts';
-import { findWatchdog, insertWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import {
+  findWatchdog,
+  insertWatchdog,
+  removeWatchdog,
+} from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const DURATION_MS = 60_000;
+const WARN_BEFORE_MS = 20_000;
 const ROOM = 'rm_model';
 let tenant: TenantId;
 
@@ -30,6 +35,7 @@ interface History {
   readonly exempt: boolean;
   readonly heldSince: number | null;
   readonly firedFor: number | null;
+  readonly warned: number | null;
 }
 
 const person: fc.Arbitrary<Person> = fc.record({
@@ -48,6 +54,7 @@ const history: fc.Arbitrary<History> = fc.record({
   exempt: fc.boolean(),
   heldSince: fc.option(fc.integer({ min: -90_000, max: 0 })),
   firedFor: fc.option(fc.integer({ min: -90_000, max: 0 })),
+  warned: fc.option(fc.integer({ min: -90_000, max: 0 })),
 });
 
 const until = ({ left, expires }: Person) => left ?? expires;
@@ -78,6 +85,14 @@ const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | n
   unadmitted_for: ({ status, exempt, heldSince }) =>
     exempt && status === 'active' ? null : (heldSince ?? 0),
 };
+
+/** `null` while the condition does not hold. */
+function deadlineOf(condition: WatchdogCondition, history: History, warnBeforeMs: number): number | null {
+  const since = SINCE[condition](history);
+  if (since === null || since > 0) return null;
+  const due = since + DURATION_MS;
+  return warnBeforeMs > 0 ? Math.max(due, (history.warned ?? 0) + warnBeforeMs) : due;
+}
 
 beforeAll(async () => {
   tenant = await makeTenant(database.pool, { status: 'active' });
@@ -143,19 +158,30 @@ describe('the deadline', () => {
         await inVain(async (tx, now) => {
           await write(tx, now, history);
           for (const condition of WATCHDOG_CONDITIONS) {
-            const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs: 0 } as const;
-            const { id } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
-            await tx.query(
-              `update watchdogs set check_at = date_trunc('milliseconds', now()),
-                      held_since = now() + $2 * interval '1 millisecond',
-                      fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond' where id = $1`,
-              [id, history.heldSince, history.firedFor],
-            );
-            const { deadline } = (await findWatchdog(tx, tenant, id))!;
-            const begin = SINCE[condition](history);
-            const since = begin !== null && begin <= 0 ? begin : null;
-            const offset = deadline && deadline.getTime() - now.getTime() - DURATION_MS;
-            expect({ condition, since: offset }).toStrictEqual({ condition, since });
+            for (const warnBeforeMs of [0, WARN_BEFORE_MS]) {
+              const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs } as const;
+              const { id } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
+              const warned = warnBeforeMs > 0 ? history.warned : null;
+              await tx.query(
+                `update watchdogs
+                    set check_at = date_trunc('milliseconds', now()),
+                        held_since = now() + $2 * interval '1 millisecond',
+                        fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond',
+                        state = case when $4::integer is null then 'armed' else 'warned' end,
+                        warned_at = date_trunc('milliseconds', now()) + $4 * interval '1 millisecond'
+                  where id = $1`,
+                [id, history.heldSince, history.firedFor, warned],
+              );
+              const { deadline } = (await findWatchdog(tx, tenant, id))!;
+              const found = deadline && deadline.getTime() - now.getTime();
+              const expected = deadlineOf(condition, history, warnBeforeMs);
+              expect({ condition, warnBeforeMs, deadline: found }).toStrictEqual({
+                condition,
+                warnBeforeMs,
+                deadline: expected,
+              });
+              await removeWatchdog(tx, tenant, id);
+            }
           }
         });
       }),
@@ -172,6 +198,7 @@ describe('the deadline', () => {
         exempt: false,
         heldSince: null,
         firedFor: null,
+        warned: null,
       });
       const rule = {
         condition: 'max_duration',
