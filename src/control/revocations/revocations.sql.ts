@@ -15,7 +15,7 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                   (select kid from signing_keys where state = 'active') as kid,
                   -- Participants of an ended room are covered by the list of closed rooms.
                   (select coalesce(json_agg(json_build_object('roomUid', p.room_uid, 'username', p.username,
-                            'epoch', p.epoch, 'withheld', p.muted || p.publish_revoked)), '[]')
+                            'epoch', p.epoch, 'reason', p.epoch_reason, 'withheld', p.muted || p.publish_revoked)), '[]')
                      from participants p
                      join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid and r.state = 'LIVE'
                     where p.tenant_id = t.id and p.revoked_at > ${RECENTLY})
@@ -31,7 +31,7 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                       and (b.room_uid is null
                            or exists (select from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid
                                                             and r.state = 'LIVE'))) as bans,
-                  (select coalesce(json_agg(r.uid), '[]')
+                  (select coalesce(json_agg(json_build_object('roomUid', r.uid, 'reason', r.end_reason)), '[]')
                      from rooms r
                     where r.tenant_id = t.id and r.ended_at > ${RECENTLY})
                     as "closedRooms"
