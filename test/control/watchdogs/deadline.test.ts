@@ -4,17 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { WATCHDOG_CONDITIONS, type WatchdogCondition } from '../../../src/control/watchdogs/watchdog.ts';
-import {
-  findWatchdog,
-  insertWatchdog,
-  removeWatchdog,
-} from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import { findWatchdog, insertWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const DURATION_MS = 60_000;
-const WARN_BEFORE_MS = 20_000;
 const ROOM = 'rm_model';
 let tenant: TenantId;
 
@@ -35,6 +30,7 @@ interface History {
   readonly exempt: boolean;
   readonly heldSince: number | null;
   readonly firedFor: number | null;
+  readonly warnBeforeMs: number;
   readonly warned: number | null;
 }
 
@@ -54,6 +50,7 @@ const history: fc.Arbitrary<History> = fc.record({
   exempt: fc.boolean(),
   heldSince: fc.option(fc.integer({ min: -90_000, max: 0 })),
   firedFor: fc.option(fc.integer({ min: -90_000, max: 0 })),
+  warnBeforeMs: fc.constantFrom(0, 20_000),
   warned: fc.option(fc.integer({ min: -90_000, max: 0 })),
 });
 
@@ -87,10 +84,11 @@ const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | n
 };
 
 /** `null` while the condition does not hold. */
-function deadlineOf(condition: WatchdogCondition, history: History, warnBeforeMs: number): number | null {
+function deadlineOf(condition: WatchdogCondition, history: History): number | null {
   const since = SINCE[condition](history);
   if (since === null || since > 0) return null;
   const due = since + DURATION_MS;
+  const { warnBeforeMs } = history;
   return warnBeforeMs > 0 ? Math.max(due, (history.warned ?? 0) + warnBeforeMs) : due;
 }
 
@@ -158,30 +156,24 @@ describe('the deadline', () => {
         await inVain(async (tx, now) => {
           await write(tx, now, history);
           for (const condition of WATCHDOG_CONDITIONS) {
-            for (const warnBeforeMs of [0, WARN_BEFORE_MS]) {
-              const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs } as const;
-              const { id } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
-              const warned = warnBeforeMs > 0 ? history.warned : null;
-              await tx.query(
-                `update watchdogs
-                    set check_at = date_trunc('milliseconds', now()),
-                        held_since = now() + $2 * interval '1 millisecond',
-                        fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond',
-                        state = case when $4::integer is null then 'armed' else 'warned' end,
-                        warned_at = date_trunc('milliseconds', now()) + $4 * interval '1 millisecond'
-                  where id = $1`,
-                [id, history.heldSince, history.firedFor, warned],
-              );
-              const { deadline } = (await findWatchdog(tx, tenant, id))!;
-              const found = deadline && deadline.getTime() - now.getTime();
-              const expected = deadlineOf(condition, history, warnBeforeMs);
-              expect({ condition, warnBeforeMs, deadline: found }).toStrictEqual({
-                condition,
-                warnBeforeMs,
-                deadline: expected,
-              });
-              await removeWatchdog(tx, tenant, id);
-            }
+            const { warnBeforeMs } = history;
+            const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs } as const;
+            const { id } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
+            const warned = warnBeforeMs > 0 ? history.warned : null;
+            await tx.query(
+              `update watchdogs
+                  set check_at = date_trunc('milliseconds', now()),
+                      held_since = now() + $2 * interval '1 millisecond',
+                      fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond',
+                      state = case when $4::integer is null then 'armed' else 'warned' end,
+                      warned_at = date_trunc('milliseconds', now()) + $4 * interval '1 millisecond'
+                where id = $1`,
+              [id, history.heldSince, history.firedFor, warned],
+            );
+            const { deadline } = (await findWatchdog(tx, tenant, id))!;
+            const found = deadline && deadline.getTime() - now.getTime();
+            const expected = deadlineOf(condition, history);
+            expect({ condition, deadline: found }).toStrictEqual({ condition, deadline: expected });
           }
         });
       }),
@@ -198,6 +190,7 @@ describe('the deadline', () => {
         exempt: false,
         heldSince: null,
         firedFor: null,
+        warnBeforeMs: 0,
         warned: null,
       });
       const rule = {
