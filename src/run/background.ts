@@ -61,7 +61,6 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
-    { name: 'finding occupied tenants', everySeconds: 5, turn: () => deps.sightings.refreshTenants() },
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
       : []),

@@ -1,8 +1,9 @@
 /**
  * Sends relays the revocations of a tenant's tokens as they happen.
  *
- * One read of a tenant serves all its relays in this process, and one query checks all tenants with waiting
- * polls. A lost wake-up delays a change by at most a second.
+ * One read of a tenant serves all its relays in this process, and one query checks many tenants at once. A
+ * poll that is answered at once waits for such a check, so the answer has every change from before the poll.
+ * A poll that waits learns of changes by wake-ups; a lost one delays a change by at most a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -40,12 +41,24 @@ interface Waiter {
   readonly wake: () => void;
 }
 
+/** The tenants of one query for changes. */
+interface Check {
+  readonly tenants: Set<TenantId>;
+  /** Resolved when the outdated channels are marked. Never rejected. */
+  readonly done: PromiseWithResolvers<void>;
+}
+
+const newCheck = (): Check => ({ tenants: new Set(), done: Promise.withResolvers() });
+
 /** What this process knows about one tenant. */
 interface Channel {
   readonly tenant: TenantId;
   readonly waiters: Set<Waiter>;
   snapshot: Snapshot | undefined;
-  /** By the monotonic clock, like all times here; before the first read, when the channel was opened. */
+  /**
+   * When the read of the snapshot began, by the monotonic clock, like all times here; before the first read,
+   * when the channel was opened.
+   */
   readAt: number;
   /** A change happened that the last or current read may have missed. */
   isOutdated: boolean;
@@ -60,7 +73,7 @@ export class RevocationFeed {
   readonly #log: Logger;
   readonly #limit = new PollLimit();
   readonly #channels = new Map<TenantId, Channel>();
-  readonly #woken = new Set<TenantId>();
+  #nextCheck = newCheck();
   #checks: Repeating | undefined;
   #checkedAllAt = Number.NEGATIVE_INFINITY;
   readonly #closing = new AbortController();
@@ -73,7 +86,7 @@ export class RevocationFeed {
 
   /**
    * The newest snapshot, as a signed JWS: at once if it is newer than `after`, otherwise as soon as one is,
-   * or after `POLL_SECONDS`.
+   * or after `POLL_SECONDS`. At once means with every change that was committed before the call.
    *
    * Fails with `not_found` and `too_many_streams`.
    */
@@ -81,8 +94,8 @@ export class RevocationFeed {
     const leave = this.#limit.enter(address);
     try {
       const channel = this.#open(tenant);
-      const snapshot = await this.#current(channel);
-      if (after === undefined || after < snapshot.seq) return snapshot.jws;
+      const isUpToDate = after !== undefined && after >= (await this.#current(channel)).seq;
+      if (!isUpToDate) return (await this.#newest(channel)).jws;
       await this.#change(channel, after, signal);
       return (await this.#current(channel)).jws;
     } finally {
@@ -95,6 +108,9 @@ export class RevocationFeed {
     this.#closing.abort();
     for (const { waiters } of this.#channels.values()) for (const { wake } of waiters) wake();
     await this.#checks?.stop();
+    // These polls come too late for a check.
+    this.#markOutdated(this.#nextCheck.tenants);
+    this.#nextCheck.done.resolve();
   }
 
   #open(tenant: TenantId): Channel {
@@ -115,9 +131,20 @@ export class RevocationFeed {
     return channel;
   }
 
+  /** A snapshot with every change that was committed before the call. */
+  async #newest(channel: Channel): Promise<Snapshot> {
+    const askedAt = performance.now();
+    const snapshot = await this.#current(channel);
+    if (channel.readAt >= askedAt) return snapshot;
+    if (this.#closing.signal.aborted) channel.isOutdated = true;
+    else await this.#check(channel.tenant);
+    return this.#current(channel);
+  }
+
+  /** A snapshot with every change that this process knows of. */
   async #current(channel: Channel): Promise<Snapshot> {
     const isFresh = channel.snapshot && performance.now() - channel.readAt < FRESH_MS;
-    if (!isFresh || channel.isOutdated) await this.#refresh(channel);
+    if (!isFresh || channel.isOutdated || channel.reading) await this.#refresh(channel);
     if (!channel.snapshot) {
       this.#channels.delete(channel.tenant);
       throw new Failure('not_found');
@@ -147,7 +174,7 @@ export class RevocationFeed {
     channel.isOutdated = false;
     try {
       channel.snapshot = await signRevocations(this.#publisher, channel.tenant);
-      channel.readAt = performance.now();
+      channel.readAt = begunAt;
     } finally {
       const tookMs = performance.now() - begunAt;
       channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
@@ -170,7 +197,7 @@ export class RevocationFeed {
       signal.addEventListener('abort', end);
       channel.waiters.add(waiter);
       // The channel was not checked while no poll waited.
-      if (channel.waiters.size === 1) this.#check(channel.tenant);
+      if (channel.waiters.size === 1) void this.#check(channel.tenant);
       if (!channel.isListening) void this.#listen(channel);
     });
   }
@@ -182,15 +209,18 @@ export class RevocationFeed {
     let heard = 0n;
     while (waiters.size > 0) {
       heard = await this.#events.wait(tenant, heard, this.#closing.signal, POLL_SECONDS * 1000);
-      if (waiters.size > 0) this.#check(tenant);
+      if (waiters.size > 0) void this.#check(tenant);
     }
     channel.isListening = false;
   }
 
-  /** Check this tenant now. */
-  #check(tenant: TenantId): void {
-    this.#woken.add(tenant);
-    this.#checks?.wake();
+  /** Check this tenant soon, by a query that begins after the call. */
+  #check(tenant: TenantId): Promise<void> {
+    const { tenants, done } = this.#nextCheck;
+    tenants.add(tenant);
+    this.#checks ??= this.#startChecks();
+    this.#checks.wake();
+    return done.promise;
   }
 
   #startChecks(): Repeating {
@@ -201,29 +231,47 @@ export class RevocationFeed {
     );
   }
 
-  /** One query for the tenants that were woken, and every second for all tenants with waiting polls. */
+  /** One query for the tenants that need a check, and every second for all tenants with waiting polls. */
   async #checkChannels(): Promise<void> {
     const isDue = performance.now() - this.#checkedAllAt >= CHECK_SECONDS * 1000 - CHECK_PAUSE_MS;
     if (isDue) {
       this.#checkedAllAt = performance.now();
       this.#forgetIdle();
       for (const { tenant, waiters } of this.#channels.values())
-        if (waiters.size > 0) this.#woken.add(tenant);
+        if (waiters.size > 0) this.#nextCheck.tenants.add(tenant);
     }
-    const tenants = [...this.#woken];
-    this.#woken.clear();
-    if (tenants.length === 0) return;
+    const { tenants, done } = this.#nextCheck;
+    if (tenants.size === 0) return;
+    this.#nextCheck = newCheck();
+    try {
+      this.#compare(tenants, await findRevocationSeqs(this.#publisher.db, [...tenants]));
+    } catch (error) {
+      // They may have changed, so polls read them again.
+      this.#markOutdated(tenants);
+      throw error;
+    } finally {
+      done.resolve();
+      await sleep(CHECK_PAUSE_MS);
+    }
+  }
 
-    const seqs = await findRevocationSeqs(this.#publisher.db, tenants);
+  /** Read the tenants that have changed. */
+  #compare(tenants: Iterable<TenantId>, seqs: ReadonlyMap<TenantId, bigint>): void {
     for (const tenant of tenants) {
       const channel = this.#channels.get(tenant);
-      if (!channel?.snapshot || (seqs.get(tenant) ?? 0n) === channel.snapshot.seq) continue;
+      if (!channel?.snapshot || seqs.get(tenant) === channel.snapshot.seq) continue;
       channel.isOutdated = true;
       this.#refresh(channel).catch((error) =>
         this.#log.warn({ err: error, tenant: renderTenantId(tenant) }, 'could not read revocations'),
       );
     }
-    await sleep(CHECK_PAUSE_MS);
+  }
+
+  #markOutdated(tenants: Iterable<TenantId>): void {
+    for (const tenant of tenants) {
+      const channel = this.#channels.get(tenant);
+      if (channel) channel.isOutdated = true;
+    }
   }
 
   #forgetIdle(): void {

@@ -15,7 +15,7 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                   (select kid from signing_keys where state = 'active') as kid,
                   -- Participants of an ended room are covered by the list of closed rooms.
                   (select coalesce(json_agg(json_build_object('roomUid', p.room_uid, 'username', p.username,
-                            'epoch', p.epoch, 'withheld', p.muted || p.publish_revoked)), '[]')
+                            'epoch', p.epoch, 'reason', p.epoch_reason, 'withheld', p.muted || p.publish_revoked)), '[]')
                      from participants p
                      join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid and r.state = 'LIVE'
                     where p.tenant_id = t.id and p.revoked_at > ${RECENTLY})
@@ -31,7 +31,7 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                       and (b.room_uid is null
                            or exists (select from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid
                                                             and r.state = 'LIVE'))) as bans,
-                  (select coalesce(json_agg(r.uid), '[]')
+                  (select coalesce(json_agg(json_build_object('roomUid', r.uid, 'reason', r.end_reason)), '[]')
                      from rooms r
                     where r.tenant_id = t.id and r.ended_at > ${RECENTLY})
                     as "closedRooms"
@@ -42,14 +42,16 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
   return rows[0];
 }
 
-/** The last revocation of each of these tenants; tenants without any are missing. */
+/** The last revocation of each of these tenants; missing while one has no number yet. */
 export async function findRevocationSeqs(
   db: Db,
   tenants: readonly TenantId[],
 ): Promise<Map<TenantId, bigint>> {
   const { rows } = await db.query<{ tenant: TenantId; seq: bigint }>({
     name: 'find-revocation-seqs',
-    text: `select tenant_id as tenant, last_revocation as seq from event_streams where tenant_id = any($1)`,
+    text: `select t.id as tenant, coalesce(s.last_revocation, 0) as seq
+             from unnest($1::bigint[]) as t (id) left join event_streams s on s.tenant_id = t.id
+            where not exists (select from unnumbered_events u where u.tenant_id = t.id and u.revokes)`,
     values: [tenants],
   });
   return new Map(rows.map(({ tenant, seq }) => [tenant, seq]));

@@ -10,6 +10,8 @@ import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { audienceOf } from '../../access/tokens/participant-token.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { SubjectKind } from '../moderation/moderation-event.ts';
+import type { ExpelReason } from '../rooms/participant.ts';
+import type { EndReason } from '../rooms/room.ts';
 
 /** Explicit, so that a participant token is never mistaken for one (RFC 8725, 3.11). */
 export const REVOCATIONS_TYPE = 'revocations+jwt';
@@ -32,6 +34,8 @@ export interface RevocationState {
     readonly roomUid: string;
     readonly username: string;
     readonly epoch: number;
+    /** Why the epoch began; `null`: it is the first one, or that is not known. */
+    readonly reason: ExpelReason | null;
     /** What a moderator has muted or revoked. */
     readonly withheld: readonly PublishRight[];
   }[];
@@ -43,7 +47,7 @@ export interface RevocationState {
     /** Seconds since 1970; `null`: without an end. */
     readonly until: number | null;
   }[];
-  readonly closedRooms: readonly string[];
+  readonly closedRooms: readonly { readonly roomUid: string; readonly reason: EndReason }[];
 }
 
 export interface RevocationClaims {
@@ -57,6 +61,8 @@ export interface RevocationClaims {
   readonly bans: readonly (readonly [room: string, kind: SubjectKind, value: string, until: number | null])[];
   readonly mutes: readonly (readonly [user: string, ...media: PublishRight[]])[];
   readonly closed: readonly string[];
+  /** Why, for entries of `epochs` and `closed`. Readers may ignore it. */
+  readonly reasons: readonly (readonly [userOrRoom: string, ExpelReason | EndReason])[];
 }
 
 export function revocationClaimsOf(
@@ -65,6 +71,10 @@ export function revocationClaimsOf(
   publicUrl: string,
 ): RevocationClaims {
   const tid = renderTenantId(tenant);
+  const expelled = state.participants
+    .filter(({ epoch }) => epoch > 0)
+    .map(({ roomUid, username, ...rest }) => ({ ...rest, user: hashOf('epoch', roomUid, username) }));
+  const closed = state.closedRooms.map(({ roomUid, reason }) => ({ room: hashOf('room', roomUid), reason }));
   return {
     iss: publicUrl,
     aud: audienceOf(publicUrl),
@@ -72,9 +82,7 @@ export function revocationClaimsOf(
     seq: Number(state.seq),
     iat: state.issuedAt,
     exp: state.issuedAt + SNAPSHOT_SECONDS,
-    epochs: state.participants
-      .filter(({ epoch }) => epoch > 0)
-      .map(({ roomUid, username, epoch }) => [hashOf('epoch', roomUid, username), epoch]),
+    epochs: expelled.map(({ user, epoch }) => [user, epoch]),
     bans: state.bans.map(({ roomUid, kind, value, until }) => [
       roomUid === null ? '*' : hashOf('room', roomUid),
       kind,
@@ -88,7 +96,11 @@ export function revocationClaimsOf(
         hashOf('mute', roomUid, username),
         ...new Set(withheld.toSorted()),
       ]),
-    closed: state.closedRooms.map((roomUid) => hashOf('room', roomUid)),
+    closed: closed.map(({ room }) => room),
+    reasons: [
+      ...expelled.flatMap(({ user, reason }) => (reason === null ? [] : [[user, reason] as const])),
+      ...closed.map(({ room, reason }) => [room, reason] as const),
+    ],
   };
 }
 

@@ -6,7 +6,9 @@
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Role, Tier } from '../../money/pricing/role.ts';
 
-export type LeaveReason = 'expired' | 'kicked' | 'banned' | 'ended' | 'watchdog';
+/** What makes a user leave, with all tokens. */
+export type ExpelReason = 'kicked' | 'banned' | 'ended' | 'watchdog';
+export type LeaveReason = 'expired' | ExpelReason;
 
 /** How a request names the participant who acts. */
 export interface ActorName {

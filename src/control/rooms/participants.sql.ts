@@ -3,7 +3,7 @@
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { ActorName, LeaveReason, Participant } from './participant.ts';
+import type { ActorName, ExpelReason, Participant } from './participant.ts';
 
 /**
  * The columns of a `Participant`, from `participants p` and `rooms r`. A participant whose last token expired
@@ -124,21 +124,21 @@ export async function expel(
   tx: Tx,
   tenant: TenantId,
   roomUid: string,
-  reason: LeaveReason,
+  reason: ExpelReason,
   usernames?: readonly string[],
 ): Promise<Participant[]> {
   // No statement joins two tables: without statistics, PostgreSQL would compare every pair of rows.
   if (usernames) {
     await tx.query(
-      `update participants set epoch = epoch + 1, revoked_at = now()
+      `update participants set epoch = epoch + 1, epoch_reason = $4, revoked_at = now()
         where tenant_id = $1 and room_uid = $2 and username = any($3) and left_at is not null`,
-      [tenant, roomUid, usernames],
+      [tenant, roomUid, usernames, reason],
     );
   }
   const { rows } = await tx.query<Participant>(
     `with p as (
        update participants
-          set epoch = epoch + 1, revoked_at = now(), left_at = least(now(), expires_at),
+          set epoch = epoch + 1, epoch_reason = $3, revoked_at = now(), left_at = least(now(), expires_at),
               leave_reason = case when expires_at > now() then $3 else 'expired' end
         where tenant_id = $1 and room_uid = $2 and left_at is null
           and ($4::text[] is null or username = any($4))

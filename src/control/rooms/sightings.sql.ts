@@ -3,11 +3,16 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Tier } from '../../money/pricing/role.ts';
 
-/** Tenants with participants present. */
-export async function findTenantsWithPresent(db: Db): Promise<TenantId[]> {
-  const { rows } = await db.query<{ tenant: TenantId }>(
-    `select distinct tenant_id as tenant from participants where left_at is null and expires_at > now()`,
-  );
+/** Those of the tenants that have participants who have not left. */
+export async function findOccupied(db: Db, tenants: readonly TenantId[]): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name: 'find-occupied-tenants',
+    // The limit makes PostgreSQL look up one row for each tenant, however many participants there are.
+    text: `select t.id as tenant from unnest($1::bigint[]) as t (id)
+            cross join lateral (select from participants p
+                                 where p.tenant_id = t.id and p.left_at is null limit 1) present`,
+    values: [tenants],
+  });
   return rows.map((row) => row.tenant);
 }
 

@@ -6,7 +6,7 @@ import { ADMITTED_EVENTS, CONDITIONS, NOT_FIRED_FOR, OF_ROOM } from './condition
 import type { DueWatchdog } from './due-watchdogs.sql.ts';
 import type { Watchdog, WatchdogState } from './watchdog.ts';
 import { LISTENER_NAME } from './watchdog-listener.ts';
-import { columnsWith, DEADLINE, DURATION, WAITS, WITH_ROOM } from './watchdogs.sql.ts';
+import { columnsWith, DUE_AT, DURATION, deadlineOf, WAITS, WARN_BEFORE, WITH_ROOM } from './watchdogs.sql.ts';
 
 /** Lock the participants that a watchdog is about to act on. Every transaction locks participants before watchdogs. */
 export async function lockTargets(tx: Tx, { tenant, id, roomUid }: DueWatchdog): Promise<void> {
@@ -14,7 +14,7 @@ export async function lockTargets(tx: Tx, { tenant, id, roomUid }: DueWatchdog):
     name: 'lock-targets-of-watchdog',
     text: `select from participants where tenant_id = $1 and room_uid = $3 and left_at is null
               and exists (select from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2
-                             and w.action <> 'notify' and ${DEADLINE} <= now())
+                             and w.action <> 'notify' and ${DUE_AT} <= now())
             order by username for update`,
     values: [tenant, id, roomUid],
   });
@@ -27,19 +27,19 @@ const LONGEST_SINCE = CONDITIONS.participant_max_duration.since;
  * `host_absent_for` forward without an event, but never to less than its duration after the sighting.
  */
 const NEXT_LOOK = `case when w.condition = 'host_absent_for'
-    then least(j.deadline - j.warn_before, now() + greatest(${DURATION} - j.warn_before, interval '1 second'))
-    else j.deadline - j.warn_before end`;
+    then least(j.due_at - j.warn_before, now() + greatest(${DURATION} - j.warn_before, interval '1 second'))
+    else j.due_at - j.warn_before end`;
 
 /**
- * The deadline after a look, which only moves it by firing for some users. Planning all of `DEADLINE` twice
+ * When it is due after a look, which only changes that by firing for some users. Planning all of `DUE_AT` twice
  * takes too long.
  */
-const NEXT_DEADLINE = `case when ${WAITS}
-    then case when t.newest is null then j.deadline else ${LONGEST_SINCE} + ${DURATION} end end`;
+const NEXT_DUE_AT = `case when ${WAITS}
+    then case when t.newest is null then j.due_at else ${LONGEST_SINCE} + ${DURATION} end end`;
 
 /** An event that has not reached the listener may say that the tenant was admitted meanwhile. */
 const IS_BEHIND = `condition = 'unadmitted_for'
-  and ${eventsWaitFor(LISTENER_NAME, 'seen.tenant_id', ADMITTED_EVENTS)}`;
+  and ${eventsWaitFor(LISTENER_NAME, 'timed.tenant_id', ADMITTED_EVENTS)}`;
 
 /** The result of a look at a watchdog. */
 export interface Look {
@@ -70,17 +70,20 @@ export async function settleWatchdog(
   const { rows } = await tx.query<Watchdog & Omit<Look, 'watchdog'>>({
     name: 'settle-watchdog',
     text: `with seen as materialized (
-             select w.*, ${DEADLINE} as deadline, w.warn_before_ms * interval '1 millisecond' as warn_before,
-                    r.state as room_state
+             select w.*, ${DUE_AT} as due_at, ${WARN_BEFORE} as warn_before, r.state as room_state,
+                    -- If it has not warned yet, it warns now, however late that is.
+                    case when w.warn_before_ms > 0 then coalesce(w.warned_at, clock_timestamp()) end as warning_at
                from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2 and w.state in ('armed', 'warned')
+           ), timed as (
+             select *, greatest(due_at, warning_at + warn_before) as fires_at from seen
            ), judged as (
              select *, case when room_state = 'ENDED' then 'ended'
-                            when condition = 'unused_for' and deadline is null then 'over'
-                            when deadline is null then 'idle'
-                            when deadline <= now() then case when ${IS_BEHIND} then 'behind' else 'fire' end
-                            when deadline - warn_before <= now() then 'warn'
+                            when condition = 'unused_for' and due_at is null then 'over'
+                            when due_at is null then 'idle'
+                            when fires_at <= now() then case when ${IS_BEHIND} then 'behind' else 'fire' end
+                            when due_at - warn_before <= now() then 'warn'
                             else 'wait' end as verdict
-               from seen
+               from timed
            ), targets as (
              select array_agg(p.username order by p.username) as usernames, max(p.entered_at) as newest
                from judged w join participants p on ${OF_ROOM}
@@ -95,17 +98,19 @@ export async function settleWatchdog(
                                else 'armed' end,
                   check_at = case when j.verdict = 'behind' then now() + interval '100 milliseconds'
                                   when j.verdict = 'wait' then ${NEXT_LOOK}
-                                  when j.verdict = 'warn' then j.deadline
+                                  when j.verdict = 'warn' then j.fires_at
                                   when j.verdict = 'fire' and t.newest is not null then now() end,
-                  held_since = case when w.condition = 'unadmitted_for' and j.deadline is not null
-                                    then j.deadline - ${DURATION} end,
+                  held_since = case when w.condition = 'unadmitted_for' and j.due_at is not null
+                                    then j.due_at - ${DURATION} end,
+                  warned_at = case when j.verdict = 'behind' then w.warned_at
+                                   when j.verdict = 'warn' then j.warning_at end,
                   looked_at = now(),
                   fired_for = coalesce(t.newest, w.fired_for),
                   fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
              from judged j, targets t, rooms r
             where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
-           returning ${columnsWith(NEXT_DEADLINE)}, j.verdict, j.state as "stateBefore", t.usernames,
-                     extract(epoch from clock_timestamp() - j.deadline)::double precision as "lateSeconds"`,
+           returning ${columnsWith(deadlineOf(NEXT_DUE_AT))}, j.verdict, j.state as "stateBefore", t.usernames,
+                     extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"`,
     values: [tenant, id],
   });
   const row = rows[0];

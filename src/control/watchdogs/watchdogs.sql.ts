@@ -6,13 +6,25 @@ import { SINCE } from './conditions.ts';
 import type { Watchdog, WatchdogPosition, WatchdogRule } from './watchdog.ts';
 
 export const DURATION = `w.duration_ms * interval '1 millisecond'`;
+export const WARN_BEFORE = `w.warn_before_ms * interval '1 millisecond'`;
 
 /** Whether `watchdogs w` can still fire. No watchdog of a room that has ended can, whatever its row says. */
 export const WAITS = `(w.state in ('armed', 'warned') and r.state = 'LIVE')`;
 const STATE = `case when w.state in ('armed', 'warned') and r.state <> 'LIVE' then 'disarmed' else w.state end`;
 
-/** When `watchdogs w` will fire if nothing happens until then. */
-export const DEADLINE = `case when ${WAITS} then ${SINCE} + ${DURATION} end`;
+/**
+ * When the condition of `watchdogs w` has held for long enough, if nothing but token expiry happens until then.
+ * It may not hold yet.
+ */
+export const DUE_AT = `case when ${WAITS} then ${SINCE} + ${DURATION} end`;
+
+/** `watchdogs w` does not fire before its warning is as old as this; null without a warning. */
+const WARNED_UNTIL = `case when w.warn_before_ms > 0 then coalesce(w.warned_at, now()) + ${WARN_BEFORE} end`;
+
+/** The deadline of `watchdogs w`, which is due at `dueAt`; null while its condition does not hold. */
+export const deadlineOf = (dueAt: string) => `(select greatest(due_at, ${WARNED_UNTIL})
+    -- The offset keeps PostgreSQL from computing it several times.
+    from (select ${dueAt} as due_at offset 0) as due where due_at - ${DURATION} <= now())`;
 
 /** The columns of a `Watchdog`, of `watchdogs w` and `rooms r`. */
 export const columnsWith = (deadline: string) => `w.id, r.name as room, w.room_uid as "roomUid", w.condition,
@@ -20,7 +32,7 @@ export const columnsWith = (deadline: string) => `w.id, r.name as room, w.room_u
   w.warn_before_ms::double precision as "warnBeforeMs", ${STATE} as state, ${deadline} as deadline,
   w.fired_at as "firedAt", w.created_at as "createdAt"`;
 
-const WATCHDOG = columnsWith(DEADLINE);
+const WATCHDOG = columnsWith(deadlineOf(DUE_AT));
 
 export const WITH_ROOM = 'watchdogs w join rooms r on r.tenant_id = w.tenant_id and r.uid = w.room_uid';
 
@@ -90,7 +102,8 @@ export async function rearmWatchdog(
   rule: WatchdogRule,
 ): Promise<Watchdog> {
   await tx.query(
-    `update watchdogs set duration_ms = $3, action = $4, warn_before_ms = $5, state = 'armed', check_at = now()
+    `update watchdogs set duration_ms = $3, action = $4, warn_before_ms = $5, state = 'armed', check_at = now(),
+            warned_at = null
       where tenant_id = $1 and id = $2`,
     [tenant, id, rule.durationMs, rule.action, rule.warnBeforeMs],
   );

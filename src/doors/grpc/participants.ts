@@ -1,12 +1,13 @@
 /** `ParticipantService`. */
-import { type ListParticipantsRequest, ParticipantService } from '@boxoffice/contract/participant_service';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { invalidField } from '../../base/failure.ts';
 import { getParticipant } from '../../control/rooms/get-participant.ts';
-import { listParticipants } from '../../control/rooms/list-participants.ts';
+import { listParticipants, type RosterRequest } from '../../control/rooms/list-participants.ts';
 import { watchParticipants } from '../../control/streams/watch-participants.ts';
 import { parseResumeToken, renderItem } from './events.ts';
 import {
   parseActor,
+  parseId,
   parsePageSize,
   parseRoomName,
   parseRoomReference,
@@ -31,7 +32,8 @@ export const participantMethods = {
   listParticipants: query(method.listParticipants, async ({ deps, tenant }, request) => {
     const size = parsePageSize(request.pageSize);
     const { roomUid, participants } = await listParticipants(deps.db, tenant, {
-      ...parsePlace(request),
+      room: parseRoomReference(request),
+      after: parsePosition(request.pageToken),
       actor: parseActor(request.actor),
       includeLeft: request.includeLeft,
       limit: size + 1,
@@ -56,12 +58,11 @@ export const participantMethods = {
   }),
 } satisfies Methods<typeof ParticipantService>;
 
-/** Later pages list the room of the first page, even if another room has its name by then. */
-function parsePlace(request: ListParticipantsRequest) {
-  const room = parseRoomReference(request);
-  const [uid, after] = parseToken(request.pageToken) ?? [];
-  if (uid === undefined) return { room, after: undefined };
-  const isOfRoom = /^rm_[0-9a-f]{32}$/.test(uid) && (room.uid === undefined || room.uid === uid);
-  if (!isOfRoom || after === undefined) throw invalidField('page_token', 'must be one that an answer gave');
-  return { room: { ...room, uid }, after };
+/** The last participant of the previous page. */
+function parsePosition(token: string): RosterRequest['after'] {
+  const parts = parseToken(token);
+  if (!parts) return undefined;
+  const [uid = '', username = ''] = parts;
+  if (parts.length !== 2) throw invalidField('page_token', 'must be one that an answer gave');
+  return { roomUid: parseId(uid, 'rm', 'page_token'), username };
 }

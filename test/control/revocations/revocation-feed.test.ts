@@ -1,6 +1,8 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { endRoom } from '../../../src/control/rooms/end-room.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { mint, newStage, type Stage } from '../moderation/support.ts';
@@ -85,6 +87,95 @@ test('an outdated snapshot is never returned', async () => {
   await kick();
   await waiting;
   expect(await seqOf(await poll())).toBe(await seqOf(await waiting));
+});
+
+describe('an answer that comes at once has every change from before the poll', () => {
+  const epochsOf = async (jws: string) => (await readSnapshot(app, jws)).epochs;
+  const kicked = (epoch: number) => [[hashed('epoch', stage.roomUid, 'bob'), epoch]];
+
+  test('in every process, with and without the number of an older snapshot', async () => {
+    const { service } = await app.another();
+    const services = [app.service, service];
+    const before = await Promise.all(services.map((each) => poll(undefined, '192.0.2.1', each)));
+    for (const jws of before) expect(await epochsOf(jws)).toStrictEqual([]);
+    for (const epoch of [1, 2, 3]) {
+      await kick();
+      for (const after of [undefined, 0]) {
+        const answers = await Promise.all(services.map((each) => poll(after, '192.0.2.1', each)));
+        for (const jws of answers) expect(await epochsOf(jws)).toStrictEqual(kicked(epoch));
+      }
+    }
+  });
+
+  test('also if the event has no number yet', async () => {
+    const { service } = await app.another();
+    const { deps } = service;
+    await poll(undefined, '192.0.2.1', service);
+    await inTransaction(deps.db, (tx) =>
+      endRoom(tx, parseTenantId(stage.tenant.id)!, { uid: stage.roomUid }, 'ended'),
+    );
+    const { closed } = await readSnapshot(app, await poll(undefined, '192.0.2.1', service));
+    expect(closed).toStrictEqual([hashed('room', stage.roomUid)]);
+  });
+
+  test('if another poll has begun to read before the change', async () => {
+    const { service } = await app.another();
+    await poll(undefined, '192.0.2.1', service);
+    const { db } = service.deps;
+    const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+    const isRead = Promise.withResolvers<void>();
+    const isKicked = Promise.withResolvers<void>();
+    vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
+      const answer = await query(...args);
+      if ((args[0] as { name?: string }).name !== 'find-revocations') return answer;
+      isRead.resolve();
+      await isKicked.promise;
+      return answer;
+    }) as never);
+    await kick();
+    const first = poll(undefined, '192.0.2.1', service);
+    await isRead.promise;
+    await kick();
+    const second = poll(undefined, '192.0.2.1', service);
+    isKicked.resolve();
+    expect(await epochsOf(await second)).toStrictEqual(kicked(2));
+    await first;
+  });
+
+  test('if the check fails', async () => {
+    const { service } = await app.another();
+    await poll(undefined, '192.0.2.1', service);
+    const { db } = service.deps;
+    const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+    vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
+      if ((args[0] as { name?: string }).name === 'find-revocation-seqs') throw new Error('it is away');
+      return query(...args);
+    }) as never);
+    await kick();
+    expect(await epochsOf(await poll(undefined, '192.0.2.1', service))).toStrictEqual(kicked(1));
+  });
+
+  test('if the service is stopping', async () => {
+    const { service } = await app.another();
+    await poll(undefined, '192.0.2.1', service);
+    await kick();
+    const answers = [poll(undefined, '192.0.2.1', service)];
+    const closed = service.deps.revocations.close();
+    answers.push(poll(undefined, '192.0.2.1', service));
+    await closed;
+    await kick();
+    answers.push(poll(undefined, '192.0.2.1', service));
+    const [first, second, third] = await Promise.all(answers);
+    for (const jws of [first!, second!]) expect((await epochsOf(jws))[0]![1]).toBeGreaterThanOrEqual(1);
+    expect(await epochsOf(third!)).toStrictEqual(kicked(2));
+  });
+});
+
+test('a thousand polls that are answered from one snapshot cost one query, and no read', async () => {
+  await poll();
+  const names = watchQueries();
+  await Promise.all(Array.from({ length: 1000 }, (_, index) => poll(undefined, `192.0.2.${index % 250}`)));
+  expect([count(names, 'find-revocations'), count(names, 'find-revocation-seqs')]).toStrictEqual([0, 1]);
 });
 
 test('a process that was not woken finds changes by itself', async () => {

@@ -2,9 +2,12 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
 import { describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
+import { endRoom } from '../../../src/control/rooms/end-room.ts';
+import { expel } from '../../../src/control/rooms/participants.sql.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
@@ -51,6 +54,7 @@ describe('a snapshot', () => {
       bans: [],
       mutes: [],
       closed: [],
+      reasons: [],
     });
     expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(30);
   });
@@ -135,6 +139,67 @@ describe('a snapshot', () => {
     await stage.control.call(RoomService.method.endRoom, { room: 'lobby' });
     const { closed, epochs, bans } = await claimsOf(stage);
     expect([closed, epochs, bans]).toStrictEqual([[hashed('room', stage.roomUid)], [], []]);
+  });
+
+  test('tells a kick, a ban and the kick of a watchdog apart', async () => {
+    const stage = await newStage(app, controlOf);
+    const { control, roomUid } = stage;
+    const { db } = app.service.deps;
+    for (const name of ['ann', 'bob', 'cem', 'dan', 'eve']) await mint(stage, name);
+    await control.call(kickParticipant, { room: 'lobby', username: 'ann' });
+    await control.call(banSubject, { room: 'lobby', ...user('bob') });
+    await control.call(banSubject, { ...device(deviceOf('cem')) });
+    await inTransaction(db, (tx) => expel(tx, parseTenantId(stage.tenant.id)!, roomUid, 'watchdog', ['dan']));
+    await control.call(forceMute, { room: 'lobby', username: 'eve', tracks: [TrackKind.AUDIO] });
+    const { reasons } = await claimsOf(stage);
+    expect(new Map(reasons)).toStrictEqual(
+      new Map([
+        [hashed('epoch', roomUid, 'ann'), 'kicked'],
+        [hashed('epoch', roomUid, 'bob'), 'banned'],
+        [hashed('epoch', roomUid, 'cem'), 'banned'],
+        [hashed('epoch', roomUid, 'dan'), 'watchdog'],
+      ]),
+    );
+  });
+
+  test('keeps the reason when the user returns, and takes that of the newest kick or ban', async () => {
+    const stage = await newStage(app, controlOf);
+    const target = { room: 'lobby', username: 'bob' };
+    const found = async () => {
+      const { epochs, reasons } = await claimsOf(stage);
+      return [epochs.map(([, epoch]) => epoch), reasons.map(([, reason]) => reason)];
+    };
+    await mint(stage, 'bob');
+    await stage.control.call(banSubject, { room: 'lobby', ...user('bob') });
+    await stage.control.call(unbanSubject, { room: 'lobby', ...user('bob') });
+    await mint(stage, 'bob');
+    expect(await found()).toStrictEqual([[1], ['banned']]);
+    await stage.control.call(kickParticipant, target);
+    expect(await found()).toStrictEqual([[2], ['kicked']]);
+    // A user who has left may still hold tokens.
+    await stage.control.call(kickParticipant, target);
+    expect(await found()).toStrictEqual([[3], ['kicked']]);
+  });
+
+  test('says whether a room was closed by a moderator, ended or ended by a watchdog', async () => {
+    const stage = await newStage(app, controlOf);
+    const { control, tenant } = stage;
+    const { db } = app.service.deps;
+    const roomOf = async (room: string) =>
+      (await control.call(RoomService.method.createRoom, { room })).room!.uid;
+    const ended = await roomOf('ended');
+    const watched = await roomOf('watched');
+    await control.call(ModerationService.method.closeRoom, { room: 'lobby' });
+    await control.call(RoomService.method.endRoom, { room: 'ended' });
+    await inTransaction(db, (tx) => endRoom(tx, parseTenantId(tenant.id)!, { uid: watched }, 'watchdog'));
+    const { closed, reasons } = await claimsOf(stage);
+    const expected = [
+      [hashed('room', stage.roomUid), 'closed'],
+      [hashed('room', ended), 'ended'],
+      [hashed('room', watched), 'watchdog'],
+    ] as const;
+    expect(new Map(reasons)).toStrictEqual(new Map(expected));
+    expect(new Set(closed)).toStrictEqual(new Set(expected.map(([room]) => room)));
   });
 
   test('never contains a user, a device or a room in plain text', async () => {

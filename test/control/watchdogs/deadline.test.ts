@@ -30,6 +30,8 @@ interface History {
   readonly exempt: boolean;
   readonly heldSince: number | null;
   readonly firedFor: number | null;
+  readonly warnBeforeMs: number;
+  readonly warned: number | null;
 }
 
 const person: fc.Arbitrary<Person> = fc.record({
@@ -48,12 +50,14 @@ const history: fc.Arbitrary<History> = fc.record({
   exempt: fc.boolean(),
   heldSince: fc.option(fc.integer({ min: -90_000, max: 0 })),
   firedFor: fc.option(fc.integer({ min: -90_000, max: 0 })),
+  warnBeforeMs: fc.constantFrom(0, 20_000),
+  warned: fc.option(fc.integer({ min: -90_000, max: 0 })),
 });
 
 const until = ({ left, expires }: Person) => left ?? expires;
 const isPresent = ({ left, expires }: Person) => left === null && expires > 0;
 
-/** Since when each condition holds; `null`: it does not hold. */
+/** Since when each condition holds, or when it will begin to hold; `null`: never. */
 const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | null>> = {
   max_duration: ({ created }) => created,
   unused_for: ({ created, people }) => (people.length === 0 ? created : null),
@@ -78,6 +82,15 @@ const SINCE: Readonly<Record<WatchdogCondition, (history: History) => number | n
   unadmitted_for: ({ status, exempt, heldSince }) =>
     exempt && status === 'active' ? null : (heldSince ?? 0),
 };
+
+/** `null` while the condition does not hold. */
+function deadlineOf(condition: WatchdogCondition, history: History): number | null {
+  const since = SINCE[condition](history);
+  if (since === null || since > 0) return null;
+  const due = since + DURATION_MS;
+  const { warnBeforeMs } = history;
+  return warnBeforeMs > 0 ? Math.max(due, (history.warned ?? 0) + warnBeforeMs) : due;
+}
 
 beforeAll(async () => {
   tenant = await makeTenant(database.pool, { status: 'active' });
@@ -143,18 +156,24 @@ describe('the deadline', () => {
         await inVain(async (tx, now) => {
           await write(tx, now, history);
           for (const condition of WATCHDOG_CONDITIONS) {
-            const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs: 0 } as const;
+            const { warnBeforeMs } = history;
+            const rule = { condition, durationMs: DURATION_MS, action: 'notify', warnBeforeMs } as const;
             const { id } = (await insertWatchdog(tx, tenant, ROOM, rule))!;
+            const warned = warnBeforeMs > 0 ? history.warned : null;
             await tx.query(
-              `update watchdogs set check_at = date_trunc('milliseconds', now()),
+              `update watchdogs
+                  set check_at = date_trunc('milliseconds', now()),
                       held_since = now() + $2 * interval '1 millisecond',
-                      fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond' where id = $1`,
-              [id, history.heldSince, history.firedFor],
+                      fired_for = date_trunc('milliseconds', now()) + $3 * interval '1 millisecond',
+                      state = case when $4::integer is null then 'armed' else 'warned' end,
+                      warned_at = date_trunc('milliseconds', now()) + $4 * interval '1 millisecond'
+                where id = $1`,
+              [id, history.heldSince, history.firedFor, warned],
             );
             const { deadline } = (await findWatchdog(tx, tenant, id))!;
-            const since = SINCE[condition](history);
-            const offset = deadline && deadline.getTime() - now.getTime() - DURATION_MS;
-            expect({ condition, since: offset }).toStrictEqual({ condition, since });
+            const found = deadline && deadline.getTime() - now.getTime();
+            const expected = deadlineOf(condition, history);
+            expect({ condition, deadline: found }).toStrictEqual({ condition, deadline: expected });
           }
         });
       }),
@@ -171,6 +190,8 @@ describe('the deadline', () => {
         exempt: false,
         heldSince: null,
         firedFor: null,
+        warnBeforeMs: 0,
+        warned: null,
       });
       const rule = {
         condition: 'max_duration',

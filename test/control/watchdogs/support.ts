@@ -79,7 +79,8 @@ export async function passTime(
     );
     await db.query(
       `update watchdogs set check_at = check_at - make_interval(secs => $3),
-              held_since = held_since - make_interval(secs => $3), fired_for = fired_for - make_interval(secs => $3)
+              held_since = held_since - make_interval(secs => $3), fired_for = fired_for - make_interval(secs => $3),
+              warned_at = warned_at - make_interval(secs => $3)
         where tenant_id = $1 and room_uid = $2`,
       at,
     );

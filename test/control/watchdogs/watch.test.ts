@@ -193,8 +193,7 @@ describe('each condition', () => {
     await expectNextLook(db, watchdog, 60);
     await enter(db, tenant, room, 'bob', 'host');
     await look();
-    const { deadline } = await find(db, tenant, watchdog);
-    expect(deadline!.getTime() - Date.now()).toBeGreaterThan(650_000);
+    expect(await find(db, tenant, watchdog)).toMatchObject({ deadline: null });
     await expectNextLook(db, watchdog, 60);
     await pass(30);
     // A relay reports usage of the host, which counts more than a token that is still valid.
@@ -343,6 +342,40 @@ describe('each condition', () => {
   });
 });
 
+test.each(['empty_for', 'host_absent_for', 'alone_for'] as const)(
+  '%s has a deadline only while it holds, also in events',
+  async (condition) => {
+    const watchdog = await arm(db, tenant, room, { condition, warnBeforeMs: 20_000 });
+    const deadline = async () => (await find(db, tenant, watchdog)).deadline;
+    await enter(db, tenant, room, 'ann', 'host');
+    await enter(db, tenant, room, 'bob');
+    await look();
+    expect(await deadline()).toBeNull();
+    await expectNextLook(db, watchdog, condition === 'host_absent_for' ? 40 : 640);
+    await leave('ann');
+    if (condition === 'empty_for') await leave('bob');
+    await look();
+    const left = (await deadline())!.getTime() - Date.now();
+    expect(left).toBeGreaterThan(30_000);
+    expect(left).toBeLessThanOrEqual(60_000);
+    await pass(45);
+    await look();
+    await enter(db, tenant, room, 'ann', 'host');
+    await look();
+    expect(await deadline()).toBeNull();
+    await numberEvents(db, [tenant]);
+    const { rows } = await db.query(
+      `select type, subject ->> 'deadline' is not null as "hasDeadline" from events
+        where tenant_id = $1 and type like 'watchdog%' order by seq`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([
+      { type: 'watchdog_warned', hasDeadline: true },
+      { type: 'watchdog_rearmed', hasDeadline: false },
+    ]);
+  },
+);
+
 describe('each action', () => {
   const fire = async (action: 'end_room' | 'kick' | 'revoke_publish' | 'notify') => {
     await enter(db, tenant, room, 'ann');
@@ -479,12 +512,64 @@ describe('the warning', () => {
     expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned', 'watchdog_fired']);
   });
 
-  test('comes at once if less time is left', async () => {
-    await pass(50);
+  /** The end of the time that the event of the newest warning tells, in seconds from now. */
+  const secondsToToldDeadline = async () => {
+    await numberEvents(db, [tenant]);
+    const { rows } = await db.query<{ seconds: number }>(
+      `select extract(epoch from (subject ->> 'deadline')::timestamptz - now())::double precision as seconds
+         from events where tenant_id = $1 and type = 'watchdog_warned' order by seq desc limit 1`,
+      [tenant],
+    );
+    return rows[0]!.seconds;
+  };
+
+  test.each([
+    ['less time is left', 50],
+    ['the deadline has passed', 3600],
+  ])('comes at once if %s, and the promised time follows', async (_what, seconds) => {
     const watchdog = await arm(db, tenant, room, { condition: 'max_duration', warnBeforeMs: 20_000 });
     await look();
+    await pass(seconds);
+    await look();
     expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned']);
+    await expectNextLook(db, watchdog, 20);
+    const told = await secondsToToldDeadline();
+    expect(told).toBeGreaterThan(15);
+    expect(told).toBeLessThanOrEqual(20);
+    const { deadline, state } = await find(db, tenant, watchdog);
+    expect(state).toBe('warned');
+    expect((deadline!.getTime() - Date.now()) / 1000).toBeGreaterThan(15);
+
+    await pass(10);
+    await inTransaction(db, (tx) => wake(tx, room));
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'warned' });
     await expectNextLook(db, watchdog, 10);
+    await pass(10);
+    await look();
+    expect(await find(db, tenant, watchdog)).toMatchObject({ state: 'fired' });
+    expect(await eventTypes(db, tenant)).toStrictEqual(['watchdog_warned', 'watchdog_fired']);
+  });
+
+  test('comes before each time that participant_max_duration fires', async () => {
+    const rule = { condition: 'participant_max_duration', action: 'kick', warnBeforeMs: 20_000 } as const;
+    const watchdog = await arm(db, tenant, room, rule);
+    await enter(db, tenant, room, 'ann');
+    await pass(5);
+    await enter(db, tenant, room, 'bob');
+    await pass(35);
+    await look();
+    await pass(20);
+    await look();
+    expect(await present()).toStrictEqual(['bob']);
+    // Bob would be due in 5 seconds.
+    await look();
+    await expectNextLook(db, watchdog, 20);
+    await pass(20);
+    await look();
+    expect(await present()).toStrictEqual([]);
+    const types = (await eventTypes(db, tenant)).filter((type) => type.startsWith('watchdog'));
+    expect(types).toStrictEqual(['watchdog_warned', 'watchdog_fired', 'watchdog_warned', 'watchdog_fired']);
   });
 
   test('comes again after the deadline has moved away', async () => {

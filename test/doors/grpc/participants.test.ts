@@ -230,8 +230,19 @@ describe('INVALID_ARGUMENT', () => {
   });
 
   test('a page token of another room', async () => {
-    const fields = { roomUid, pageToken: tokenOf(`rm_${'0'.repeat(32)}`, 'ann') };
-    expect(await refusal(list(control, fields))).toStrictEqual(invalid('page_token'));
+    const strangers = await newRoom();
+    await control.call(RoomService.method.createRoom, { room: 'attic' });
+    await mint(control, { room: 'attic' });
+    await mint(control, { room: 'attic', username: 'bob' });
+    const { nextPageToken } = await list(control, { room: 'attic', pageSize: 1 });
+    const absent = tokenOf(`rm_${'0'.repeat(32)}`, 'ann');
+    for (const pageToken of [nextPageToken, absent, tokenOf(strangers.roomUid, 'ann')]) {
+      for (const reference of [{ room: 'lobby' }, { roomUid }, { room: 'absent' }]) {
+        expect(await refusal(list(control, { ...reference, pageToken }))).toStrictEqual(
+          invalid('page_token'),
+        );
+      }
+    }
   });
 
   test('comes before the room is looked up', async () => {

@@ -129,6 +129,22 @@ test('bans reach relays, and so do lifted bans', async () => {
   }
 });
 
+test('relays learn whether a user was kicked or banned', async () => {
+  const reasonFor = (username: string) => {
+    try {
+      checkRevocations(feed.get(stage.tenant.id), subjectOf(username, 0), { nowMs: Date.now() });
+    } catch (error) {
+      if (error instanceof AdmissionRefused) return error.reason;
+    }
+    return undefined;
+  };
+  for (const username of ['fay', 'gus']) await mint(stage, username);
+  await stage.control.call(kickParticipant, { room: 'lobby', username: 'fay' });
+  await stage.control.call(banSubject, { room: 'lobby', subject: { case: 'username', value: 'gus' } });
+  await until(() => reasonFor('gus') !== undefined);
+  expect([reasonFor('fay'), reasonFor('gus')]).toStrictEqual(['kicked', 'banned']);
+});
+
 test('the end of a room reaches relays', async () => {
   await stage.control.call(RoomService.method.endRoom, { room: 'lobby' });
   await until(() => judge(subjectOf('ann', 0)) === 'ROOM_CLOSED');

@@ -154,11 +154,19 @@ describe('followRevocations', () => {
     ['a ban without an end or null', () => snapshot({ bans: [['*', 'user', 'x']] })],
     ['a mute of nothing', () => snapshot({ mutes: [['x']] })],
     ['a closed room that is a number', () => snapshot({ closed: [1] })],
+    ['reasons of another form', () => snapshot({ reasons: [['x']] })],
   ])('refuses %s, and keeps what it has', async (_, make) => {
     const { feed, errors, changes } = follow([await snapshot({ seq: 5 }), await make()]);
     await expect.poll(() => errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ code: 'NOT_VALID', tenant: TENANT });
     expect([feed.get(TENANT)!.seq, changes]).toStrictEqual([5, [[TENANT, 5]]]);
+  });
+
+  test('accepts reasons, and ignores members that only a later version knows', async () => {
+    const reasons = [[KICK.epochs[0]![0], 'eclipse']];
+    const { feed, errors } = follow([await snapshot({ ...KICK, reasons, later: 1 })]);
+    await expect.poll(() => feed.get(TENANT)).toMatchObject({ ...KICK, reasons });
+    expect(errors).toStrictEqual([]);
   });
 
   test('refuses an older one while the current one is fresh', async () => {

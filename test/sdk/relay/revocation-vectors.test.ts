@@ -59,6 +59,11 @@ const claims = {
   ],
   mutes: [[hashed('mute', ROOM_UID, 'ann'), 'audio', 'screen']],
   closed: [hashed('room', 'room_00000000')],
+  reasons: [
+    [hashed('epoch', ROOM_UID, 'ann'), 'kicked'],
+    [hashed('epoch', ROOM_UID, 'zoë'), 'banned'],
+    [hashed('room', 'room_00000000'), 'closed'],
+  ],
 };
 
 const subject = {
@@ -70,19 +75,34 @@ const subject = {
   address: '198.51.100.1',
 };
 
-/** `code` null: admitted, except for what is `muted`. */
+/** `code` null: admitted, except for what is `muted`. `reason`: what the client may tell the user. */
 const CHECKS = [
   { name: 'a token of the new epoch', code: null, muted: ['audio', 'screen'], subject },
-  { name: 'a token of the epoch before', code: 'TOKEN_REVOKED', subject: { ...subject, epoch: 3 } },
-  { name: 'a name that is not ASCII', code: 'TOKEN_REVOKED', subject: { ...subject, user: 'zoë', epoch: 0 } },
+  {
+    name: 'a token of the epoch before',
+    code: 'TOKEN_REVOKED',
+    reason: 'kicked',
+    subject: { ...subject, epoch: 3 },
+  },
+  {
+    name: 'a name that is not ASCII',
+    code: 'TOKEN_REVOKED',
+    reason: 'banned',
+    subject: { ...subject, user: 'zoë', epoch: 0 },
+  },
   {
     name: 'a kick from another room',
     code: null,
     muted: [],
     subject: { ...subject, room_uid: 'room_11111111', epoch: 0 },
   },
-  { name: 'a room that was closed', code: 'ROOM_CLOSED', subject: { ...subject, room_uid: 'room_00000000' } },
-  { name: 'banned from the room', code: 'BANNED', subject: { ...subject, user: 'bob' } },
+  {
+    name: 'a room that was closed',
+    code: 'ROOM_CLOSED',
+    reason: 'closed',
+    subject: { ...subject, room_uid: 'room_00000000' },
+  },
+  { name: 'banned from the room', code: 'BANNED', reason: 'banned', subject: { ...subject, user: 'bob' } },
   {
     name: 'banned when that is over',
     now: NOW_SECONDS + 30,
@@ -93,19 +113,26 @@ const CHECKS = [
   {
     name: 'banned by the tenant',
     code: 'BANNED',
+    reason: 'banned',
     subject: { ...subject, user: 'eve', room_uid: 'room_11111111' },
   },
-  { name: 'a banned device', code: 'BANNED', subject: { ...subject, device: DEVICE_THUMBPRINT } },
+  {
+    name: 'a banned device',
+    code: 'BANNED',
+    reason: 'banned',
+    subject: { ...subject, device: DEVICE_THUMBPRINT },
+  },
   {
     name: 'a device that is banned from another room',
     code: null,
     muted: [],
     subject: { ...subject, room_uid: 'room_11111111', device: DEVICE_THUMBPRINT },
   },
-  { name: 'a banned range', code: 'BANNED', subject: { ...subject, address: '192.0.2.7' } },
+  { name: 'a banned range', code: 'BANNED', reason: 'banned', subject: { ...subject, address: '192.0.2.7' } },
   {
     name: 'a range that is banned from the room',
     code: 'BANNED',
+    reason: 'banned',
     subject: { ...subject, address: '2001:db8::1' },
   },
   {
@@ -173,15 +200,15 @@ describe('a relay finds', () => {
   });
   afterAll(() => feed.close());
 
-  test.each(file.checks)('$name: $code', ({ now = file.now, code, muted, subject: who }) => {
+  test.each(file.checks)('$name: $code', ({ now = file.now, code, reason, muted, subject: who }) => {
     const { tenant, user: username, room_uid: roomUid, epoch, device: deviceThumbprint, address } = who;
     let found: unknown;
     try {
       const whom = { tenant, username, roomUid, epoch, deviceThumbprint };
       found = checkRevocations(feed.get(TENANT), whom, { nowMs: now * 1000, address });
     } catch (error) {
-      found = error instanceof AdmissionRefused ? error.code : error;
+      found = error instanceof AdmissionRefused ? { code: error.code, reason: error.reason } : error;
     }
-    expect(found).toEqual(code ?? muted);
+    expect(found).toEqual(code === null ? muted : { code, reason });
   });
 });

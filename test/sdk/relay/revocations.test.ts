@@ -91,6 +91,41 @@ test.each<[string, Partial<Revocations>, string[] | string]>([
   expect(check(revocations)).toEqual(outcome);
 });
 
+describe('the reason of a refusal', () => {
+  const reasonOf = (changes: Partial<Revocations>) => {
+    const nothing = { seq: 7, exp: NOW_SECONDS + 60, epochs: [], bans: [], mutes: [], closed: [] };
+    try {
+      checkRevocations({ ...nothing, ...changes }, ann, { nowMs: NOW_SECONDS * 1000 });
+    } catch (error) {
+      const { code, reason } = error as AdmissionRefused;
+      return `${code} ${reason}`;
+    }
+    throw new Error('not refused');
+  };
+  const user = hashed('epoch', 'room_1', 'ann');
+
+  test.each(['kicked', 'banned', 'watchdog'])('of a user who was expelled: %s', (reason) => {
+    const reasons = [[hashed('epoch', 'room_1', 'bob'), 'closed'] as const, [user, reason] as const];
+    expect(reasonOf({ epochs: [[user, 4]], reasons })).toBe(`TOKEN_REVOKED ${reason}`);
+  });
+
+  test.each(['closed', 'ended', 'watchdog'])('of a room: %s', (reason) => {
+    expect(reasonOf({ closed: [room1], reasons: [[room1, reason]] })).toBe(`ROOM_CLOSED ${reason}`);
+  });
+
+  test('is banned for a ban', () => {
+    const bans = [['*', 'user', hashed('user', tenant, 'ann'), null]] as const;
+    expect(reasonOf({ bans })).toBe('BANNED banned');
+  });
+
+  test('is undefined from an earlier service, and where a later one gives an unknown reason', () => {
+    expect(reasonOf({ epochs: [[user, 4]] })).toBe('TOKEN_REVOKED undefined');
+    expect(reasonOf({ closed: [room1], reasons: [] })).toBe('ROOM_CLOSED undefined');
+    expect(reasonOf({ closed: [room1], reasons: [[room1, 'eclipse']] })).toBe('ROOM_CLOSED undefined');
+    expect(reasonOf({ exp: NOW_SECONDS })).toBe('REVOCATIONS_STALE undefined');
+  });
+});
+
 test('no snapshot at all refuses all participants', () => {
   const seen = { nowMs: NOW_SECONDS * 1000 };
   expect(() => checkRevocations(undefined, ann, seen)).toThrow(

@@ -1,5 +1,5 @@
 /** For relays: admission and usage reports. */
-export { AdmissionRefused, REFUSALS, type RefusalCode } from './refusal.ts';
+export { AdmissionRefused, REFUSALS, type RefusalCode, type RevocationReason } from './refusal.ts';
 export {
   followRevocations,
   type RevocationFeed,

@@ -50,13 +50,23 @@ export const REFUSALS = {
 /** Why a participant may not come in: a key of `REFUSALS`. */
 export type RefusalCode = keyof typeof REFUSALS;
 
+/** Why tokens were revoked; `watchdog`: a timer that the tenant has set. */
+export const REVOCATION_REASONS = ['kicked', 'banned', 'closed', 'ended', 'watchdog'] as const;
+export type RevocationReason = (typeof REVOCATION_REASONS)[number];
+
 /** A participant that may not come in. */
 export class AdmissionRefused extends Error {
   override readonly name = 'AdmissionRefused';
   readonly code: RefusalCode;
+  /**
+   * With `TOKEN_REVOKED` (`kicked`, `banned`, `watchdog`), `BANNED` (`banned`) and `ROOM_CLOSED` (`closed` by
+   * a moderator, `ended`, `watchdog`): what the client may tell the user; undefined if that is not known.
+   */
+  readonly reason: RevocationReason | undefined;
 
-  constructor(code: RefusalCode, options?: ErrorOptions) {
+  constructor(code: RefusalCode, options: ErrorOptions & { reason?: RevocationReason | undefined } = {}) {
     super(REFUSALS[code], options);
     this.code = code;
+    this.reason = options.reason;
   }
 }

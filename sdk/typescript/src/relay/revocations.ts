@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import { AdmissionRefused } from './refusal.ts';
+import { AdmissionRefused, REVOCATION_REASONS, type RevocationReason } from './refusal.ts';
 import type { TokenClaims } from './token.ts';
 
 /** Times are seconds since 1970. */
@@ -22,6 +22,8 @@ export interface Revocations {
   readonly mutes: readonly (readonly [user: string, ...media: string[]])[];
   /** Rooms that were closed. */
   readonly closed: readonly string[];
+  /** Why: a user of `epochs` or a room of `closed`, and a `RevocationReason`, or one of a later version. */
+  readonly reasons?: readonly (readonly [userOrRoom: string, reason: string])[];
 }
 
 /** A room or `*` for the whole tenant; the banned subject; expiry (null: never). Ranges are not hashed. */
@@ -47,11 +49,15 @@ export function checkRevocations(
   if (!revocations || seen.nowMs >= revocations.exp * 1000) throw new AdmissionRefused('REVOCATIONS_STALE');
   const { tenant, roomUid, username } = subject;
   const room = hashOf('room', roomUid);
-  if (revocations.closed.includes(room)) throw new AdmissionRefused('ROOM_CLOSED');
+  if (revocations.closed.includes(room)) {
+    throw new AdmissionRefused('ROOM_CLOSED', { reason: reasonOf(revocations, room) });
+  }
 
   const ofEpoch = hashOf('epoch', roomUid, username);
   for (const [user, epoch] of revocations.epochs) {
-    if (user === ofEpoch && subject.epoch < epoch) throw new AdmissionRefused('TOKEN_REVOKED');
+    if (user === ofEpoch && subject.epoch < epoch) {
+      throw new AdmissionRefused('TOKEN_REVOKED', { reason: reasonOf(revocations, user) });
+    }
   }
   const hashes = { '*': hashesIn(tenant, subject), [room]: hashesIn(roomUid, subject) };
   for (const ban of revocations.bans) {
@@ -59,10 +65,15 @@ export function checkRevocations(
     const own = hashes[scope];
     if (!own || (until !== null && seen.nowMs >= until * 1000)) continue;
     const isMeant = kind === 'cidr' ? isInside(seen.address, ban) : value === own[kind];
-    if (isMeant) throw new AdmissionRefused('BANNED');
+    if (isMeant) throw new AdmissionRefused('BANNED', { reason: 'banned' });
   }
   const ofMute = hashOf('mute', roomUid, username);
   return revocations.mutes.filter(([user]) => user === ofMute).flatMap(([, ...media]) => media);
+}
+
+function reasonOf({ reasons = [] }: Revocations, userOrRoom: string): RevocationReason | undefined {
+  const found = reasons.find(([hash]) => hash === userOrRoom)?.[1];
+  return REVOCATION_REASONS.find((each) => each === found);
 }
 
 /** The hashes by which a ban in the whole tenant, or in one room, would name this user and this device. */

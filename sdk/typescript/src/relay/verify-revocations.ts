@@ -32,14 +32,19 @@ export async function verifyRevocations(jws: string, expected: ExpectedRevocatio
   return readContents(claims, { seq: claims.seq, exp: claims.exp });
 }
 
-/** Unknown members are an error: a revocation that is ignored would not be enforced. */
+/**
+ * Entries of an unknown shape are an error: a revocation that is ignored would not be enforced. Other members
+ * only explain, and are ignored.
+ */
 function readContents(claims: JsonObject, { seq, exp }: Pick<Revocations, 'seq' | 'exp'>): Revocations {
-  const { epochs, bans, mutes, closed } = claims;
+  // Earlier versions of the service give no reasons.
+  const { epochs, bans, mutes, closed, reasons = [] } = claims;
   demand(isListOf(epochs, isEpoch), 'epochs');
   demand(isListOf(bans, isBan), 'bans');
   demand(isListOf(mutes, isMute), 'mutes');
   demand(isListOf(closed, isText), 'closed');
-  return { seq, exp, epochs, bans, mutes, closed };
+  demand(isListOf(reasons, isReason), 'reasons');
+  return { seq, exp, epochs, bans, mutes, closed, reasons };
 }
 
 function isEpoch(entry: unknown): entry is Revocations['epochs'][number] {
@@ -54,6 +59,10 @@ function isBan(entry: unknown): entry is Revocations['bans'][number] {
 
 function isMute(entry: unknown): entry is Revocations['mutes'][number] {
   return isListOf(entry, isText) && entry.length > 1;
+}
+
+function isReason(entry: unknown): entry is readonly [string, string] {
+  return isListOf(entry, isText) && entry.length === 2;
 }
 
 function isListOf<T>(value: unknown, isOne: (entry: unknown) => entry is T): value is T[] {

@@ -124,7 +124,7 @@ export declare type ListParticipantsRequest = Message<"boxoffice.control.v1.List
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page; empty: the first page.
+   * `next_page_token` of the previous page of this room; empty: the first page.
    *
    * @generated from field: string page_token = 6;
    */

@@ -106,7 +106,8 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
   action: Watchdog_Action;
 
   /**
-   * How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition.
+   * How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition. If
+   * the warning comes late, the watchdog fires that long after it.
    *
    * @generated from field: google.protobuf.Duration warn_before = 11;
    */
@@ -120,7 +121,8 @@ export declare type Watchdog = Message<"boxoffice.control.v1.Watchdog"> & {
   state: Watchdog_State;
 
   /**
-   * When it will fire if nothing changes; absent while the condition does not hold. Output only.
+   * When it will fire if nothing changes; absent while the condition does not hold. A late warning moves
+   * it. Output only.
    *
    * @generated from field: google.protobuf.Timestamp deadline = 13;
    */
