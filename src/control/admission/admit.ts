@@ -30,6 +30,8 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   /** Name of the room. */
   readonly room: string;
   readonly policy: RoomPolicy;
+  /** Of the tenant, for the token. */
+  readonly rangeSalt: string;
   /** Whether the user was in the room when `check` read it. */
   readonly isPresent: boolean;
   /** Lowest-priority check (credit of a mint): runs after all others, just before the user is admitted. */
@@ -74,6 +76,7 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
     capabilities: granted,
     epoch,
     keyId: entry.keyId,
+    rangeSalt: entry.rangeSalt,
   });
   return { ...minted, withheld, roomUid: entry.roomUid };
 }

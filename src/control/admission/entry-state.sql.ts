@@ -18,6 +18,8 @@ export interface EntryState {
   readonly status: TenantStatus;
   readonly exempt: boolean;
   readonly balance: bigint;
+  /** Of the tenant, for the token. */
+  readonly rangeSalt: string;
   /** The live room of that name, otherwise the one that ended last; `null`: there is none. */
   readonly roomUid: string | null;
   readonly roomState: RoomState | null;
@@ -48,7 +50,7 @@ export interface Entrant {
 export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
   const { rows } = await db.query<EntryState>({
     name: 'find-entry-state',
-    text: `select t.status, t.exempt, a.balance, r.uid as "roomUid", r.state as "roomState", r.policy,
+    text: `select t.status, t.exempt, a.balance, t.range_salt as "rangeSalt", r.uid as "roomUid", r.state as "roomState", r.policy,
                   coalesce((select p.left_at is null and p.expires_at > now() from participants p
                              where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
                     as "isPresent",

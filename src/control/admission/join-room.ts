@@ -83,6 +83,7 @@ async function checkJoin(
     username,
     thumbprint,
     isPresent: state.isPresent,
+    rangeSalt: state.rangeSalt,
     ...grant,
     mayLower: false,
     keyId: device.credentialId,
