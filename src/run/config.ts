@@ -40,6 +40,8 @@ export interface Config {
   readonly secretsKey: Buffer | undefined;
   /** `undefined`: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** Opens the same database as its owner, for migrations; `undefined`: `databaseUrl` does. */
+  readonly migrationsDatabaseUrl: string | undefined;
   readonly dataDir: string;
   /** Without a trailing slash. */
   readonly publicUrl: string;
@@ -87,7 +89,8 @@ export function readConfig(env: Env): Config {
     joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',
     confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
     secretsKey: readSecretsKey(env),
-    databaseUrl: readDatabaseUrl(env),
+    databaseUrl: readDatabaseUrl(env, 'DATABASE_URL'),
+    migrationsDatabaseUrl: readMigrationsDatabaseUrl(env),
     dataDir: resolve(env.DATA_DIR || './data'),
     publicUrl: readUrl(env, 'PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     payments,
@@ -209,15 +212,22 @@ function readUrl(env: Env, name: string): string | undefined {
   return text.replace(/\/+$/, '');
 }
 
-function readDatabaseUrl(env: Env): string | undefined {
-  const text = env.DATABASE_URL;
+function readDatabaseUrl(env: Env, name: string): string | undefined {
+  const text = env[name];
   if (!text) return undefined;
   const url = URL.parse(text);
   // The value may hold a password, so it is not repeated.
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new ConfigError('DATABASE_URL must be a postgres:// address');
+    throw new ConfigError(`${name} must be a postgres:// address`);
   }
   return text;
+}
+
+function readMigrationsDatabaseUrl(env: Env): string | undefined {
+  const url = readDatabaseUrl(env, 'MIGRATIONS_DATABASE_URL');
+  if (url && !env.DATABASE_URL)
+    throw new ConfigError('DATABASE_URL must be set when MIGRATIONS_DATABASE_URL is');
+  return url;
 }
 
 function readPayments(env: Env, production: boolean): PaymentsMode {

@@ -5,6 +5,7 @@ import { type Config, readConfig } from './config.ts';
 import { startEmbedded } from './embedded-postgres/embedded-postgres.ts';
 import { findFreePort } from './free-port.ts';
 import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from './lifetime.ts';
+import type { DatabaseConfig } from './open-database.ts';
 import { findSecretsKey } from './secrets-key.ts';
 import { ListenError, type Service, startService } from './service.ts';
 import { startSandboxPayments } from './start-sandbox.ts';
@@ -32,12 +33,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
     const tracing = await startTracing();
     opened.add(() => tracing.close());
   }
-  const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, opened));
+  const database = await findDatabase(config, log, opened);
   // The sandbox needs the delivery address before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
   const publicUrl = publicUrlOf(config, port);
-  const settings = { ...config, ...payments?.settings, port, publicUrl, databaseUrl, secretsKey };
+  const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey };
   const service = await (config.workers === 1 ? openService : openWorkers)(settings, log, opened);
 
   const addresses = {
@@ -70,13 +71,18 @@ async function openWorkers(settings: Settings, log: Logger, opened: Opened): Pro
   return await workers.start();
 }
 
-async function openEmbedded(config: Config, log: Logger, opened: Opened): Promise<string> {
+type DatabaseUrls = Pick<DatabaseConfig, 'databaseUrl' | 'migrationsDatabaseUrl'>;
+
+/** The one of DATABASE_URL, or else the embedded one, which the service uses as a role that owns nothing. */
+async function findDatabase(config: Config, log: Logger, opened: Opened): Promise<DatabaseUrls> {
+  const { databaseUrl, migrationsDatabaseUrl } = config;
+  if (databaseUrl !== undefined) return { databaseUrl, migrationsDatabaseUrl };
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
   });
   opened.add(() => embedded.stop());
-  return embedded.url;
+  return { databaseUrl: embedded.applicationUrl, migrationsDatabaseUrl: embedded.url };
 }
 
 async function openSandbox(config: Config, servicePort: number, opened: Opened) {

@@ -10,10 +10,9 @@ import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
-import { migrate } from '../base/db/migrate.ts';
-import { openPool, type Pool } from '../base/db/pool.ts';
+import type { Pool } from '../base/db/pool.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
-import { StartError } from '../base/lib/start-error.ts';
+import { orStartError, StartError } from '../base/lib/start-error.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
@@ -32,6 +31,7 @@ import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
+import { type DatabaseConfig, openDatabase } from './open-database.ts';
 
 export type ServiceConfig = Pick<
   Config,
@@ -57,11 +57,8 @@ export type ServiceConfig = Pick<
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
-  readonly databaseUrl: string;
-  /** Database connections of this process. Default: that of `openPool()`. */
-  readonly connectionsMax?: number;
   readonly secretsKey: Buffer;
-};
+} & DatabaseConfig;
 
 export interface Service {
   readonly port: number;
@@ -85,15 +82,12 @@ export async function startService(
   log: Logger,
   chargeLimits?: QueueLimits,
 ): Promise<Service> {
-  const { connectionsMax } = config;
-  const db = openPool(config.databaseUrl, connectionsMax === undefined ? {} : { max: connectionsMax });
+  const db = await openDatabase(config);
   db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   try {
-    await expect(() => db.query('select 1'), 'the database of DATABASE_URL cannot be opened');
-    await migrate(db);
     const { ratesFile } = config;
     const card = ratesFile
-      ? await expect(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
+      ? await orStartError(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
       : undefined;
     const loading = await loadRates(db, card);
     if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
@@ -101,17 +95,6 @@ export async function startService(
   } catch (error) {
     await db.end();
     throw error;
-  }
-}
-
-/** Setup errors are for the person who starts the service, so they are reported in one line. */
-async function expect<T>(work: () => Promise<T>, what: string): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    // A host with several addresses fails with an AggregateError, which has no message of its own.
-    const { message, code } = error as NodeJS.ErrnoException;
-    throw new StartError(`${what}: ${message || code}`, { cause: error });
   }
 }
 

@@ -28,6 +28,7 @@ describe('an empty environment', () => {
       confusableUsernames: 'allow',
       secretsKey: undefined,
       databaseUrl: undefined,
+      migrationsDatabaseUrl: undefined,
       dataDir: resolve('data'),
       publicUrl: 'http://127.0.0.1:8080',
       payments: 'sandbox',
@@ -54,6 +55,7 @@ describe('an empty environment', () => {
       'HOST',
       'PORT',
       'DATABASE_URL',
+      'MIGRATIONS_DATABASE_URL',
       'PUBLIC_URL',
       'PAYMENTS',
       'KEY_PREFIX',
@@ -82,6 +84,10 @@ describe('values', () => {
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
     [{ PUBLIC_URL: 'https://api.example.com//' }, { publicUrl: 'https://api.example.com' }],
     [{ DATABASE_URL: 'postgresql://u:p@db/x' }, { databaseUrl: 'postgresql://u:p@db/x' }],
+    [
+      { DATABASE_URL: 'postgres://app@db/x', MIGRATIONS_DATABASE_URL: 'postgres://owner@db/x' },
+      { databaseUrl: 'postgres://app@db/x', migrationsDatabaseUrl: 'postgres://owner@db/x' },
+    ],
     [{ KEY_PREFIX: 'live1' }, { keyPrefix: 'live1' }],
     [{ TRUST_PROXY: ' 10.0.0.0/8, ::1 ,192.0.2.1' }, { trustProxy: ['10.0.0.0/8', '::1', '192.0.2.1'] }],
     [{ TRUST_PROXY: '0.0.0.0/32,::/128' }, { trustProxy: ['0.0.0.0/32', '::/128'] }],
@@ -142,6 +148,11 @@ describe('refuses, with one line that names the variable', () => {
     [{ PUBLIC_URL: 'ftp://x' }, 'PUBLIC_URL must be an http or https address, not "ftp://x"'],
     [{ PUBLIC_URL: 'https://x/?a=b' }, 'PUBLIC_URL must be an http or https address, not "https://x/?a=b"'],
     [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, 'DATABASE_URL must be a postgres:// address'],
+    [{ MIGRATIONS_DATABASE_URL: 'mysql://x/y' }, 'MIGRATIONS_DATABASE_URL must be a postgres:// address'],
+    [
+      { MIGRATIONS_DATABASE_URL: 'postgres://x/y' },
+      'DATABASE_URL must be set when MIGRATIONS_DATABASE_URL is',
+    ],
     [{ PAYMENTS: 'paypal' }, 'PAYMENTS must be one of stripe, sandbox, none, not "paypal"'],
     [{ PAYMENTS: 'stripe' }, 'STRIPE_SECRET_KEY must be set when PAYMENTS is stripe'],
     [
@@ -229,7 +240,7 @@ describe('refuses, with one line that names the variable', () => {
   });
 
   test('a URL with a password is not repeated', () => {
-    for (const name of ['PUBLIC_URL', 'STRIPE_API_BASE', 'DATABASE_URL']) {
+    for (const name of ['PUBLIC_URL', 'STRIPE_API_BASE', 'DATABASE_URL', 'MIGRATIONS_DATABASE_URL']) {
       expect(refusal({ [name]: 'https://user:hunter2@example.com' }), name).not.toContain('hunter2');
     }
   });

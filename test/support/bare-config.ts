@@ -9,6 +9,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     grpcPort: 0,
     tls: undefined,
     databaseUrl,
+    migrationsDatabaseUrl: undefined,
     publicUrl: 'http://service.test',
     stripeSecretKey: undefined,
     stripeWebhookSecrets: [],

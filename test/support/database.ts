@@ -7,6 +7,8 @@ import { openPool, type Pool } from '../../src/base/db/pool.ts';
 /** Valid from the first `beforeAll` after `useDatabase()` to the end of the file. */
 export interface TestDatabase {
   readonly url: string;
+  /** Opens it as a role that owns nothing. */
+  readonly applicationUrl: string;
   readonly pool: Pool;
 }
 
@@ -29,6 +31,9 @@ export function useDatabase({ empty = false } = {}): TestDatabase {
   return {
     get url() {
       return databaseUrl(inject('adminUrl'), name);
+    },
+    get applicationUrl() {
+      return databaseUrl(inject('applicationUrl'), name);
     },
     get pool() {
       if (pool === undefined) throw new Error('the database is there inside beforeAll and tests only');

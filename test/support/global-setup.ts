@@ -17,6 +17,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Opens a database whose user may create others. */
     adminUrl: string;
+    /** Opens a database as the role that services run as by default; `''`: the server has no such role. */
+    applicationUrl: string;
     /** Name of the migrated database that test files copy. */
     template: string;
     /** A folder that is removed after the run, with every PostgreSQL server that runs in it. */
@@ -33,9 +35,10 @@ export async function setup(project: TestProject): Promise<Undo> {
     const server = await findServer(join(scratch.folder, 'server'));
     await runOn(server.url, `create database ${template}`);
     const pool = openPool(databaseUrl(server.url, template), { max: 2 });
-    await migrate(pool).finally(() => pool.end());
+    await migrate(pool, roleOf(server.applicationUrl)).finally(() => pool.end());
 
     project.provide('adminUrl', server.url);
+    project.provide('applicationUrl', server.applicationUrl);
     project.provide('template', template);
     project.provide('scratch', scratch.folder);
     return async () => {
@@ -48,11 +51,15 @@ export async function setup(project: TestProject): Promise<Undo> {
   }
 }
 
-async function findServer(dataDir: string): Promise<{ url: string; stop: Undo }> {
+async function findServer(dataDir: string): Promise<{ url: string; applicationUrl: string; stop: Undo }> {
   const givenUrl = process.env.TEST_DATABASE_URL;
-  if (givenUrl !== undefined) return { url: givenUrl, stop: async () => undefined };
+  if (givenUrl !== undefined) return { url: givenUrl, applicationUrl: '', stop: async () => undefined };
   const log = { info: () => undefined, warn: console.warn };
   return await startEmbedded({ dataDir, log, durable: false });
+}
+
+function roleOf(url: string): string | undefined {
+  return URL.parse(url)?.username;
 }
 
 async function runOn(url: string, statement: string): Promise<void> {

@@ -37,6 +37,8 @@ export interface TestService {
   readonly sandbox: Sandbox;
   readonly stripe: Stripe;
   readonly url: string;
+  /** Opens the database as its owner, whatever role the service has. */
+  readonly ownerUrl: string;
   /** Settings of every service that `another` starts. */
   readonly config: ServiceConfig;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
@@ -61,13 +63,20 @@ export interface TestTenant {
 }
 
 export function useService(
-  overrides: Partial<ServiceConfig> & { payments?: boolean; retryDelaysMs?: number[]; log?: Logger } = {},
+  overrides: Partial<ServiceConfig> & {
+    payments?: boolean;
+    retryDelaysMs?: number[];
+    log?: Logger;
+    /** The services run as a role that owns nothing. */
+    isRestricted?: boolean;
+  } = {},
 ): TestService {
   const database = useDatabase();
   const {
     payments = true,
     retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640],
     log = makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'),
+    isRestricted = false,
     ...config
   } = overrides;
   const secrets: string[] = [];
@@ -77,7 +86,7 @@ export function useService(
   let service: Service;
 
   const settings = (): ServiceConfig => ({
-    ...bareConfig(database.url),
+    ...bareConfig(isRestricted ? database.applicationUrl : database.url),
     stripeSecretKey: payments ? SECRET_KEY : undefined,
     stripeWebhookSecrets: secrets,
     stripeApiBase: sandbox.url,
@@ -151,6 +160,9 @@ export function useService(
     },
     get url() {
       return `http://127.0.0.1:${service.port}`;
+    },
+    get ownerUrl() {
+      return database.url;
     },
     get config() {
       return settings();

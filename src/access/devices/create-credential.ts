@@ -3,9 +3,8 @@ import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
-import { joinGrant } from '../rights/join-grant.ts';
-import { refuseBeyondCeiling } from '../rights/key-ceiling.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
+import { refuseWiderGrant } from './credential-ceiling.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
 import { deviceCredentialCreated } from './device-credential-events.ts';
 import { insertCredential } from './device-credentials.sql.ts';
@@ -26,7 +25,7 @@ export async function createCredential(
   { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
   grant: DeviceGrant,
 ): Promise<CreatedCredential | undefined> {
-  refuseBeyondCeiling(ceiling, joinGrant(grant.publish), grant.rooms ?? ['*']);
+  refuseWiderGrant(ceiling, grant);
   if (grant.defaultRoom !== null && !mayJoinRoom(grant.rooms, grant.defaultRoom)) {
     throw invalidField('default_room', 'must be among rooms');
   }

@@ -1,11 +1,12 @@
 /** Replace a device credential with a new one of the same grant. The old one works until its overlap ends. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { assertOverlap } from '../keys/rotation-overlap.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
+import { refuseWiderGrant } from './credential-ceiling.ts';
 import { newCredential } from './device-credential.ts';
 import { deviceCredentialRotated } from './device-credential-events.ts';
 import { insertCredential, lockCredential } from './device-credentials.sql.ts';
@@ -14,16 +15,21 @@ export interface RotatedCredential extends CreatedCredential {
   readonly oldCredentialRetires: Date;
 }
 
-/** Like a key, a credential has one successor. An expired one has none, because it would be expired too. */
+/**
+ * Like a key, a credential has one successor. An expired one has none, because it would be expired too.
+ *
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`.
+ */
 export async function rotateCredential(
   tx: Tx,
-  tenant: TenantId,
+  { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
   id: string,
   overlapSeconds: number,
 ): Promise<RotatedCredential> {
   assertOverlap(overlapSeconds);
   const old = await lockCredential(tx, tenant, id);
   if (!old) throw notFound('device credential');
+  refuseWiderGrant(ceiling, old);
   if (old.revokedAt) throw new Failure('already_revoked');
   if (old.retiresAt) throw new Failure('already_rotated');
 

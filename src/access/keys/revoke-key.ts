@@ -1,31 +1,29 @@
 /** Revoke a key at once. Source: specification 4.9. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
-import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import type { Caller } from './api-key.ts';
 import { keyRevoked } from './key-events.ts';
 import { findKey, hasOtherKey } from './keys.sql.ts';
+import { type KeyChanger, lockKey } from './lock-key.ts';
 import { markRevoked } from './working-key.sql.ts';
 
 /**
  * Revoking the last working key of a kind would lock out the tenant or stop its relays, so it must be
  * confirmed. Concurrent revocations of the last two keys run one after the other: the second is refused.
+ * Fails with `not_found`, `ceiling_exceeded` and `would_stop_service`.
  */
 export async function revokeKey(
   deps: EventDeps,
-  caller: Caller,
+  caller: KeyChanger,
   keyId: string,
   options: { stopServiceConfirmed: boolean },
 ): Promise<void> {
   if (keyId === caller.keyId) throw invalidRequest('a key cannot revoke itself');
 
   await inTransaction(deps.db, async (tx) => {
-    // Serialize changes to a tenant's keys, so that no other one revokes what `hasOtherKey()` found.
-    await lockTenant(tx, caller.tenant);
-    const key = await findKey(tx, caller.tenant, keyId);
-    if (!key) throw new Failure('not_found');
+    // Locked, so that no other call revokes what `hasOtherKey()` found.
+    const { key } = await lockKey(tx, caller, keyId);
     if (key.revokedAt) return;
 
     if (!options.stopServiceConfirmed && !(await hasOtherKey(tx, caller.tenant, key))) {

@@ -1,15 +1,13 @@
 /** Replace a key with a new one. The old one works until its overlap ends. Source: specification 4.10. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
-import { assert } from '../../base/lib/assert.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
-import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { keyRotated } from './key-events.ts';
-import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
+import { insertKey } from './keys.sql.ts';
+import { type KeyChanger, lockKey } from './lock-key.ts';
 import { assertOverlap } from './rotation-overlap.ts';
 import { markRetiring } from './working-key.sql.ts';
 
@@ -17,25 +15,25 @@ export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;
 }
 
-/** A key has one successor: a retiring or revoked key cannot be rotated again. */
+/**
+ * A key has one successor: a retiring or revoked key cannot be rotated again.
+ *
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`.
+ */
 export async function rotateKey(
   deps: KeyDeps,
-  tenant: TenantId,
+  caller: KeyChanger,
   keyId: string,
   overlapSeconds: number,
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);
+  const { tenant } = caller;
   const rotated = await inTransaction(deps.db, async (tx) => {
-    // Serialize changes to a tenant's keys.
-    await lockTenant(tx, tenant);
-    const old = await findKey(tx, tenant, keyId);
-    if (!old) throw new Failure('not_found');
+    const { key: old, ceiling } = await lockKey(tx, caller, keyId);
     if (old.revokedAt) throw new Failure('already_revoked');
     if (old.retiresAt) throw new Failure('already_rotated');
 
     const fresh = newKey(deps.config.keyPrefix);
-    const ceiling = await lockCeiling(tx, old.id);
-    assert(ceiling, 'ceiling of the key');
     const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
     const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
     await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);

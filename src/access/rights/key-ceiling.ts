@@ -1,6 +1,6 @@
 /**
  * The ceiling of an API key: the most that a token may carry that is minted with it, or with a device
- * credential it created.
+ * credential it created. The key changes only keys and credentials within its ceiling.
  *
  * Source: specification 7.3, "minting beyond the key's ceiling".
  */
@@ -47,15 +47,29 @@ const ROOMS_NAMED_MAX = 5;
  * star matches a star, and then it also matches everything that star stands for.
  */
 export function refuseBeyondCeiling(ceiling: KeyCeiling, grant: TokenGrant, rooms: readonly string[]): void {
-  const outside = rooms.filter((each) => !mayJoinRoom(ceiling.rooms, each));
+  refuseWiderCeiling(ceiling, { ...grant, roles: [grant.role], rooms });
+}
+
+/** Fails with `ceiling_exceeded` if a key with the ceiling `other` could do what one with `ceiling` cannot. */
+export function refuseWiderCeiling(ceiling: KeyCeiling, other: KeyCeiling): void {
+  const outside = (other.rooms ?? ['*']).filter((each) => !mayJoinRoom(ceiling.rooms, each));
   const excess = [
-    ...grant.capabilities.filter((each) => ceiling.capabilities?.includes(each) === false),
-    ...(ceiling.roles?.includes(grant.role) === false ? [`role ${grant.role}`] : []),
+    ...(beyond(ceiling.capabilities, other.capabilities) ?? ['all capabilities']),
+    ...(beyond(ceiling.roles, other.roles)?.map((each) => `role ${each}`) ?? ['all roles']),
     ...outside.slice(0, ROOMS_NAMED_MAX).map((each) => `room ${each}`),
-    ...(grant.rank > ceiling.rank ? [`rank ${grant.rank}`] : []),
-    ...(grant.lifetimeSeconds > ceiling.lifetimeSeconds ? [`lifetime ${grant.lifetimeSeconds} s`] : []),
+    ...(other.rank > ceiling.rank ? [`rank ${other.rank}`] : []),
+    ...(other.lifetimeSeconds > ceiling.lifetimeSeconds ? [`lifetime ${other.lifetimeSeconds} s`] : []),
   ].join(', ');
   if (excess === '') return;
   const message = `${FAILURES.ceiling_exceeded}: ${excess}`;
   throw new Failure('ceiling_exceeded', { message, metadata: { excess } });
+}
+
+/** Which of `wanted` are not allowed; `undefined`: all are wanted, and only some are allowed. */
+function beyond(
+  allowed: readonly string[] | null,
+  wanted: readonly string[] | null,
+): readonly string[] | undefined {
+  if (allowed === null) return [];
+  return wanted?.filter((each) => !allowed.includes(each));
 }

@@ -31,6 +31,8 @@ export interface Grant {
   readonly epoch: number;
   /** The API key or device credential that requested the token; informational. */
   readonly keyId: string;
+  /** Secret of the tenant with which the revocation feed hashes the address ranges that it bans everywhere. */
+  readonly rangeSalt: string;
 }
 
 export interface Claims {
@@ -50,6 +52,7 @@ export interface Claims {
   readonly rank: number;
   readonly ep: number;
   readonly key: string;
+  readonly salt: string;
 }
 
 /** `publicUrl` is the address of the deployment: the issuer, and its host identifies the relays. */
@@ -71,6 +74,7 @@ export function claimsOf(grant: Grant, publicUrl: string): Claims {
     rank: grant.rank,
     ep: grant.epoch,
     key: grant.keyId,
+    salt: grant.rangeSalt,
   };
 }
 

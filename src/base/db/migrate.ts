@@ -19,8 +19,13 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** Bring the database up to date. Returns how many migrations ran. */
-export async function migrate(pool: Pool): Promise<number> {
+/**
+ * Bring the database up to date, as the owner of its tables. Returns how many migrations ran.
+ *
+ * Another role may call it on a database that is up to date. `application`: the role that the service runs as,
+ * which gets its rights here.
+ */
+export async function migrate(pool: Pool, application?: string): Promise<number> {
   const migrations = await readMigrations();
   // A connection outside the pool: waiting for another process or changing a large table takes longer
   // than the statement timeout of the pool.
@@ -30,7 +35,9 @@ export async function migrate(pool: Pool): Promise<number> {
   try {
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    return await runMissing(client, migrations);
+    const run = await runMissing(client, migrations);
+    if (application !== undefined) await client.query('select grant_application_rights($1)', [application]);
+    return run;
   } finally {
     // Ending the session always releases the lock.
     await client.end();
@@ -48,8 +55,11 @@ async function readMigrations(): Promise<Migration[]> {
 }
 
 async function runMissing(client: pg.Client, migrations: readonly Migration[]): Promise<number> {
-  await client.query(`create table if not exists migrations (
-    name text primary key, checksum text not null, run_at timestamptz not null default now())`);
+  const { rows: found } = await client.query(`select to_regclass('migrations') is not null as exists`);
+  if (!found[0].exists) {
+    await client.query(`create table migrations (
+      name text primary key, checksum text not null, run_at timestamptz not null default now())`);
+  }
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from migrations',
   );

@@ -17,8 +17,8 @@ export interface NewAdmission {
   readonly rank: number;
   readonly capabilities: readonly string[];
   /**
-   * Whether it may lower a user who is present with a higher rank, on a device with a valid token. True for
-   * mints, where a back end vouches for the user; false for joins, where anyone can type the name.
+   * Whether it may enter under the name of a user who has a valid token of a higher rank. True for mints,
+   * where a back end vouches for the user; false for joins, where anyone can type the name.
    */
   readonly mayLower: boolean;
   /** The API key or device credential that requested it. */
@@ -38,24 +38,29 @@ export interface Admission {
   readonly eventful: boolean;
 }
 
+/** Whether a device of `participants p` has a valid token of a higher rank than the new one. */
+const IS_OUTRANKED = `coalesce((select bool_or(o.expires_at > now() and o.rank > excluded.rank) from admissions o
+  where o.tenant_id = p.tenant_id and o.room_uid = p.room_uid and o.username = p.username), false)`;
 /**
- * Whether some device of `participants p` has a valid token of a higher rank. The time condition is outside
- * the `where`, as in `DEVICES`.
+ * Whether `participants p` changed since this statement began, so that its admissions may have changed too.
+ * Each mint and each renewal changes the row, and the statement reads it only after waiting for them.
  */
-const outranks = (rank: string) => `(select coalesce(bool_or(o.expires_at > now()), false) from admissions o
-  where o.tenant_id = p.tenant_id and o.room_uid = p.room_uid and o.username = p.username and o.rank > ${rank})`;
-/** Whether an admission keeps the role, rank and capabilities of `participants p`. */
-const STAYS = `not $11 and ${PRESENT} and p.rank > excluded.rank and ${outranks('excluded.rank')}`;
+const IS_NEWER = `p.xmin is distinct from (select s.xmin from participants s where s.tenant_id = p.tenant_id
+  and s.room_uid = p.room_uid and s.username = p.username)`;
 
 /**
- * Admit a user on a device, or renew the admission; `undefined` if the room has ended.
+ * Admit a user on a device, or renew the admission. A join returns `username_taken` under the name of a user
+ * who is present with a higher rank.
  *
  * The same statement appends `participant_entered`, or `participant_updated` if role, rank or capabilities
  * change. It locks the room's row, so that the room cannot end meanwhile. If the user's last token expired
  * and no sweep has emitted `participant_left` yet, it is emitted here, before `participant_entered`.
  */
-export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<Admission | undefined> {
-  const { rows } = await db.query<Admission>({
+export async function upsertAdmission(
+  db: Db,
+  admission: NewAdmission,
+): Promise<Admission | 'room_ended' | 'username_taken'> {
+  const { rows } = await db.query<Admission & { readonly isAdmitted: boolean }>({
     name: 'upsert-admission',
     text: `with locked as (
              select name, uid, state from rooms where tenant_id = $1 and uid = $2 for share
@@ -74,13 +79,13 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
                from r left join before on true
              on conflict (tenant_id, room_uid, username) do update
                set skeleton = excluded.skeleton,
-                   role = case when ${STAYS} then p.role else excluded.role end,
-                   rank = case when ${STAYS} then p.rank else excluded.rank end,
-                   capabilities = case when ${STAYS} then p.capabilities else excluded.capabilities end,
+                   role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
                    entered_at = case when ${PRESENT} then p.entered_at else excluded.entered_at end,
                    expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
                                      else excluded.expires_at end,
                    left_at = null, leave_reason = null
+               where $11 or not (${PRESENT})
+                  or not ${IS_OUTRANKED} and (p.rank <= excluded.rank or not ${IS_NEWER})
              returning p.*
            ), a as (
              insert into admissions as a
@@ -110,8 +115,8 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
            select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
                   (select kid from signing_keys where state = 'active') as kid,
                   p.epoch, p.muted, p.publish_revoked as "publishRevoked",
-                  exists (select from news) as eventful
-             from p`,
+                  exists (select from news) as eventful, p.username is not null as "isAdmitted"
+             from r left join p on true`,
     values: [
       admission.tenant,
       admission.roomUid,
@@ -126,7 +131,9 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
       admission.mayLower,
     ],
   });
-  return rows[0];
+  if (!rows[0]) return 'room_ended';
+  const { isAdmitted, ...admitted } = rows[0];
+  return isAdmitted ? admitted : 'username_taken';
 }
 
 /**
@@ -137,7 +144,7 @@ export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<
  */
 export async function renewAdmission(
   db: Db,
-  admission: Omit<NewAdmission, 'skeleton'>,
+  admission: Omit<NewAdmission, 'skeleton' | 'mayLower'>,
 ): Promise<Admission | undefined> {
   const { rows } = await db.query<Admission>({
     name: 'renew-admission',
@@ -145,9 +152,7 @@ export async function renewAdmission(
              update participants p
                 set expires_at = greatest(expires_at, date_trunc('second', now()) + make_interval(secs => $8))
               where tenant_id = $1 and room_uid = $2 and username = $3
-                and (left_at is null and expires_at > now()
-                     and ((role, rank, capabilities) = ($5, $6, $7)
-                          or not $10 and rank > $6 and ${outranks('$6')})) is true
+                and left_at is null and expires_at > now() and (role, rank, capabilities) = ($5, $6, $7)
              returning epoch, muted, publish_revoked
            ), a as (
              insert into admissions as a
@@ -172,7 +177,6 @@ export async function renewAdmission(
       admission.capabilities,
       admission.lifetimeSeconds,
       admission.keyId,
-      admission.mayLower,
     ],
   });
   return rows[0];

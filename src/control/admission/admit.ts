@@ -30,6 +30,8 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   /** Name of the room. */
   readonly room: string;
   readonly policy: RoomPolicy;
+  /** Of the tenant, for the token. */
+  readonly rangeSalt: string;
   /** Whether the user was in the room when `check` read it. */
   readonly isPresent: boolean;
   /** Lowest-priority check (credit of a mint): runs after all others, just before the user is admitted. */
@@ -46,7 +48,7 @@ export interface Admitted extends MintedToken {
  * `check` reads the entry state and throws if it refuses. It is called again if the participant changed
  * between the check and the renewal: a kick or a ban may have happened in between.
  *
- * Also fails with `room_ended`, `room_full` and `username_confusable`.
+ * Also fails with `room_ended`, `room_full`, `username_confusable` and, for joins, `username_taken`.
  */
 export async function admit(deps: AdmissionDeps, check: () => Promise<Entry>): Promise<Admitted> {
   const found = await check();
@@ -74,6 +76,7 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
     capabilities: granted,
     epoch,
     keyId: entry.keyId,
+    rangeSalt: entry.rangeSalt,
   });
   return { ...minted, withheld, roomUid: entry.roomUid };
 }
@@ -89,7 +92,7 @@ async function enter(deps: AdmissionDeps, entry: Entry): Promise<Admission> {
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
   if (maxParticipants === 0 && !refusesLookalikes) {
     entry.lastCheck();
-    return isLive(await repeatOnConflict(() => upsertAdmission(deps.db, admission)));
+    return orRefuse(await repeatOnConflict(() => upsertAdmission(deps.db, admission)));
   }
   // The outcome depends on who else is present, so entries are serialized.
   return inTransaction(deps.db, async (tx) => {
@@ -101,11 +104,11 @@ async function enter(deps: AdmissionDeps, entry: Entry): Promise<Admission> {
     if (refusesLookalikes && (await hasLookalike(tx, admission)))
       throw new Failure('username_confusable', { field: 'username' });
     entry.lastCheck();
-    return isLive(await upsertAdmission(tx, admission));
+    return orRefuse(await upsertAdmission(tx, admission));
   });
 }
 
-function isLive(admission: Admission | undefined): Admission {
-  if (!admission) throw new Failure('room_ended');
-  return admission;
+function orRefuse(outcome: Awaited<ReturnType<typeof upsertAdmission>>): Admission {
+  if (typeof outcome === 'string') throw new Failure(outcome);
+  return outcome;
 }

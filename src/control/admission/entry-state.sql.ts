@@ -18,6 +18,8 @@ export interface EntryState {
   readonly status: TenantStatus;
   readonly exempt: boolean;
   readonly balance: bigint;
+  /** Of the tenant, for the token. */
+  readonly rangeSalt: string;
   /** The live room of that name, otherwise the one that ended last; `null`: there is none. */
   readonly roomUid: string | null;
   readonly roomState: RoomState | null;
@@ -26,6 +28,8 @@ export interface EntryState {
   readonly isPresent: boolean;
   /** Whether this device has a valid token for this user. */
   readonly isAdmitted: boolean;
+  /** The highest rank among the user's valid tokens for the room; `null`: there is none. */
+  readonly highestRank: number | null;
   readonly isBanned: boolean;
 }
 
@@ -46,19 +50,20 @@ export interface Entrant {
 export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
   const { rows } = await db.query<EntryState>({
     name: 'find-entry-state',
-    text: `select t.status, t.exempt, a.balance, r.uid as "roomUid", r.state as "roomState", r.policy,
+    text: `select t.status, t.exempt, a.balance, t.range_salt as "rangeSalt", r.uid as "roomUid", r.state as "roomState", r.policy,
                   coalesce((select p.left_at is null and p.expires_at > now() from participants p
                              where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
                     as "isPresent",
-                  coalesce((select bool_or(d.device = $4 and d.expires_at > now()) from admissions d
-                             where d.tenant_id = t.id and d.room_uid = r.uid and d.username = $3), false)
-                    as "isAdmitted",
+                  coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
                   ${IS_BANNED} as "isBanned"
              from tenants t
              join accounts a on a.tenant_id = t.id
              left join lateral (select uid, state, policy from rooms
                                  where tenant_id = t.id and name = $2
                                  order by incarnation desc limit 1) r on true
+             left join lateral (select bool_or(device = $4 and expires_at > now()) as admits,
+                                       max(rank) filter (where expires_at > now()) as rank from admissions
+                                 where tenant_id = t.id and room_uid = r.uid and username = $3) d on true
             where t.id = $1`,
     values: [entrant.tenant, entrant.room, entrant.username, entrant.thumbprint, entrant.address],
   });

@@ -15,6 +15,7 @@ import { type EntryState, findEntryState } from './entry-state.sql.ts';
 import { openFirstRoom } from './open-first-room.sql.ts';
 import {
   refuseBanned,
+  refuseHigherName,
   refuseInactive,
   refuseNewcomer,
   refuseUnverifiedAge,
@@ -43,8 +44,8 @@ export interface Joined extends Admitted {
 
 /**
  * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
- * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `room_full`, and, for a name that
- * looks like that of a present user, `username_confusable`.
+ * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `username_taken`, `room_full`, and,
+ * for a name that looks like that of a present user, `username_confusable`.
  */
 export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequest): Promise<Joined> {
   const { tenant } = device;
@@ -73,6 +74,8 @@ async function checkJoin(
   refuseUnverifiedAge(live.policy, false);
   // Only an admitted device counts as inside, because any device can claim a username.
   refuseNewcomer(live.policy, state.isAdmitted);
+  const grant = joinGrant(device.publish);
+  refuseHigherName(state, grant);
   return {
     ...live,
     tenant,
@@ -80,7 +83,8 @@ async function checkJoin(
     username,
     thumbprint,
     isPresent: state.isPresent,
-    ...joinGrant(device.publish),
+    rangeSalt: state.rangeSalt,
+    ...grant,
     mayLower: false,
     keyId: device.credentialId,
     lastCheck: () => {},

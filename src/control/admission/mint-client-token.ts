@@ -89,6 +89,7 @@ async function checkMint(
     roomUid,
     policy,
     isPresent: state.isPresent,
+    rangeSalt: state.rangeSalt,
     username,
     thumbprint,
     mayLower: true,

@@ -31,3 +31,11 @@ export function refuseUnverifiedAge({ ageVerificationRequired }: RoomPolicy, isV
 export function refuseNewcomer({ locked }: RoomPolicy, isInside: boolean): void {
   if (locked && !isInside) throw new Failure('room_locked');
 }
+
+/**
+ * A join does not prove who the user is, so it does not enter under the name of a user whom a back end gave a
+ * higher rank, not even from the device of that user, which anyone can name.
+ */
+export function refuseHigherName({ highestRank }: EntryState, { rank }: { readonly rank: number }): void {
+  if (highestRank !== null && highestRank > rank) throw new Failure('username_taken');
+}

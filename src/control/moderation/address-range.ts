@@ -28,6 +28,12 @@ export function parseAddressRange(text: string): string | undefined {
     : undefined;
 }
 
+/** The bits of a canonical range, for hashing: hex digits of the whole address, then `/` and the prefix. */
+export function renderNetwork(range: string): string {
+  const [network = '', bits] = range.split('/');
+  return `${Buffer.from(ipaddr.parse(network).toByteArray()).toString('hex')}/${bits}`;
+}
+
 function networkOfIpv4(address: string, bits: number): ipaddr.IPv4 | undefined {
   if (bits < IPV4_BITS_MIN || bits > 32) return undefined;
   return ipaddr.IPv4.networkAddressFromCIDR(`${address}/${bits}`);

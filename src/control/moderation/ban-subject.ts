@@ -1,5 +1,6 @@
 /**
- * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave.
+ * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave, and so do users
+ * whose only device is banned.
  *
  * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
@@ -13,7 +14,6 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { ActorName } from '../rooms/participant.ts';
-import { participantExpelled } from '../rooms/room-events.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
 import { countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
@@ -53,14 +53,14 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
 
   const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
   const { ban, isChanged } = await setBan(tx, tenant, { ...wanted, rank: standing.rank });
-  const left = (await expelBanned(tx, tenant, users)).map(participantExpelled);
+  const outcome = await expelBanned(tx, tenant, users, subject);
   if (!isChanged) {
-    if (left.length > 0) await appendEvents(tx, tenant, left);
+    if (outcome.length > 0) await appendEvents(tx, tenant, outcome);
     return { ban, event: undefined };
   }
   const { expiresAt } = ban;
   const act = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
-  return { ban, event: await recordModeration(tx, caller, act, left) };
+  return { ban, event: await recordModeration(tx, caller, act, outcome) };
 }
 
 /** `isChanged`: the ban is new, or stronger than before. */

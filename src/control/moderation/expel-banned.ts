@@ -1,8 +1,10 @@
 /** Expel the users that a ban covers. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Participant } from '../rooms/participant.ts';
+import type { NewEvent } from '../../events/event.ts';
 import { type BannedUser, expel, findUsers, findUsersOfDevice } from '../rooms/participants.sql.ts';
+import { removeDevice } from '../rooms/remove-device.sql.ts';
+import { participantExpelled, participantUpdated } from '../rooms/room-events.ts';
 import { lockRooms } from '../rooms/rooms.sql.ts';
 import type { Subject } from './moderation-event.ts';
 
@@ -27,14 +29,17 @@ export async function findBannedUsers(
 }
 
 /**
- * Returns the users who were present. All rooms are locked first, in the order in which every transaction
- * locks several rooms.
+ * A ban of a device is about that device alone: its users stay with their other devices.
+ *
+ * Returns the events of the users who left, and of those who lost a device. All rooms are locked first, in the
+ * order in which every transaction locks several rooms.
  */
 export async function expelBanned(
   tx: Tx,
   tenant: TenantId,
   users: readonly BannedUser[],
-): Promise<Participant[]> {
+  subject: Subject,
+): Promise<NewEvent[]> {
   const present = Map.groupBy(
     users.filter((each) => each.isPresent),
     (each) => each.roomUid,
@@ -42,10 +47,14 @@ export async function expelBanned(
   if (present.size === 0) return [];
   const rooms = [...present.keys()].sort();
   await lockRooms(tx, tenant, rooms);
-  const left: Participant[] = [];
+  const events: NewEvent[] = [];
   for (const roomUid of rooms) {
     const usernames = present.get(roomUid)!.map((each) => each.username);
-    left.push(...(await expel(tx, tenant, roomUid, 'banned', usernames)));
+    const staying =
+      subject.kind === 'device' ? await removeDevice(tx, tenant, roomUid, subject.value, usernames) : [];
+    const leaving = usernames.filter((name) => !staying.some((each) => each.username === name));
+    const left = await expel(tx, tenant, roomUid, 'banned', leaving);
+    events.push(...left.map(participantExpelled), ...staying.map(participantUpdated));
   }
-  return left;
+  return events;
 }

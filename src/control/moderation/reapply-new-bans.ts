@@ -8,7 +8,6 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { participantExpelled } from '../rooms/room-events.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
 import { type BanScope, findBrokenBans, lockBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
@@ -30,6 +29,7 @@ async function reapply(tx: Tx, { tenant, roomUid, subject }: BanScope): Promise<
   if (roomUid !== null) await lockRoom(tx, tenant, roomUid);
   // It may have been lifted meanwhile.
   if (!(await lockBan(tx, tenant, roomUid, subject))) return;
-  const left = await expelBanned(tx, tenant, await findBannedUsers(tx, tenant, roomUid, subject));
-  if (left.length > 0) await appendEvents(tx, tenant, left.map(participantExpelled));
+  const users = await findBannedUsers(tx, tenant, roomUid, subject);
+  const outcome = await expelBanned(tx, tenant, users, subject);
+  if (outcome.length > 0) await appendEvents(tx, tenant, outcome);
 }

@@ -10,7 +10,7 @@ const RECENTLY = `now() - interval '${KEPT_SECONDS} seconds'`;
 export async function findRevocations(db: Db, tenant: TenantId): Promise<RevocationState | undefined> {
   const { rows } = await db.query<RevocationState>({
     name: 'find-revocations',
-    text: `select coalesce(s.last_revocation, 0) as seq,
+    text: `select coalesce(s.last_revocation, 0) as seq, t.range_salt as "rangeSalt",
                   extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
                   (select kid from signing_keys where state = 'active') as kid,
                   -- Participants of an ended room are covered by the list of closed rooms.

@@ -1,14 +1,15 @@
 /**
  * Revocations of a tenant's tokens, as sent to relays: kicks, bans, mutes, closed rooms.
  *
- * Source: specification 5. Anyone may read them, so users and rooms appear as hashes that only the holder of
- * a token can match. `docs/tokens.md` describes the format.
+ * Source: specification 5. Anyone may read them, so users, rooms and address ranges appear as hashes that only
+ * the holder of a token can match. `docs/tokens.md` describes the format.
  */
 import { createHash } from 'node:crypto';
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { audienceOf } from '../../access/tokens/participant-token.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { renderNetwork } from '../moderation/address-range.ts';
 import type { SubjectKind } from '../moderation/moderation-event.ts';
 import type { ExpelReason } from '../rooms/participant.ts';
 import type { EndReason } from '../rooms/room.ts';
@@ -39,6 +40,8 @@ export interface RevocationState {
     /** What a moderator has muted or revoked. */
     readonly withheld: readonly PublishRight[];
   }[];
+  /** Secret of the tenant, which its tokens carry. */
+  readonly rangeSalt: string;
   readonly bans: readonly {
     /** `null`: every room of the tenant. */
     readonly roomUid: string | null;
@@ -50,6 +53,9 @@ export interface RevocationState {
   readonly closedRooms: readonly { readonly roomUid: string; readonly reason: EndReason }[];
 }
 
+/** A `cidr` is told as a hashed `range`. */
+type BanKind = Exclude<SubjectKind, 'cidr'> | 'range';
+
 export interface RevocationClaims {
   readonly iss: string;
   readonly aud: string;
@@ -58,7 +64,7 @@ export interface RevocationClaims {
   readonly iat: number;
   readonly exp: number;
   readonly epochs: readonly (readonly [user: string, epoch: number])[];
-  readonly bans: readonly (readonly [room: string, kind: SubjectKind, value: string, until: number | null])[];
+  readonly bans: readonly (readonly [room: string, kind: BanKind, value: string, until: number | null])[];
   readonly mutes: readonly (readonly [user: string, ...media: PublishRight[]])[];
   readonly closed: readonly string[];
   /** Why, for entries of `epochs` and `closed`. Readers may ignore it. */
@@ -85,9 +91,9 @@ export function revocationClaimsOf(
     epochs: expelled.map(({ user, epoch }) => [user, epoch]),
     bans: state.bans.map(({ roomUid, kind, value, until }) => [
       roomUid === null ? '*' : hashOf('room', roomUid),
-      kind,
-      // Ranges are in plain text, because an address cannot be matched against a hash.
-      kind === 'cidr' ? value : hashOf(kind, roomUid ?? tid, value),
+      ...(kind === 'cidr'
+        ? (['range', hashRange(roomUid ?? state.rangeSalt, value)] as const)
+        : ([kind, hashOf(kind, roomUid ?? tid, value)] as const)),
       until,
     ]),
     mutes: state.participants
@@ -108,14 +114,20 @@ export function revocationClaimsOf(
  * 22 characters: base64url of the first half of SHA-256.
  *
  * The uid of a room has 128 random bits and is known only to its participants and their relays. The names in
- * tenant-wide bans can be guessed.
+ * tenant-wide bans can be guessed. Ranges can be tried one after another, so tenant-wide bans of ranges are
+ * hashed with a salt that is as secret as the uid.
  */
 export function hashOf(
-  purpose: 'room' | 'epoch' | 'mute' | 'user' | 'device',
+  purpose: 'room' | 'epoch' | 'mute' | 'user' | 'device' | 'range',
   roomOrTenant: string,
   value?: string,
 ): string {
   // No part contains NUL, so different parts give different texts.
   const text = [purpose, roomOrTenant, ...(value === undefined ? [] : [value])].join('\0');
   return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
+}
+
+/** The length of the prefix in plain text, by which a relay knows how much of an address to hash. */
+function hashRange(roomOrSalt: string, range: string): string {
+  return `${range.split('/')[1]}/${hashOf('range', roomOrSalt, renderNetwork(range))}`;
 }

@@ -44,6 +44,7 @@ const MEANING = {
   room_full: { code: FAILED_PRECONDITION, reason: 'ROOM_FULL' },
   age_verification_required: { code: FAILED_PRECONDITION, reason: 'AGE_VERIFICATION_REQUIRED' },
   username_confusable: { code: INVALID_ARGUMENT, reason: 'USERNAME_CONFUSABLE' },
+  username_taken: { code: FAILED_PRECONDITION, reason: 'USERNAME_TAKEN' },
   banned: { code: PERMISSION_DENIED, reason: 'BANNED' },
   relay_key: { code: PERMISSION_DENIED, reason: 'RELAY_KEY' },
   other_tenant: { code: PERMISSION_DENIED, reason: 'OTHER_TENANT' },

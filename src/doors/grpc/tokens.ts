@@ -83,8 +83,8 @@ export const tokenMethods = {
         parseSeconds(request.overlap, 'overlap', { min: 0, max: OVERLAP_SECONDS_MAX }) ??
         OVERLAP_SECONDS_DEFAULT,
     }),
-    async (tx, { tenant }, { id, overlapSeconds }) => {
-      const rotated = await rotateCredential(tx, tenant, id, overlapSeconds);
+    async (tx, { caller }, { id, overlapSeconds }) => {
+      const rotated = await rotateCredential(tx, caller, id, overlapSeconds);
       return {
         deviceCredential: renderDeviceCredential(rotated.credential),
         credential: rotated.plaintext,
@@ -95,8 +95,8 @@ export const tokenMethods = {
   revokeDeviceCredential: command(
     method.revokeDeviceCredential,
     (request) => parseCredentialId(request.id),
-    async (tx, { tenant }, id) => ({
-      deviceCredential: renderDeviceCredential(await revokeCredential(tx, tenant, id)),
+    async (tx, { caller }, id) => ({
+      deviceCredential: renderDeviceCredential(await revokeCredential(tx, caller, id)),
     }),
   ),
 } satisfies Methods<typeof TokenService>;

@@ -19,6 +19,7 @@ export const STATUS = {
   room_full: 409,
   age_verification_required: 409,
   username_confusable: 400,
+  username_taken: 409,
   banned: 403,
   relay_key: 403,
   other_tenant: 403,

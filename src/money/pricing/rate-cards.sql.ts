@@ -29,9 +29,15 @@ export async function listRateCards(db: Db): Promise<RateCardRow[]> {
   return rows;
 }
 
-/** Serializes loading, so that two processes that load the same file make one version. */
+/** Any fixed number that nothing else locks. */
+const LOADING = 7_302_771_402;
+
+/**
+ * Serializes loading, so that two processes that load the same file make one version. Not by a lock of the
+ * table, which needs the right to change its rows.
+ */
 export async function lockRateCards(tx: Tx): Promise<void> {
-  await tx.query('lock table rate_cards in share row exclusive mode');
+  await tx.query('select pg_advisory_xact_lock($1)', [LOADING]);
 }
 
 export async function insertRateCard(tx: Tx, version: number, card: RateCardFile): Promise<void> {

@@ -33,9 +33,12 @@ export interface EmbeddedOptions {
   readonly durable?: boolean;
 }
 
-/** `url` opens the database as its owner; `adopted`: the server was already running. */
+/** `adopted`: the server was already running. */
 export interface Embedded {
+  /** Opens the database as its owner. */
   readonly url: string;
+  /** Opens it as a role that owns nothing. Its rights come with the migrations. */
+  readonly applicationUrl: string;
   readonly adopted: boolean;
   /** Release the server. The last user also stops it. */
   stop(): Promise<void>;
@@ -53,6 +56,7 @@ export class DataDirInUse extends StartError {
 
 const DATABASE = 'boxoffice';
 const OWNER = 'boxoffice';
+const APPLICATION = 'boxoffice_app';
 
 /** First half of the advisory locks: "BOXO". They are taken in the database `postgres`, separate from ours. */
 const LOCKS = 0x424f584f;
@@ -122,6 +126,7 @@ async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<
 
   return {
     url: urlOf(cluster, port, OWNER, DATABASE),
+    applicationUrl: urlOf(cluster, port, APPLICATION, DATABASE),
     adopted: hold.adopted,
     async stop() {
       if (stopping.signal.aborted) return;
@@ -238,24 +243,34 @@ async function findHolder(client: pg.Client): Promise<string | undefined> {
   return /pid \d+/.exec(rows[0]?.name ?? '')?.[0];
 }
 
-/** The role owns the database and is not a superuser, so that everything also works on a managed server. */
+/**
+ * Creates what is missing. No role is a superuser, so that everything also works on a managed server. A cluster
+ * of an earlier version has no application role yet.
+ */
 async function createDatabase(client: pg.Client, cluster: Cluster): Promise<void> {
-  const exists = 'select from pg_database where datname = $1';
-  if ((await client.query(exists, [DATABASE])).rowCount === 1) return;
+  const { rows } = await client.query<{ isWhole: boolean }>(
+    `select (select count(*) from pg_roles where rolname = any($1)) = 2
+        and exists (select from pg_database where datname = $2) as "isWhole"`,
+    [[OWNER, APPLICATION], DATABASE],
+  );
+  if (rows[0]!.isWhole) return;
 
   await client.query('select pg_advisory_lock($1, $2)', [LOCKS, CREATION]);
   try {
-    if ((await client.query('select from pg_roles where rolname = $1', [OWNER])).rowCount === 0) {
-      await client.query(
-        `create role ${OWNER} login createdb password ${pg.escapeLiteral(cluster.password)}`,
-      );
-    }
-    if ((await client.query(exists, [DATABASE])).rowCount === 0) {
+    await createRole(client, cluster, OWNER, 'createdb');
+    // As a member, the owner may end the sessions of the service, as when it drops the database.
+    await createRole(client, cluster, APPLICATION, `role ${OWNER}`);
+    if ((await client.query('select from pg_database where datname = $1', [DATABASE])).rowCount === 0) {
       await client.query(`create database ${DATABASE} owner ${OWNER}`);
     }
   } finally {
     await client.query('select pg_advisory_unlock($1, $2)', [LOCKS, CREATION]);
   }
+}
+
+async function createRole(client: pg.Client, cluster: Cluster, name: string, options: string): Promise<void> {
+  if ((await client.query('select from pg_roles where rolname = $1', [name])).rowCount === 1) return;
+  await client.query(`create role ${name} login ${options} password ${pg.escapeLiteral(cluster.password)}`);
 }
 
 async function release(cluster: Cluster, { client, postmaster }: Hold): Promise<void> {

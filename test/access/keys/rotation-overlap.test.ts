@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { rotateCredential } from '../../../src/access/devices/rotate-credential.ts';
 import { rotateKey } from '../../../src/access/keys/rotate-key.ts';
 import { assertOverlap, OVERLAP_SECONDS_DEFAULT } from '../../../src/access/keys/rotation-overlap.ts';
+import { DEFAULT_CEILING } from '../../../src/access/rights/key-ceiling.ts';
 import { newTenantId } from '../../../src/base/tenants/tenant.ts';
 
-const TENANT = newTenantId();
+const CALLER = { tenant: newTenantId(), keyId: 'fedcba9876543210', ceiling: DEFAULT_CEILING };
 /** Stands for a database that is not used. */
 const NOT_ASKED = {} as never;
 
@@ -18,8 +19,8 @@ describe('assertOverlap', () => {
   });
 
   it.each([
-    ['rotateKey', () => rotateKey(NOT_ASKED, TENANT, '0123456789abcdef', 604_801)],
-    ['rotateCredential', () => rotateCredential(NOT_ASKED, TENANT, '0123456789abcdef', 604_801)],
+    ['rotateKey', () => rotateKey(NOT_ASKED, CALLER, '0123456789abcdef', 604_801)],
+    ['rotateCredential', () => rotateCredential(NOT_ASKED, CALLER, '0123456789abcdef', 604_801)],
   ])('comes first in %s', async (_, rotate) => {
     await expect(rotate()).rejects.toThrow('assertion failed: overlap of a rotation');
   });

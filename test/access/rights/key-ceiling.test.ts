@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   DEFAULT_CEILING,
+  type KeyCeiling,
   refuseBeyondCeiling,
+  refuseWiderCeiling,
   type TokenGrant,
 } from '../../../src/access/rights/key-ceiling.ts';
 import { matchesRoom } from '../../../src/access/rights/room-names.ts';
@@ -73,4 +75,52 @@ test('the message lists the excess too, for doors that report only the message',
   expect(() => refuseBeyondCeiling(DEFAULT_CEILING, grant, [])).toThrow(
     /^permission denied: beyond the ceiling of this key: rank 90, lifetime 901 s$/,
   );
+});
+
+describe('a ceiling within another one', () => {
+  const NARROW: KeyCeiling = {
+    capabilities: ['chat.send', 'self.update'],
+    roles: ['audience'],
+    rooms: ['class-*'],
+    rank: 20,
+    lifetimeSeconds: 60,
+  };
+  const excessOver = (ceiling: KeyCeiling, other: KeyCeiling) => {
+    try {
+      refuseWiderCeiling(ceiling, other);
+      return undefined;
+    } catch (error) {
+      const { kind, metadata } = error as Failure;
+      expect(kind).toBe('ceiling_exceeded');
+      return metadata.excess;
+    }
+  };
+
+  test.each<[Partial<KeyCeiling>, string | undefined]>([
+    [{}, undefined],
+    [
+      { capabilities: ['chat.send'], roles: ['audience'], rooms: ['class-1'], rank: 0, lifetimeSeconds: 1 },
+      undefined,
+    ],
+    [{ capabilities: ['chat.send', 'room.end'] }, 'room.end'],
+    [{ capabilities: null }, 'all capabilities'],
+    [{ roles: ['audience', 'host'] }, 'role host'],
+    [{ roles: null }, 'all roles'],
+    [{ rooms: ['class-1', 'lobby'] }, 'room lobby'],
+    [{ rooms: null }, 'room *'],
+    [{ rank: 21 }, 'rank 21'],
+    [{ lifetimeSeconds: 61 }, 'lifetime 61 s'],
+  ])('%j: the excess is %j', (change, excess) => {
+    expect(excessOver(NARROW, { ...NARROW, ...change })).toBe(excess);
+  });
+
+  test('every ceiling is within itself and the default', () => {
+    for (const each of [NARROW, DEFAULT_CEILING]) {
+      expect(excessOver(each, each)).toBeUndefined();
+      expect(excessOver(DEFAULT_CEILING, each)).toBeUndefined();
+    }
+    expect(excessOver(NARROW, DEFAULT_CEILING)).toBe(
+      'all capabilities, all roles, room *, rank 80, lifetime 900 s',
+    );
+  });
 });

@@ -17,6 +17,7 @@ const grant = {
   capabilities: joinCapabilities(['audio']),
   epoch: 3,
   keyId: '0123456789abcdef',
+  rangeSalt: '5'.repeat(32),
 };
 
 describe('claimsOf', () => {
@@ -38,6 +39,7 @@ describe('claimsOf', () => {
       exp: 1_800_000_600,
       cnf: { jkt: grant.thumbprint },
       rid: 'rm_1',
+      salt: grant.rangeSalt,
     });
   });
 

@@ -83,6 +83,12 @@ async function isWaiting(): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** The user enters and is kicked. */
+async function leave(username: string): Promise<void> {
+  await mint(stage, username);
+  await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username });
+}
+
 const presentNames = async () => {
   const { participants } = await stage.control.call(ParticipantService.method.listParticipants, {
     room: 'lobby',
@@ -260,6 +266,44 @@ test('of two concurrent returns under one name, the last event matches the row',
   expect(minted.status).toBe('fulfilled');
   const events = await eventsSince(app, stage.tenant);
   expect(events.slice(-2)).toMatchObject([{ subject: { role: 'host' } }, { subject: { role: 'audience' } }]);
+});
+
+describe('a join that waits for a mint under the same name', () => {
+  const joining = (): NewAdmission => ({
+    ...admissionOf('ann'),
+    thumbprint: deviceOf('kiosk'),
+    mayLower: false,
+  });
+  const host = (tx: Tx) => upsertAdmission(tx, { ...admissionOf('ann'), role: 'host', rank: 80 });
+  const devices = async () => {
+    const { rows } = await app.service.deps.db.query<{ device: string }>(
+      'select device from admissions where tenant_id = $1',
+      [tenant],
+    );
+    return rows.map((each) => each.device);
+  };
+
+  test.each([
+    ['the name is new', async () => {}],
+    ['the user is present', async () => void (await mint(stage, 'ann'))],
+    ['the user has left', () => leave('ann')],
+  ])('does not get in if the mint has a higher rank (%s)', async (_, before) => {
+    await before();
+    const { db } = app.service.deps;
+    const joined = await during(host, () => upsertAdmission(db, joining()));
+    expect(joined).toMatchObject({ value: 'username_taken' });
+    expect(await devices()).toStrictEqual([deviceOf('ann')]);
+  });
+
+  test('gets in if the mint has an equal rank', async () => {
+    const { db } = app.service.deps;
+    const joined = await during(
+      (tx) => upsertAdmission(tx, admissionOf('ann')),
+      () => upsertAdmission(db, joining()),
+    );
+    expect(joined).toMatchObject({ value: { epoch: 0 } });
+    expect(new Set(await devices())).toStrictEqual(new Set([deviceOf('ann'), deviceOf('kiosk')]));
+  });
 });
 
 test('an entry does not wait for a locked watchdog', async () => {

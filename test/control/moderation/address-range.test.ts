@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddressRange } from '../../../src/control/moderation/address-range.ts';
+import { parseAddressRange, renderNetwork } from '../../../src/control/moderation/address-range.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const database = useDatabase();
@@ -127,4 +127,13 @@ describe('parseAddressRange', () => {
     );
     expect(rows.map((row) => row.printed)).toEqual(taken);
   });
+});
+
+test.each([
+  ['192.0.2.0/24', 'c0000200/24'],
+  ['10.0.0.0/8', '0a000000/8'],
+  ['2001:db8::/32', '20010db8000000000000000000000000/32'],
+  ['::1/128', '00000000000000000000000000000001/128'],
+])('the bits of %s are %s', (range, bits) => {
+  expect(renderNetwork(range)).toBe(bits);
 });

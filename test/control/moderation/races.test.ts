@@ -3,9 +3,10 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
+import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { renewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
@@ -145,6 +146,40 @@ test('a ban in all rooms waits for users who are entering, and finds every devic
   expect((await banned.ban).event).toBeDefined();
   const { rows } = await db.query('select device from admissions where tenant_id = $1', [tenant]);
   expect(rows).toEqual([]);
+});
+
+test('a ban of a device waits for another device of the user to renew, and the user stays', async () => {
+  const stage = await newStage(app, controlOf);
+  const tenant = parseTenantId(stage.tenant.id)!;
+  await mint(stage, 'bob', { device: deviceOf('another') });
+  const { db } = app.service.deps;
+  await db.query('update admissions set expires_at = now() where tenant_id = $1', [tenant]);
+  await mint(stage, 'bob');
+  const banned = await inTransaction(db, async (tx) => {
+    const renewed = await renewAdmission(tx, {
+      tenant,
+      roomUid: stage.roomUid,
+      username: 'bob',
+      thumbprint: deviceOf('another'),
+      role: 'audience',
+      rank: 20,
+      capabilities: [...ROLE_CAPABILITIES.audience].sort(),
+      keyId: stage.tenant.keyId,
+      lifetimeSeconds: 600,
+    });
+    expect(renewed).toBeDefined();
+    const subject = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
+    const ban = stage.control.call(banSubject, { room: 'lobby', subject });
+    await expect.poll(isWaiting).toBe(true);
+    return { ban };
+  });
+  expect((await banned.ban).event).toBeDefined();
+  const { rows } = await db.query(
+    `select a.device, p.left_at as "leftAt", p.expires_at = a.expires_at as agrees
+       from participants p join admissions a using (tenant_id, room_uid, username) where p.tenant_id = $1`,
+    [tenant],
+  );
+  expect(rows).toEqual([{ device: deviceOf('another'), leftAt: null, agrees: true }]);
 });
 
 test('a ban in all rooms locks nothing in a room while it waits for another room', async () => {

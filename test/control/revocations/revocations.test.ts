@@ -28,6 +28,15 @@ async function claimsOf({ tenant }: Pick<Stage, 'tenant'>) {
   return revocationClaimsOf(id, state!, 'https://boxoffice.example:8443/base');
 }
 
+/** The salt that tokens of the tenant carry. */
+async function saltOf({ id }: { id: string }): Promise<string> {
+  const { rows } = await app.service.deps.db.query<{ salt: string }>(
+    'select range_salt as salt from tenants where id = $1',
+    [parseTenantId(id)],
+  );
+  return rows[0]!.salt;
+}
+
 /** Move everything that happened further back. */
 async function pass(interval: string): Promise<void> {
   const { db } = app.service.deps;
@@ -94,7 +103,7 @@ describe('a snapshot', () => {
     expect((await claimsOf(stage)).mutes).toStrictEqual([]);
   });
 
-  test('lists bans of a room and of the tenant, ranges in plain text, and no lifted ones', async () => {
+  test('lists bans of a room and of the tenant, and no lifted ones', async () => {
     const stage = await newStage(app, controlOf);
     const { tenant, roomUid, control } = stage;
     const ban = (fields: Parameters<typeof control.call<typeof banSubject>>[1]) =>
@@ -108,6 +117,7 @@ describe('a snapshot', () => {
     await ban({ ...user('mallory') });
     await control.call(unbanSubject, { ...user('mallory') });
 
+    const salt = await saltOf(tenant);
     const room = hashed('room', roomUid);
     const { bans } = await claimsOf(stage);
     const expected = [
@@ -115,8 +125,8 @@ describe('a snapshot', () => {
       ['*', 'user', hashed('user', tenant.id, 'eve'), null],
       [room, 'device', hashed('device', roomUid, deviceOf('bob')), null],
       ['*', 'device', hashed('device', tenant.id, deviceOf('eve')), null],
-      [room, 'cidr', '192.0.2.0/24', null],
-      ['*', 'cidr', '2001:db8::/32', null],
+      [room, 'range', `24/${hashed('range', roomUid, 'c0000200/24')}`, null],
+      ['*', 'range', `32/${hashed('range', salt, '20010db8000000000000000000000000/32')}`, null],
     ];
     expect(new Set(bans.map((each) => each.join()))).toEqual(new Set(expected.map((each) => each.join())));
   });
@@ -202,6 +212,22 @@ describe('a snapshot', () => {
     expect(new Set(closed)).toStrictEqual(new Set(expected.map(([room]) => room)));
   });
 
+  test('does not tell a reader who knows the tenant which ranges are banned', async () => {
+    const one = await newStage(app, controlOf);
+    const other = await newStage(app, controlOf);
+    for (const { control } of [one, other]) {
+      await control.call(banSubject, cidr('192.0.2.0/24'));
+      await control.call(banSubject, { room: 'lobby', ...cidr('192.0.2.0/24') });
+    }
+    const values = [...(await claimsOf(one)).bans, ...(await claimsOf(other)).bans].map((each) => each[2]);
+    expect(new Set(values).size).toBe(4);
+    expect(JSON.stringify(values)).not.toContain('192.0.2');
+    // What such a reader can compute.
+    const guess = `24/${hashed('range', one.tenant.id, 'c0000200/24')}`;
+    expect(values).not.toContain(guess);
+    expect(JSON.stringify(await claimsOf(one))).not.toContain(await saltOf(one.tenant));
+  });
+
   test('never contains a user, a device or a room in plain text', async () => {
     const stage = await newStage(app, controlOf);
     // Short names would sometimes appear in hashes by chance.
@@ -236,5 +262,6 @@ test('after 16 minutes only address ranges are left', async () => {
   expect(await sizes()).toStrictEqual(all);
   await pass('30 seconds');
   expect(await sizes()).toStrictEqual([0, 0, 1, 0]);
-  expect((await claimsOf(stage)).bans).toStrictEqual([['*', 'cidr', '192.0.2.0/24', null]]);
+  const value = `24/${hashed('range', await saltOf(stage.tenant), 'c0000200/24')}`;
+  expect((await claimsOf(stage)).bans).toStrictEqual([['*', 'range', value, null]]);
 });

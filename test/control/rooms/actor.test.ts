@@ -2,10 +2,16 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { Participant_State } from '@boxoffice/contract/participant';
 import { ParticipantService } from '@boxoffice/contract/participant_service';
-import { beforeEach, expect, test } from 'vitest';
-import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { lapse, newThumbprint } from '../../doors/grpc/mint.ts';
-import { createCredential, deviceKey, expectJoined, join, thumbprint } from '../../support/devices.ts';
+import {
+  createCredential,
+  deviceKey,
+  expectJoined,
+  expectText,
+  join,
+  thumbprint,
+} from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { actor, deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
@@ -64,37 +70,54 @@ test('the newest token of a device counts', async () => {
   await kick('cem', actor('bob'));
 });
 
-test('a join under the name of a host who is present neither lowers the host nor gains anything', async () => {
-  await mint(stage, 'ann', { role: 'host' });
-  await mint(stage, 'mod', { role: 'host', rank: 60 });
-  const typed = await joinAs('Ann');
-  const capabilities = [...ROLE_CAPABILITIES.host].sort();
-  expect(await find('ann')).toMatchObject({ role: 'host', rank: 80, capabilities });
+describe('a join under the name of a user who is present with a higher rank', () => {
+  const TAKEN = 'username belongs to a user in the room with a higher rank';
+  const joinWith = (key: ReturnType<typeof deviceKey>, username = 'ann') =>
+    join(app, credential, { username, room: 'lobby', key });
 
-  expect(await failureOf(kick('mod', { ...typed, username: 'ann' }))).toMatchObject({
-    reason: 'CAPABILITY_REQUIRED',
+  test('is refused with 409, also for the device of that user', async () => {
+    const own = deviceKey();
+    const { username, deviceThumbprint } = { username: 'ann', deviceThumbprint: await thumbprint(own) };
+    await mint(stage, 'ann', { role: 'host', device: deviceThumbprint });
+    await mint(stage, 'cem');
+    for (const key of [deviceKey(), own]) {
+      expectText(await joinWith(key, 'Ann'), 409, TAKEN);
+    }
+    expect(await find('ann')).toMatchObject({
+      role: 'host',
+      rank: 80,
+      devices: [{ thumbprint: deviceThumbprint }],
+    });
+    await kick('cem', { username, deviceThumbprint });
   });
-  expect(await failureOf(kick('ann', actor('mod')))).toMatchObject({ reason: 'INSUFFICIENT_STANDING' });
-  // A renewal appends no event.
-  await mint(stage, 'ann', { role: 'host' });
-  await kick('mod', actor('ann'));
-});
 
-test('a join does not keep a host whose own token expired', async () => {
-  await mint(stage, 'ann', { role: 'host' });
-  const key = deviceKey();
-  const joinAgain = async () =>
-    expectJoined(await join(app, credential, { username: 'ann', room: 'lobby', key }));
-  await joinAgain();
-  expect(await find('ann')).toMatchObject({ role: 'host' });
-  await app.service.deps.db.query(`update admissions set expires_at = now() where device = $1`, [
-    deviceOf('ann'),
-  ]);
-  await joinAgain();
-  expect(await find('ann')).toMatchObject({
-    state: Participant_State.PRESENT,
-    role: 'audience',
-    rank: 20,
+  test('is refused if the higher rank is that of an older token', async () => {
+    await mint(stage, 'ann', { rank: 21 });
+    await mint(stage, 'ann', { device: newThumbprint(), rank: 0 });
+    expectText(await joinWith(deviceKey()), 409, TAKEN);
+  });
+
+  test('is refused to a device that joined before that user was minted for', async () => {
+    const key = deviceKey();
+    expectJoined(await joinWith(key));
+    await mint(stage, 'ann', { role: 'host' });
+    expectText(await joinWith(key), 409, TAKEN);
+    expect(await find('ann')).toMatchObject({ role: 'host', rank: 80 });
+  });
+
+  test('is admitted once those tokens have expired, with its own rank', async () => {
+    const key = deviceKey();
+    expectJoined(await joinWith(key));
+    await mint(stage, 'ann', { role: 'host' });
+    await app.service.deps.db.query(`update admissions set expires_at = now() where device = $1`, [
+      deviceOf('ann'),
+    ]);
+    expectJoined(await joinWith(key));
+    expect(await find('ann')).toMatchObject({
+      state: Participant_State.PRESENT,
+      role: 'audience',
+      rank: 20,
+    });
   });
 });
 

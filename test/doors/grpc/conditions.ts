@@ -423,8 +423,10 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
 
   ceiling_credential: [
     { what: 'every room and the usual capabilities', key: 'narrow' },
-    ...values('publish', { 'a right': [AUDIO] }).map((way) => ({ ...way, key: 'narrow' as const })),
-    ...values('rooms', { 'another room': ['other'] }).map((way) => ({ ...way, key: 'narrow' as const })),
+    ...of('TokenService.CreateDeviceCredential', [
+      ...values('publish', { 'a right': [AUDIO] }).map((way) => ({ ...way, key: 'narrow' as const })),
+      ...values('rooms', { 'another room': ['other'] }).map((way) => ({ ...way, key: 'narrow' as const })),
+    ]),
   ],
 
   condition_immutable: [

@@ -1,6 +1,7 @@
 import { ModerationEvent_Action } from '@boxoffice/contract/moderation';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { Participant_State } from '@boxoffice/contract/participant';
+import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { Room_State } from '@boxoffice/contract/room';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
@@ -20,7 +21,14 @@ import {
   read,
   type Stage,
 } from '../../control/moderation/support.ts';
-import { createCredential, deviceKey, join, spendAll, thumbprint } from '../../support/devices.ts';
+import {
+  createCredential,
+  deviceKey,
+  expectJoined,
+  join,
+  spendAll,
+  thumbprint,
+} from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 
@@ -38,6 +46,7 @@ const {
   closeRoom,
   listModerationEvents,
 } = ModerationService.method;
+const { getParticipant } = ParticipantService.method;
 
 const NOT_FOUND = { code: 'NOT_FOUND', reason: 'NOT_FOUND' };
 const INVALID = { code: 'INVALID_ARGUMENT', reason: 'INVALID_REQUEST' };
@@ -409,6 +418,54 @@ describe('BanSubject', () => {
     ]);
     expect(await failureOf(mint(stage, 'carl', { device: deviceOf('shared') }))).toMatchObject(BANNED);
     expect(await read(app, await mint(stage, 'bob'))).toMatchObject({ ep: 1 });
+  });
+
+  test.each(['lobby', ''])(
+    'a device of a host who has another one: the host stays (room "%s")',
+    async (room) => {
+      const stage = await newRoom();
+      const { control } = stage;
+      const kiosk = deviceKey();
+      const { credential } = await createCredential(app, stage.tenant);
+      expectJoined(await join(app, credential, { username: 'bob', room: 'lobby', key: kiosk }));
+      await mint(stage, 'bob', HOST);
+      await mint(stage, 'eve');
+      const before = await lastSeq(app, stage.tenant);
+      const kioskOf = device(await thumbprint(kiosk));
+      await control.call(banSubject, { room, ...kioskOf });
+
+      const devices = [{ thumbprint: deviceOf('bob') }];
+      const told = await eventsSince(app, stage.tenant, before);
+      expect(told).toMatchObject([
+        { type: 'moderation', subject: { action: 'ban' } },
+        { type: 'participant_updated', subject: { username: 'bob', leftAt: null, role: 'host', devices } },
+      ]);
+      expect(told[1]!.subject).toHaveProperty('devices.length', 1);
+      const { participant } = await control.call(getParticipant, { room: 'lobby', username: 'bob' });
+      expect(participant).toMatchObject({ state: Participant_State.PRESENT, devices });
+      expect(participant!.expireTime).toEqual(participant!.devices[0]!.expireTime);
+
+      // The host's token is still valid, and still acts; the kiosk's is refused.
+      expect(await read(app, await mint(stage, 'bob', HOST))).toMatchObject({ ep: 0 });
+      await control.call(kickParticipant, { room: 'lobby', username: 'eve', actor: actor('bob') });
+      const again = await join(app, credential, { username: 'kiosk', room: 'lobby', key: kiosk });
+      expect([again.status, again.text]).toEqual([403, 'permission denied: banned']);
+    },
+  );
+
+  test('a device of a user whose other device has only an expired token: the user leaves', async () => {
+    const stage = await newRoom();
+    await mint(stage, 'bob', { device: deviceOf('other') });
+    await app.service.deps.db.query('update admissions set expires_at = now() where device = $1', [
+      deviceOf('other'),
+    ]);
+    await mint(stage, 'bob');
+    await stage.control.call(banSubject, { room: 'lobby', ...device(deviceOf('bob')) });
+    expect((await eventsSince(app, stage.tenant)).at(-1)).toMatchObject({
+      type: 'participant_left',
+      subject: { username: 'bob', leaveReason: 'banned' },
+    });
+    expect(await read(app, await mint(stage, 'bob', { device: deviceOf('other') }))).toMatchObject({ ep: 1 });
   });
 
   test('a range of addresses: no participant is kicked, newcomers are refused', async () => {

@@ -61,7 +61,10 @@ describe('200', () => {
       typ: 'participant+jwt',
     });
     const claims = await verify(app, body.token);
-    const { rows } = await app.service.deps.db.query('select uid from rooms where name = $1', ['claims']);
+    const { rows } = await app.service.deps.db.query(
+      'select r.uid, t.range_salt as salt from rooms r join tenants t on t.id = r.tenant_id where r.name = $1',
+      ['claims'],
+    );
     expect(claims).toStrictEqual({
       iss: 'http://service.test',
       aud: 'relay:service.test',
@@ -87,7 +90,9 @@ describe('200', () => {
       rank: 20,
       ep: 0,
       key: id,
+      salt: rows[0].salt,
     });
+    expect(rows[0].salt).toMatch(/^[0-9a-f]{32}$/);
     expect(body.expiresAt).toBe(new Date(claims.exp! * 1000).toISOString());
     expect(body.token.length).toBeLessThan(4096);
   });

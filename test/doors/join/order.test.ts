@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCredential, deviceKey, endRoom, expectJoined, join, spendAll } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 import { setStatus } from '../rest/support.ts';
 
 const app = useService();
@@ -98,6 +99,12 @@ const FAULTS: readonly Fault[] = [
     status: 409,
     text: /^room has ended$/,
     apply: ({ tenant }) => endRoom(app, tenant, 'lobby'),
+  },
+  {
+    name: 'the name of a host',
+    status: 409,
+    text: /^username belongs to a user in the room with a higher rank$/,
+    apply: ({ tenant }) => query('update admissions set rank = 80 where tenant_id = $1', [idOf(tenant)]),
   },
 ];
 

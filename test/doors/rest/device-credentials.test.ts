@@ -239,6 +239,28 @@ describe('DELETE /v1/device-credentials/{id}', () => {
     }, 200));
 });
 
+test('403: a key with a ceiling rotates and revokes only credentials within it', async () => {
+  const owner = await app.signUp();
+  const make = async (rooms: string[]) => {
+    const body = { ...GRANT, rooms };
+    return expectOk(await call('POST', '', { key: owner.key, body }), 201).device_credential.id;
+  };
+  const [inside, outside] = [await make(['class-1']), await make(['class-1', 'lobby'])];
+  const low = await app.request('POST', '/v1/keys', { key: owner.key, body: { name: 'low' } });
+  await changeCeiling(app.service.deps.db, low.json.key.id, { rooms: ['class-*'] });
+  const key = low.json.api_key;
+
+  const before = await list(owner.key);
+  const error = 'permission denied: beyond the ceiling of this key: room lobby';
+  expectError(await call('POST', `/${outside}/rotate`, { key }), 403, error);
+  expectError(await call('DELETE', `/${outside}`, { key }), 403, error);
+  expect(await list(owner.key)).toStrictEqual(before);
+  const rotated = expectOk(await call('POST', `/${inside}/rotate`, { key }), 201);
+  for (const id of [inside, rotated.device_credential.id]) {
+    expectOk(await call('DELETE', `/${id}`, { key }), 204);
+  }
+});
+
 describe('POST /v1/device-credentials/{id}/rotate', () => {
   test('201: issues one of the same grant; the old one stays valid for the overlap', async () => {
     const grant = { ...GRANT, rooms: ['*'], default_room: 'x', expires_at: '2999-01-01T00:00:00.000Z' };

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { expectError, expectOk, KEY, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
@@ -551,4 +552,65 @@ describe('POST /v1/keys/{id}/rotate', () => {
 
   describe('status of the tenant', () =>
     describeStatuses(async (key) => rotate(key.split('_')[1]!, { key }), 201));
+});
+
+describe('a key with a ceiling', () => {
+  /** A tenant with a key of each ceiling; `default` has the widest. */
+  async function makeKeys() {
+    const { key: byDefault, keyId } = await app.signUp();
+    const make = async (rooms: string[]) => {
+      const made = await create('backend', byDefault);
+      await changeCeiling(app.service.deps.db, made.key.id, { rooms });
+      return { id: made.key.id, plaintext: made.api_key };
+    };
+    const relay = await create('relay', byDefault);
+    const [low, lower, equal, other] = await Promise.all(
+      [['class-*'], ['class-1'], ['class-*'], ['stage']].map(make),
+    );
+    return { byDefault, keyId, relay, low: low!, lower: lower!, equal: equal!, other: other! };
+  }
+  const BEYOND = 'permission denied: beyond the ceiling of this key: ';
+
+  test('403: neither rotates nor revokes a key with a wider or another ceiling', async () => {
+    const { byDefault, keyId, relay, low, other } = await makeKeys();
+    const before = await list(byDefault);
+    for (const [id, excess] of [
+      [keyId, 'room *'],
+      [relay.key.id, 'room *'],
+      [other.id, 'room stage'],
+    ] as const) {
+      expectError(await call('POST', `/${id}/rotate`, { key: low.plaintext }), 403, BEYOND + excess);
+      expectError(await call('DELETE', `/${id}`, { key: low.plaintext }), 403, BEYOND + excess);
+      expectError(
+        await call('DELETE', `/${id}?confirm=stop-service`, { key: low.plaintext }),
+        403,
+        BEYOND + excess,
+      );
+    }
+    expect(await list(byDefault)).toStrictEqual(before);
+    expect(await works(byDefault)).toBe(true);
+  });
+
+  test('rotates and revokes keys with its own ceiling or a narrower one, and those it creates', async () => {
+    const { low, lower, equal } = await makeKeys();
+    const own = await create('relay', low.plaintext);
+    for (const id of [lower.id, equal.id, own.key.id]) {
+      const fresh = expectOk(await call('POST', `/${id}/rotate`, { key: low.plaintext }), 201);
+      expectOk(await call('DELETE', `/${id}`, { key: low.plaintext }), 204);
+      expectOk(await call('DELETE', `/${fresh.key.id}?confirm=stop-service`, { key: low.plaintext }), 204);
+    }
+    expectOk(await call('POST', `/${low.id}/rotate`, { key: low.plaintext }), 201);
+  });
+
+  test('404 and 400 come before 403, and 403 before 409', async () => {
+    const { byDefault, keyId, low } = await makeKeys();
+    expectError(await call('POST', '/0123456789abcdef/rotate', { key: low.plaintext }), 404, 'not found');
+    expectError(
+      await call('DELETE', `/${low.id}`, { key: low.plaintext }),
+      400,
+      'invalid request: a key cannot revoke itself',
+    );
+    expectOk(await call('POST', `/${keyId}/rotate`, { key: byDefault }), 201);
+    expectError(await call('POST', `/${keyId}/rotate`, { key: low.plaintext }), 403, `${BEYOND}room *`);
+  });
 });

@@ -103,6 +103,27 @@ describe('startEmbedded', () => {
     expect(new URL(embedded.url).host).toBe(`127.0.0.1:${port}`);
   });
 
+  it('has a role for the service that owns nothing, also in a cluster of before there was one', async () => {
+    const dataDir = newDataDir();
+    const roleOf = (url: string) =>
+      query(
+        url,
+        `select r.rolname as name, r.rolsuper or r.rolcreatedb or r.rolcreaterole or r.rolbypassrls as powerful,
+                pg_get_userbyid(d.datdba) as owner, pg_has_role('boxoffice', 'member') as "isMember"
+           from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`,
+      );
+    const restricted = [{ name: 'boxoffice_app', powerful: false, owner: 'boxoffice', isMember: false }];
+    const first = await start(dataDir);
+    expect(await roleOf(first.applicationUrl)).toEqual(restricted);
+    const superuser = first.url.replace('//boxoffice:', '//postgres:');
+    await query(superuser, 'drop role boxoffice_app');
+    await first.stop();
+
+    const second = await start(dataDir);
+    expect(await roleOf(second.applicationUrl)).toEqual(restricted);
+    await second.stop();
+  });
+
   it('is durable by default', async () => {
     const embedded = await startEmbedded({ dataDir: newDataDir(), log });
     const settings = await query(

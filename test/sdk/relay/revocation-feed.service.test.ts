@@ -23,6 +23,8 @@ const controlOf = useControl(app);
 const { kickParticipant, banSubject, unbanSubject, forceMute, releaseMute } = ModerationService.method;
 
 let stage: Stage;
+/** As in every token of the tenant. */
+let rangeSalt: string;
 let feed: RevocationFeed;
 let trust: { issuer: string; audience: string; jwksUrl: string };
 const waiting = new Set<() => void>();
@@ -35,6 +37,7 @@ beforeAll(async () => {
     audience: 'relay:service.test',
     jwksUrl: `${url}/.well-known/jwks.json`,
   };
+  rangeSalt = decodeJwt<{ salt: string }>((await mint(stage, 'zoe')).token).salt;
   feed = followRevocations({
     ...trust,
     url,
@@ -65,6 +68,7 @@ const subjectOf = (username: string, epoch: number): Subject => ({
   roomUid: stage.roomUid,
   epoch,
   deviceThumbprint: deviceOf(username),
+  rangeSalt,
 });
 
 /** The relay's verdict on a session: the code of the refusal, or what is muted. */

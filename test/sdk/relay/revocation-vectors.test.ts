@@ -15,10 +15,12 @@ import {
   AUDIENCE,
   DEVICE_THUMBPRINT,
   hashed,
+  hashedRange,
   ISSUER,
   jwks,
   KID,
   NOW_SECONDS,
+  RANGE_SALT,
   ROOM_UID,
   sign,
   signingInput,
@@ -37,6 +39,8 @@ const OF: readonly (readonly [purpose: string, roomOrTenant: string, value?: str
   ['device', ROOM_UID, DEVICE_THUMBPRINT],
   ['device', TENANT, DEVICE_THUMBPRINT],
   ['room', 'room_00000000'],
+  ['range', RANGE_SALT, 'c0000200/24'],
+  ['range', ROOM_UID, '20010db8000000000000000000000000/32'],
 ];
 
 const claims = {
@@ -54,8 +58,8 @@ const claims = {
     [hashed('room', ROOM_UID), 'user', hashed('user', ROOM_UID, 'bob'), NOW_SECONDS + 30],
     ['*', 'user', hashed('user', TENANT, 'eve'), null],
     [hashed('room', ROOM_UID), 'device', hashed('device', ROOM_UID, DEVICE_THUMBPRINT), null],
-    ['*', 'cidr', '192.0.2.0/24', null],
-    [hashed('room', ROOM_UID), 'cidr', '2001:db8::/32', null],
+    ['*', 'range', hashedRange(RANGE_SALT, '192.0.2.0/24'), null],
+    [hashed('room', ROOM_UID), 'range', hashedRange(ROOM_UID, '2001:db8::/32'), null],
   ],
   mutes: [[hashed('mute', ROOM_UID, 'ann'), 'audio', 'screen']],
   closed: [hashed('room', 'room_00000000')],
@@ -73,6 +77,7 @@ const subject = {
   epoch: 4,
   device: 'x'.repeat(43),
   address: '198.51.100.1',
+  salt: RANGE_SALT,
 };
 
 /** `code` null: admitted, except for what is `muted`. `reason`: what the client may tell the user. */
@@ -134,6 +139,12 @@ const CHECKS = [
     code: 'BANNED',
     reason: 'banned',
     subject: { ...subject, address: '2001:db8::1' },
+  },
+  {
+    name: 'a banned range, to a token of another tenant',
+    code: null,
+    muted: ['audio', 'screen'],
+    subject: { ...subject, address: '192.0.2.7', salt: 'another' },
   },
   {
     name: 'a range that is banned from another room',
@@ -202,9 +213,10 @@ describe('a relay finds', () => {
 
   test.each(file.checks)('$name: $code', ({ now = file.now, code, reason, muted, subject: who }) => {
     const { tenant, user: username, room_uid: roomUid, epoch, device: deviceThumbprint, address } = who;
+    const { salt: rangeSalt } = who;
     let found: unknown;
     try {
-      const whom = { tenant, username, roomUid, epoch, deviceThumbprint };
+      const whom = { tenant, username, roomUid, epoch, deviceThumbprint, rangeSalt };
       found = checkRevocations(feed.get(TENANT), whom, { nowMs: now * 1000, address });
     } catch (error) {
       found = error instanceof AdmissionRefused ? { code: error.code, reason: error.reason } : error;

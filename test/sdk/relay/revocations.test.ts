@@ -6,11 +6,25 @@ import {
   checkRevocations,
   type Revocations,
 } from '../../../sdk/typescript/src/relay/index.ts';
-import { hashed } from './support.ts';
+import { hashed, hashedRange, RANGE_SALT } from './support.ts';
 
 const NOW_SECONDS = 1_800_000_000;
 const tenant = 't_1';
-const ann = { tenant, username: 'ann', roomUid: 'room_1', epoch: 3, deviceThumbprint: 'd'.repeat(43) };
+const ann = {
+  tenant,
+  username: 'ann',
+  roomUid: 'room_1',
+  epoch: 3,
+  deviceThumbprint: 'd'.repeat(43),
+  rangeSalt: RANGE_SALT,
+};
+/** A ban of a range in all rooms. */
+const rangeBan = (cidr: string): Revocations['bans'][number] => [
+  '*',
+  'range',
+  hashedRange(RANGE_SALT, cidr),
+  null,
+];
 const room1 = hashed('room', 'room_1');
 
 function check(changes: Partial<Revocations>, address?: string): string[] | string {
@@ -148,19 +162,37 @@ describe('banned addresses', () => {
     [undefined, '192.0.2.0/24', 'ADDRESS_UNKNOWN'],
     ['', '192.0.2.0/24', 'ADDRESS_UNKNOWN'],
     ['fe80::1%eth0', '192.0.2.0/24', []],
+    ['fe80::1%eth0', 'fe80::/64', 'BANNED'],
+    ['::FFFF:C000:0207', '192.0.2.0/24', 'BANNED'],
+    ['64:ff9b::192.0.2.7', '64:ff9b::/96', 'BANNED'],
+    ['::192.0.2.7', '192.0.2.0/24', []],
+    ['::', '::1/128', []],
+    ['2001:db8:0:0:0:0:0:1', '2001:db8::/112', 'BANNED'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0/128', 'BANNED'],
   ])('%s in %s', (address, cidr, outcome) => {
-    expect(check({ bans: [['*', 'cidr', cidr, null]] }, address)).toEqual(outcome);
+    expect(check({ bans: [rangeBan(cidr)] }, address)).toEqual(outcome);
   });
 
   test.each([
-    ['this room', room1, 'BANNED'],
-    ['another room', hashed('room', 'room_2'), []],
-  ])('of %s', (_, room, outcome) => {
-    expect(check({ bans: [[room, 'cidr', '192.0.2.0/24', null]] }, '192.0.2.7')).toEqual(outcome);
+    ['this room', room1, 'room_1', 'BANNED'],
+    ['this room, by the hash of another', room1, 'room_2', []],
+    ['this room, by the hash of the tenant', room1, RANGE_SALT, []],
+    ['another room', hashed('room', 'room_2'), 'room_2', []],
+    ['all rooms, by the hash of a room', '*', 'room_1', []],
+  ])('of %s', (_, room, secret, outcome) => {
+    const value = hashedRange(secret, '192.0.2.0/24');
+    expect(check({ bans: [[room, 'range', value, null]] }, '192.0.2.7')).toEqual(outcome);
+  });
+
+  test('that have ended require no address', () => {
+    const [room, kind, value] = rangeBan('192.0.2.0/24');
+    expect(check({ bans: [[room, kind, value, NOW_SECONDS]] })).toEqual([]);
   });
 
   test('of another room require no address', () => {
-    expect(check({ bans: [[hashed('room', 'room_2'), 'cidr', '192.0.2.0/24', null]] })).toEqual([]);
+    expect(
+      check({ bans: [[hashed('room', 'room_2'), 'range', hashedRange('room_2', '192.0.2.0/24'), null]] }),
+    ).toEqual([]);
   });
 
   test('are those that share the first bits', () => {
@@ -168,7 +200,7 @@ describe('banned addresses', () => {
     fc.assert(
       fc.property(ipv4, ipv4, fc.integer({ min: 1, max: 32 }), (address, network, bits) => {
         const isShared = firstBits(address, bits) === firstBits(network, bits);
-        const outcome = check({ bans: [['*', 'cidr', `${network}/${bits}`, null]] }, address);
+        const outcome = check({ bans: [rangeBan(`${network}/${bits}`)] }, address);
         expect(outcome).toEqual(isShared ? 'BANNED' : []);
       }),
     );
@@ -178,7 +210,9 @@ describe('banned addresses', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.integer({ min: 1, max: 128 }), (network, bits) => {
         fc.pre(!isIPv4(network) || bits <= 32);
-        expect(check({ bans: [['*', 'cidr', `${network}/${bits}`, null]] }, network)).toBe('BANNED');
+        // The service bans IPv4 ranges in place of IPv4-mapped ones.
+        fc.pre(!/^(0{0,4}:)+ffff:[^:]+(:[^:]+)?$/i.test(network));
+        expect(check({ bans: [rangeBan(`${network}/${bits}`)] }, network)).toBe('BANNED');
       }),
     );
   });

@@ -20,6 +20,7 @@ export const FINGERPRINT = createHash('sha256')
   .replace(/..(?!$)/g, '$&:');
 export const ROOM_UID = 'room_6f2d1c0e';
 export const TENANT = 't_e3131c22f12898a2';
+export const RANGE_SALT = '2c5d0a71e94b4f6f8d13a7c0b6e2f951';
 
 export type Json = Record<string, unknown>;
 
@@ -68,6 +69,7 @@ export function tokenClaims(changes: Json = {}): Json {
     rank: 80,
     ep: 3,
     key: '0f7e440556fe905a',
+    salt: RANGE_SALT,
     ...changes,
   };
 }
@@ -125,6 +127,31 @@ export function hashed(purpose: string, roomOrTenant: string, value?: string): s
   const sha256 = createHash('sha256').update(`${purpose}\0${roomOrTenant}`);
   if (value !== undefined) sha256.update(`\0${value}`);
   return base64url.encode(sha256.digest().subarray(0, 16));
+}
+
+/** The value of a ban of a range, implemented independently of the SDK. `secret`: the salt, or uid of a room. */
+export function hashedRange(secret: string, cidr: string): string {
+  const [network = '', length] = cidr.split('/');
+  const bits = Number(length);
+  const isFour = !network.includes(':');
+  const width = isFour ? 32 : 128;
+  const groups = isFour ? network.split('.').map(Number) : groupsOf(network);
+  const number = groups.reduce((sum, group) => (sum << BigInt(isFour ? 8 : 16)) | BigInt(group), 0n);
+  const host = BigInt(width - bits);
+  const digits = ((number >> host) << host).toString(16).padStart(width / 4, '0');
+  return `${bits}/${hashed('range', secret, `${digits}/${bits}`)}`;
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // In a URL, every address has its canonical spelling, without dots.
+  const { hostname } = new URL(`http://[${address}]`);
+  const [head, tail] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean));
+  const gap = Array(8 - head!.length - (tail?.length ?? 0)).fill('0');
+  return [...head!, ...gap, ...(tail ?? [])].map((group) => Number.parseInt(group, 16));
 }
 
 /** The clock does not advance. */

@@ -7,6 +7,7 @@ import {
   deviceKey,
   FINGERPRINT,
   hashed,
+  hashedRange,
   ISSUER,
   type Json,
   jwks,
@@ -14,6 +15,7 @@ import {
   proofClaims,
   proofHeader,
   publicOf,
+  RANGE_SALT,
   RELAY_URL,
   ROOM_UID,
   sign,
@@ -81,6 +83,8 @@ const revoked = (changes: Json): Changes => ({ rest: { revocations: { ...noRevoc
 const unsigned = (alg: string) => signingInput(tokenHeader({ alg }), tokenClaims());
 const session = { tenant: TENANT, username: 'ann', room_uid: ROOM_UID, device: DEVICE_THUMBPRINT };
 
+const BANNED_RANGE = ['*', 'range', hashedRange(RANGE_SALT, '192.0.2.0/24'), null];
+
 const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]> = [
   ['good', null, {}],
   ['a token of 15 minutes', null, { claims: { exp: NOW_SECONDS + 900 } }],
@@ -104,6 +108,7 @@ const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]
   ['another issuer', 'TOKEN_WRONG_ISSUER', { claims: { iss: 'https://other.example' } }],
   ['another audience', 'TOKEN_WRONG_AUDIENCE', { claims: { aud: 'relay:other.example' } }],
   ['no epoch', 'TOKEN_CLAIMS_INVALID', { claims: { ep: undefined } }],
+  ['no salt', 'TOKEN_CLAIMS_INVALID', { claims: { salt: undefined } }],
   [
     'expired this instant',
     'TOKEN_EXPIRED',
@@ -129,7 +134,7 @@ const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]
       ],
     }),
   ],
-  ['a banned address', 'BANNED', revoked({ bans: [['*', 'cidr', '192.0.2.0/24', null]] })],
+  ['a banned address', 'BANNED', revoked({ bans: [BANNED_RANGE] })],
 
   ['no proof', 'PROOF_MALFORMED', { proof: '' }],
   ['a proof of more than 4 KiB', 'PROOF_TOO_LARGE', { proof: 'a'.repeat(4097) }],
@@ -174,7 +179,7 @@ const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]
     'ADDRESS_UNKNOWN',
     {
       rest: {
-        ...revoked({ bans: [['*', 'cidr', '192.0.2.0/24', null]] }).rest,
+        ...revoked({ bans: [BANNED_RANGE] }).rest,
         connection: { address: '' },
       },
     },

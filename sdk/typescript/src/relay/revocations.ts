@@ -2,10 +2,10 @@
  * Revocations since a token was minted: kicks, bans, mutes, closed rooms of one tenant.
  *
  * A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left
- * that they could apply to. Users and rooms are hashed; `docs/tokens.md` describes the format.
+ * that they could apply to. Users, rooms and address ranges are hashed; `docs/tokens.md` describes the format.
  */
 import { createHash } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
+import { networkOf, readAddress } from './address.ts';
 import { AdmissionRefused, REVOCATION_REASONS, type RevocationReason } from './refusal.ts';
 import type { TokenClaims } from './token.ts';
 
@@ -26,15 +26,21 @@ export interface Revocations {
   readonly reasons?: readonly (readonly [userOrRoom: string, reason: string])[];
 }
 
-/** A room or `*` for the whole tenant; the banned subject; expiry (null: never). Ranges are not hashed. */
+/**
+ * A room or `*` for the whole tenant; the banned subject; expiry (null: never). The value of a range is the
+ * length of its prefix, `/` and a hash.
+ */
 export type Ban = readonly [
   room: string,
-  kind: 'user' | 'device' | 'cidr',
+  kind: 'user' | 'device' | 'range',
   value: string,
   until: number | null,
 ];
 
-export type Subject = Pick<TokenClaims, 'tenant' | 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint'>;
+export type Subject = Pick<
+  TokenClaims,
+  'tenant' | 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint' | 'rangeSalt'
+>;
 
 /**
  * Refuse a participant to whom the revocations apply. Return what the participant may not publish.
@@ -47,7 +53,7 @@ export function checkRevocations(
   seen: { nowMs: number; address?: string | undefined },
 ): string[] {
   if (!revocations || seen.nowMs >= revocations.exp * 1000) throw new AdmissionRefused('REVOCATIONS_STALE');
-  const { tenant, roomUid, username } = subject;
+  const { tenant, roomUid, username, rangeSalt } = subject;
   const room = hashOf('room', roomUid);
   if (revocations.closed.includes(room)) {
     throw new AdmissionRefused('ROOM_CLOSED', { reason: reasonOf(revocations, room) });
@@ -59,12 +65,14 @@ export function checkRevocations(
       throw new AdmissionRefused('TOKEN_REVOKED', { reason: reasonOf(revocations, user) });
     }
   }
-  const hashes = { '*': hashesIn(tenant, subject), [room]: hashesIn(roomUid, subject) };
-  for (const ban of revocations.bans) {
-    const [scope, kind, value, until] = ban;
-    const own = hashes[scope];
+  const scopes = {
+    '*': { ...hashesIn(tenant, subject), isInside: rangesWith(rangeSalt, seen.address) },
+    [room]: { ...hashesIn(roomUid, subject), isInside: rangesWith(roomUid, seen.address) },
+  };
+  for (const [scope, kind, value, until] of revocations.bans) {
+    const own = scopes[scope];
     if (!own || (until !== null && seen.nowMs >= until * 1000)) continue;
-    const isMeant = kind === 'cidr' ? isInside(seen.address, ban) : value === own[kind];
+    const isMeant = kind === 'range' ? own.isInside(value) : value === own[kind];
     if (isMeant) throw new AdmissionRefused('BANNED', { reason: 'banned' });
   }
   const ofMute = hashOf('mute', roomUid, username);
@@ -88,22 +96,20 @@ function hashOf(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\0')).digest().subarray(0, 16).toString('base64url');
 }
 
-const ranges = new WeakMap<Ban, BlockList>();
-
-/** IPv4-mapped IPv6 addresses match IPv4 ranges. */
-function isInside(address: string | undefined, ban: Ban): boolean {
-  if (address === undefined || isIP(address) === 0) throw new AdmissionRefused('ADDRESS_UNKNOWN');
-  let range = ranges.get(ban);
-  if (!range) {
-    range = rangeOf(ban);
-    ranges.set(ban, range);
-  }
-  return range.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
-
-function rangeOf([, , cidr]: Ban): BlockList {
-  const [network = '', bits] = cidr.split('/');
-  const range = new BlockList();
-  range.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4');
-  return range;
+/**
+ * Tells whether the address is in a banned range, given its prefix and hash. `secret` is the uid of a room, or
+ * the salt of the tenant. Each length of a prefix is hashed once, however many ranges have it.
+ */
+function rangesWith(secret: string, address: string | undefined): (range: string) => boolean {
+  const hashes = new Map<string, string | undefined>();
+  return (range) => {
+    const bytes = readAddress(address ?? '');
+    if (!bytes) throw new AdmissionRefused('ADDRESS_UNKNOWN');
+    const [bits = '', hash] = range.split('/');
+    if (!hashes.has(bits)) {
+      const network = networkOf(bytes, Number(bits));
+      hashes.set(bits, network && hashOf('range', secret, `${network}/${bits}`));
+    }
+    return hashes.get(bits) === hash;
+  };
 }

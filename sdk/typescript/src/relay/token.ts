@@ -36,6 +36,8 @@ export interface TokenClaims {
   readonly tokenId: string;
   /** Id of the API key or device credential that the token was minted with, for logs. */
   readonly mintedBy: string;
+  /** Secret of the tenant, for `checkRevocations`: banned ranges of addresses are hashed with it. */
+  readonly rangeSalt: string;
 }
 
 export interface Expected {
@@ -69,6 +71,7 @@ export async function verifyToken(token: string, expected: Expected): Promise<To
     expiresAt: new Date(exp * 1000),
     tokenId: readText(claims.jti),
     mintedBy: readText(claims.key),
+    rangeSalt: readText(claims.salt),
   };
 }
 

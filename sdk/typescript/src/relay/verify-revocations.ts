@@ -12,7 +12,8 @@ export interface ExpectedRevocations {
   readonly nowMs: number;
 }
 
-const KINDS: readonly unknown[] = ['user', 'device', 'cidr'];
+const KINDS: readonly unknown[] = ['user', 'device', 'range'];
+const RANGE = /^[1-9]\d{0,2}\/[A-Za-z0-9_-]{22}$/;
 
 /** Throws an error that says what is wrong, and quotes nothing of the text. */
 export async function verifyRevocations(jws: string, expected: ExpectedRevocations): Promise<Revocations> {
@@ -54,7 +55,8 @@ function isEpoch(entry: unknown): entry is Revocations['epochs'][number] {
 function isBan(entry: unknown): entry is Revocations['bans'][number] {
   if (!Array.isArray(entry) || entry.length !== 4) return false;
   const [room, kind, value, until] = entry;
-  return isText(room) && KINDS.includes(kind) && isText(value) && (until === null || isWhole(until));
+  if (!isText(room) || !isText(value) || !(until === null || isWhole(until))) return false;
+  return KINDS.includes(kind) && (kind !== 'range' || RANGE.test(value));
 }
 
 function isMute(entry: unknown): entry is Revocations['mutes'][number] {

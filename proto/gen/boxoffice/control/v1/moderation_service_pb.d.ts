@@ -952,10 +952,10 @@ export declare const ModerationService: GenService<{
     output: typeof KickParticipantResponseSchema;
   },
   /**
-   * Keep a subject out of a room, or out of all rooms. Participants covered by it are kicked. If
-   * the same subject is already banned in the same scope, the ban is strengthened: it gets the later
-   * end, the higher rank with its actor, and the new reason. A ban that is already as strong is
-   * returned unchanged.
+   * Keep a subject out of a room, or out of all rooms. Participants covered by it are kicked; a user
+   * of a banned device stays if present with another device. If the same subject is already banned in
+   * the same scope, the ban is strengthened: it gets the later end, the higher rank with its actor,
+   * and the new reason. A ban that is already as strong is returned unchanged.
    *
    * @generated from rpc boxoffice.control.v1.ModerationService.BanSubject
    */

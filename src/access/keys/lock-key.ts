@@ -1,0 +1,32 @@
+/** Find the key that a call changes, and check that the caller's key may change it. */
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import { assert } from '../../base/lib/assert.ts';
+import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import { type KeyCeiling, refuseWiderCeiling } from '../rights/key-ceiling.ts';
+import type { ApiKey } from './api-key.ts';
+import type { AuthenticatedCaller } from './authenticate.ts';
+import { findKey, lockCeiling } from './keys.sql.ts';
+
+/** What a call that changes keys knows of its caller. */
+export type KeyChanger = Pick<AuthenticatedCaller, 'tenant' | 'keyId' | 'ceiling'>;
+
+export interface LockedKey {
+  readonly key: ApiKey;
+  readonly ceiling: KeyCeiling;
+}
+
+/**
+ * Serializes changes to a tenant's keys until the transaction ends. Fails with `not_found`, and with
+ * `ceiling_exceeded` for a key whose ceiling is not within the caller's: a replacement would give the caller
+ * more than it has.
+ */
+export async function lockKey(tx: Tx, caller: KeyChanger, keyId: string): Promise<LockedKey> {
+  await lockTenant(tx, caller.tenant);
+  const key = await findKey(tx, caller.tenant, keyId);
+  if (!key) throw new Failure('not_found');
+  const ceiling = await lockCeiling(tx, key.id);
+  assert(ceiling, 'ceiling of the key');
+  refuseWiderCeiling(caller.ceiling, ceiling);
+  return { key, ceiling };
+}

@@ -1,0 +1,229 @@
+/** The service as a role that owns nothing. */
+
+import { Writable } from 'node:stream';
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { Watchdog_Action } from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
+import pino from 'pino';
+import { describe, expect, inject, test } from 'vitest';
+import { migrate } from '../../src/base/db/migrate.ts';
+import { openPool, type Pool } from '../../src/base/db/pool.ts';
+import { StartError } from '../../src/base/lib/start-error.ts';
+import { sweepParticipants } from '../../src/control/rooms/sweep-participants.ts';
+import { openDatabase } from '../../src/run/open-database.ts';
+import { sweep } from '../../src/run/sweep.ts';
+import { mint, newStage } from '../control/moderation/support.ts';
+import { lapse } from '../doors/grpc/mint.ts';
+import { expectOk } from '../doors/rest/support.ts';
+import { checkLedger } from '../support/check-ledger.ts';
+import { useDatabase } from '../support/database.ts';
+import { createCredential, deviceKey, expectJoined, join } from '../support/devices.ts';
+import { useControl } from '../support/grpc.ts';
+import { type TestService, usageRecord, useService } from '../support/service.ts';
+
+async function asOwner<T>(
+  { ownerUrl }: Pick<TestService, 'ownerUrl'>,
+  work: (db: Pool) => Promise<T>,
+): Promise<T> {
+  const owner = openPool(ownerUrl, { max: 1 });
+  return work(owner).finally(() => owner.end());
+}
+
+/** Source: PostgreSQL, appendix A "Error Codes". */
+const REFUSED = { code: '42501' };
+
+// The server of TEST_DATABASE_URL has no such role.
+describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () => {
+  describe('can run the whole service', () => {
+    const complaints: string[] = [];
+    const log = pino(
+      { level: 'warn' },
+      new Writable({
+        write: (line, _, done) => {
+          complaints.push(String(line));
+          done();
+        },
+      }),
+    );
+    const app = useService({ isRestricted: true, log });
+    const controlOf = useControl(app);
+
+    test('without a complaint', async () => {
+      const { rows } = await app.service.deps.db.query(
+        `select current_user::text = pg_get_userbyid(relowner)::text as owns from pg_class where relname = 'postings'`,
+      );
+      expect(rows).toEqual([{ owns: false }]);
+
+      const stage = await newStage(app, controlOf);
+      const { tenant, control } = stage;
+      const report = async (records: unknown[]) =>
+        expectOk(await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } }));
+      const large = Array.from({ length: 2_000 }, () => usageRecord());
+      expect(await report([usageRecord()])).toMatchObject({ charged: 1 });
+      expect(await report(large)).toMatchObject({ charged: 2_000 });
+      // A known id with other values, which is kept as a conflict.
+      expect(await report([...large.slice(0, 9), { ...large[9], seconds: 61 }])).toMatchObject({
+        duplicates: 10,
+      });
+
+      expectOk(await app.request('POST', `/v1/keys/${tenant.relayKeyId}/rotate`, { key: tenant.key }), 201);
+      expectOk(await app.request('DELETE', `/v1/keys/${tenant.relayKeyId}`, { key: tenant.key }), 204);
+      const { credential } = await createCredential(app, tenant);
+      for (const key of [deviceKey(), deviceKey()]) {
+        expectJoined(await join(app, credential, { room: 'lobby', key }));
+      }
+      await mint(stage, 'bob');
+      await control.call(WatchdogService.method.createWatchdog, {
+        watchdog: {
+          room: 'lobby',
+          condition: { case: 'maxDuration', value: { seconds: 60n } },
+          action: Watchdog_Action.NOTIFY,
+        },
+      });
+      await control.call(ModerationService.method.kickParticipant, {
+        room: 'lobby',
+        username: 'bob',
+        idempotencyKey: 'once',
+      });
+      await control.call(ModerationService.method.banSubject, {
+        subject: { case: 'cidr', value: '192.0.2.0/24' },
+      });
+      await lapse(app, tenant);
+      await sweepParticipants(app.service.deps);
+      await control.call(RoomService.method.endRoom, { room: 'lobby' });
+      const { events } = await control.call(RoomService.method.listEvents, {});
+      expect(events.length).toBeGreaterThan(5);
+      await asOwner(app, (owner) => owner.query(`update events set at = at - interval '30 days'`));
+      await sweep(app.service.deps);
+      expect((await app.service.deps.db.query('select 1 from events')).rowCount).toBe(0);
+      expect(await checkLedger(app.service.deps.db)).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  describe('is refused by PostgreSQL', () => {
+    const app = useService({ isRestricted: true });
+
+    test.each([
+      'update postings set amount = 0 where false',
+      'delete from postings where false',
+      'truncate postings',
+      'drop table postings cascade',
+      'alter table postings disable trigger append_only',
+      'alter table postings drop constraint postings_chain',
+      'drop trigger append_only on postings',
+      'create trigger mine before insert on postings execute function refuse_change()',
+      'update usage_records set amount = 0 where false',
+      'delete from usage_records where false',
+      'truncate usage_records',
+      'drop table usage_records',
+      'update rate_cards set version = 2 where false',
+      'delete from rate_cards where false',
+      'update moderation_events set reason = null where false',
+      'delete from moderation_events where false',
+      'update tenant_status_changes set reason = null where false',
+      'delete from tenant_status_changes where false',
+      'update events set type = null where false',
+      'truncate events',
+      'delete from tenants where false',
+      'delete from accounts where false',
+      'delete from payments where false',
+      'truncate payments',
+      'update migrations set checksum = null where false',
+      'delete from migrations where false',
+      'create or replace function refuse_change() returns trigger language plpgsql as $$ begin return new; end $$',
+      'create table mine ()',
+      'set session_replication_role = replica',
+      `select grant_application_rights('public')`,
+      'set role boxoffice',
+    ])('%s', async (statement) => {
+      await expect(app.service.deps.db.query(statement)).rejects.toMatchObject(REFUSED);
+    });
+
+    test.each(['postings', 'usage_records', 'moderation_events'])(
+      'which also keeps its owner from changing %s',
+      async (table) => {
+        const changing = asOwner(app, (owner) => owner.query(`delete from ${table}`));
+        await expect(changing).rejects.toMatchObject({ message: `${table} is append-only` });
+      },
+    );
+  });
+
+  describe('gets its rights', () => {
+    const database = useDatabase({ empty: true });
+    const open = (migrationsDatabaseUrl?: string) =>
+      openDatabase({ databaseUrl: database.applicationUrl, migrationsDatabaseUrl });
+    const rights = async () => {
+      const { rows } = await database.pool.query(
+        `select table_name as name, string_agg(privilege_type, ' ' order by privilege_type) as rights
+           from information_schema.role_table_grants where grantee = $1 group by 1`,
+        [new URL(database.applicationUrl).username],
+      );
+      return Object.fromEntries(rows.map((row) => [row.name, row.rights])) as Record<string, string>;
+    };
+
+    test('with the migrations, on every table, and again on a table that is new', async () => {
+      // Without the owner, an empty database stays empty.
+      await expect(open()).rejects.toThrow(StartError);
+      await expect(open()).rejects.toThrow(/role of DATABASE_URL may not: set MIGRATIONS_DATABASE_URL/);
+
+      await (await open(database.url)).end();
+      const granted = await rights();
+      const { rows } = await database.pool.query(
+        `select relname as name from pg_class
+          where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
+      );
+      expect(Object.keys(granted).sort()).toEqual(rows.map(({ name }) => name).sort());
+      expect(granted).toMatchObject({
+        migrations: 'SELECT',
+        postings: 'INSERT SELECT',
+        usage_records: 'INSERT SELECT',
+        events: 'DELETE INSERT SELECT',
+        payments: 'INSERT SELECT UPDATE',
+        participants: 'DELETE INSERT SELECT UPDATE',
+      });
+
+      await database.pool.query('create table later (); grant delete on usage_records to boxoffice_app');
+      await (await open(database.url)).end();
+      expect(await rights()).toEqual({ ...granted, later: 'DELETE INSERT SELECT UPDATE' });
+
+      // On a database that is up to date, the owner is not needed.
+      const db = await open();
+      await db.query('select 1 from later').finally(() => db.end());
+    });
+
+    test('as the owner, as before', async () => {
+      const db = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: undefined });
+      expect(await migrate(db)).toBe(0);
+      await db.end();
+      const again = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: database.url });
+      await again.query('create table mine ()').finally(() => again.end());
+    });
+
+    test('unless it has more than those', async () => {
+      const owner = openPool(database.url, { max: 1 });
+      await migrate(owner);
+      await expect(owner.query('select grant_application_rights(current_user)')).rejects.toThrow(
+        /is the owner, a member of it, or a superuser/,
+      );
+      await owner.query('grant update on postings to public');
+      const role = new URL(database.applicationUrl).username;
+      await expect(owner.query('select grant_application_rights($1)', [role])).rejects.toThrow(
+        `role ${role} has rights on postings by another role`,
+      );
+      await owner.end();
+    });
+  });
+});
+
+test('an address that cannot be opened is named', async () => {
+  const nowhere = 'postgres://nobody@127.0.0.1:1/none';
+  await expect(openDatabase({ databaseUrl: nowhere, migrationsDatabaseUrl: undefined })).rejects.toThrow(
+    /^the database of DATABASE_URL cannot be opened: /,
+  );
+  const config = { databaseUrl: inject('adminUrl'), migrationsDatabaseUrl: nowhere };
+  await expect(openDatabase(config)).rejects.toThrow(
+    /^the database of MIGRATIONS_DATABASE_URL cannot be opened: /,
+  );
+});
