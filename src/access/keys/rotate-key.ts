@@ -2,29 +2,32 @@
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
-import type { KeyDeps } from './authenticate.ts';
+import { type AuthenticatedCaller, type KeyDeps, limitHolderOf } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { keyRotated } from './key-events.ts';
 import { findKey, insertKey, lockCeiling } from './keys.sql.ts';
-import { assertOverlap } from './rotation-overlap.ts';
+import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
 import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;
 }
 
-/** A key has one successor: a retiring or revoked key cannot be rotated again. */
+/**
+ * A key has one successor: a retiring or revoked key cannot be rotated again. A tenant at its limit of keys may
+ * still rotate them. Fails with `quota_exceeded` if as many keys as the limit are retiring.
+ */
 export async function rotateKey(
   deps: KeyDeps,
-  tenant: TenantId,
+  caller: AuthenticatedCaller,
   keyId: string,
   overlapSeconds: number,
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);
+  const { tenant } = caller;
   const rotated = await inTransaction(deps.db, async (tx) => {
     // Serialize changes to a tenant's keys.
     await lockTenant(tx, tenant);
@@ -32,6 +35,7 @@ export async function rotateKey(
     if (!old) throw new Failure('not_found');
     if (old.revokedAt) throw new Failure('already_revoked');
     if (old.retiresAt) throw new Failure('already_rotated');
+    await refuseManyRetiring(tx, limitHolderOf(caller), 'api_keys', overlapSeconds);
 
     const fresh = newKey(deps.config.keyPrefix);
     const ceiling = await lockCeiling(tx, old.id);

@@ -24,9 +24,9 @@ export const TENANT_LIMITS = {
   api_keys: { pending: 10, active: 100, unit: 'live API keys' },
   device_credentials: { pending: 100, active: 1_000, unit: 'live device credentials' },
   rooms: { pending: 1_000, active: 10_000, unit: 'live rooms' },
-  room_watchdogs: { pending: 2, active: 20, unit: 'watchdogs of one room' },
-  watchdogs: { pending: 1_000, active: 10_000, unit: 'watchdogs' },
-  bans: { pending: 1_000, active: 10_000, unit: 'bans' },
+  room_watchdogs: { pending: 2, active: 20, unit: 'waiting watchdogs of one room' },
+  watchdogs: { pending: 1_000, active: 10_000, unit: 'waiting watchdogs' },
+  bans: { pending: 1_000, active: 10_000, unit: 'active bans' },
 } as const satisfies Record<string, TenantLimit>;
 
 export type LimitName = keyof typeof TENANT_LIMITS;
@@ -45,12 +45,17 @@ export function limitOf({ status, limits }: LimitedTenant, name: LimitName): num
   return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
 }
 
-/** Fails with `quota_exceeded` if the tenant already holds as many as it may. */
-export function assertBelowLimit(tenant: LimitedTenant, name: LimitName, held: number): void {
+/** Fails with `quota_exceeded` if the tenant already holds as many as it may. `unit` is what `held` counts. */
+export function assertBelowLimit(
+  tenant: LimitedTenant,
+  name: LimitName,
+  held: number,
+  unit: string = TENANT_LIMITS[name].unit,
+): void {
   const max = limitOf(tenant, name);
   if (held < max) return;
   throw new Failure('quota_exceeded', {
-    message: `limit reached: at most ${max} ${TENANT_LIMITS[name].unit}`,
+    message: `limit reached: at most ${max} ${unit}`,
     metadata: { limit: name, max: String(max) },
   });
 }

@@ -5,11 +5,18 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../rooms/room.ts';
 import { ROOM } from '../rooms/rooms.sql.ts';
 
-/**
- * Open the first room of this name. Returns its uid, or that of the live room that another call has opened
- * meanwhile; `undefined` if that room has already ended.
- */
-export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<string | undefined> {
+export interface OpenedRoom {
+  readonly uid: string;
+  /** False: another call has opened the room meanwhile. */
+  readonly isNew: boolean;
+}
+
+/** Open the first room of this name. `undefined` if another call has opened it meanwhile, and it has ended. */
+export async function openFirstRoom(
+  db: Db,
+  tenant: TenantId,
+  name: string,
+): Promise<OpenedRoom | undefined> {
   const opened = await db.query<{ uid: string }>(
     `with r as (
        insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
@@ -21,10 +28,10 @@ export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Pro
      select uid from r`,
     [tenant, newId('rm'), name, DEFAULT_POLICY],
   );
-  if (opened.rows[0]) return opened.rows[0].uid;
+  if (opened.rows[0]) return { uid: opened.rows[0].uid, isNew: true };
   const { rows } = await db.query<{ uid: string }>(
     `select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE'`,
     [tenant, name],
   );
-  return rows[0]?.uid;
+  return rows[0] && { uid: rows[0].uid, isNew: false };
 }

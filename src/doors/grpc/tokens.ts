@@ -83,8 +83,8 @@ export const tokenMethods = {
         parseSeconds(request.overlap, 'overlap', { min: 0, max: OVERLAP_SECONDS_MAX }) ??
         OVERLAP_SECONDS_DEFAULT,
     }),
-    async (tx, { tenant }, { id, overlapSeconds }) => {
-      const rotated = await rotateCredential(tx, tenant, id, overlapSeconds);
+    async (tx, { caller }, { id, overlapSeconds }) => {
+      const rotated = await rotateCredential(tx, caller, id, overlapSeconds);
       return {
         deviceCredential: renderDeviceCredential(rotated.credential),
         credential: rotated.plaintext,

@@ -181,7 +181,7 @@ function rotate(app: Http, deps: Deps): void {
       refuseStatus(caller, 'deleted');
       const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
       const rotated = await inTransaction(deps.db, (tx) =>
-        rotateCredential(tx, caller.tenant, request.params.id, overlapSeconds),
+        rotateCredential(tx, caller, request.params.id, overlapSeconds),
       );
       deps.events.wake(caller.tenant);
       return reply.code(201).send({

@@ -144,7 +144,7 @@ function rotate(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
-      const rotated = await rotateKey(deps, caller.tenant, request.params.id, overlapSeconds);
+      const rotated = await rotateKey(deps, caller, request.params.id, overlapSeconds);
       return reply.code(201).send({
         key: renderApiKey(rotated.key),
         api_key: rotated.plaintext,

@@ -3,8 +3,9 @@ import { rotateCredential } from '../../../src/access/devices/rotate-credential.
 import { rotateKey } from '../../../src/access/keys/rotate-key.ts';
 import { assertOverlap, OVERLAP_SECONDS_DEFAULT } from '../../../src/access/keys/rotation-overlap.ts';
 import { newTenantId } from '../../../src/base/tenants/tenant.ts';
+import { callerOf } from '../../support/tenants.ts';
 
-const TENANT = newTenantId();
+const CALLER = callerOf(newTenantId());
 /** Stands for a database that is not used. */
 const NOT_ASKED = {} as never;
 
@@ -18,8 +19,8 @@ describe('assertOverlap', () => {
   });
 
   it.each([
-    ['rotateKey', () => rotateKey(NOT_ASKED, TENANT, '0123456789abcdef', 604_801)],
-    ['rotateCredential', () => rotateCredential(NOT_ASKED, TENANT, '0123456789abcdef', 604_801)],
+    ['rotateKey', () => rotateKey(NOT_ASKED, CALLER, '0123456789abcdef', 604_801)],
+    ['rotateCredential', () => rotateCredential(NOT_ASKED, CALLER, '0123456789abcdef', 604_801)],
   ])('comes first in %s', async (_, rotate) => {
     await expect(rotate()).rejects.toThrow('assertion failed: overlap of a rotation');
   });

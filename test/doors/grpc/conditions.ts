@@ -311,7 +311,7 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   name_malformed: values('name', { empty: '', 'too long': 'a'.repeat(101), NUL: '\0' }),
   publish_unknown: values('publish', { unspecified: [0], unknown: [99] }),
   room_pattern_malformed: values('rooms', { 'with a space': ['a b'], empty: [''], NUL: ['\0'] }),
-  rooms_too_many: values('rooms', { '101': Array.from({ length: 101 }, () => 'a') }),
+  rooms_too_many: values('rooms', { '21': Array.from({ length: 21 }, () => 'a') }),
   default_room_malformed: values('defaultRoom', NO_NAMES),
   expire_time_malformed: values('expireTime', NO_TIMES),
   overlap_malformed: values('overlap', {
