@@ -28,7 +28,9 @@ export async function createKey(
   const fresh = newKey(deps.config.keyPrefix);
   const key = await inTransaction(deps.db, async (tx) => {
     const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling });
-    await takePlace(tx, limitHolderOf(caller), 'api_keys', (most) => countInUse(tx, 'api_keys', tenant, most));
+    await takePlace(tx, limitHolderOf(caller), 'api_keys', (most) =>
+      countInUse(tx, 'api_keys', tenant, most),
+    );
     await appendEvents(tx, tenant, [keyCreated(key)]);
     return key;
   });

@@ -17,7 +17,10 @@ export function assertOverlap(seconds: number): void {
   assert(seconds >= 0 && seconds <= OVERLAP_SECONDS_MAX, 'overlap of a rotation');
 }
 
-const RETIRING = { api_keys: 'retiring API keys', device_credentials: 'retiring device credentials' } as const;
+const RETIRING = {
+  api_keys: 'retiring API keys',
+  device_credentials: 'retiring device credentials',
+} as const;
 
 /**
  * Fails with `quota_exceeded` if as many keys are retiring as may be live: otherwise a tenant could hold any number

@@ -20,10 +20,11 @@ export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires
  */
 export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most: number): Promise<number> {
   const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';
-  return countRows(tx, `${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`, [
-    tenant,
-    most,
-  ]);
+  return countRows(
+    tx,
+    `${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`,
+    [tenant, most],
+  );
 }
 
 /** How many replaced keys of a tenant still work, up to `most`. */

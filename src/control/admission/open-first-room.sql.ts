@@ -12,11 +12,7 @@ export interface OpenedRoom {
 }
 
 /** Open the first room of this name. `undefined` if another call has opened it meanwhile, and it has ended. */
-export async function openFirstRoom(
-  db: Db,
-  tenant: TenantId,
-  name: string,
-): Promise<OpenedRoom | undefined> {
+export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<OpenedRoom | undefined> {
   const opened = await db.query<{ uid: string }>(
     `with r as (
        insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)

@@ -3,7 +3,12 @@ import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { isKeyId } from '../../access/keys/api-key.ts';
 import { changeCeiling } from '../../access/keys/change-ceiling.ts';
 import { CAPABILITIES } from '../../access/rights/capabilities.ts';
-import { CEILING_ROOMS_MAX, DEFAULT_CEILING, type KeyCeiling, RANK_MAX } from '../../access/rights/key-ceiling.ts';
+import {
+  CEILING_ROOMS_MAX,
+  DEFAULT_CEILING,
+  type KeyCeiling,
+  RANK_MAX,
+} from '../../access/rights/key-ceiling.ts';
 import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { ROLES } from '../../money/pricing/role.ts';

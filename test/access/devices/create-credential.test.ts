@@ -30,7 +30,10 @@ describe('the limit of live device credentials', () => {
 
   test('revoked and expired ones do not count', async () => {
     const { device_credential: revoked } = expectOk(await create(), 201);
-    const { device_credential: expired } = expectOk(await create({ expires_at: '2999-01-01T00:00:00Z' }), 201);
+    const { device_credential: expired } = expectOk(
+      await create({ expires_at: '2999-01-01T00:00:00Z' }),
+      201,
+    );
     expectError(await create(), 409, FULL);
     expectOk(await app.request('DELETE', `/v1/device-credentials/${revoked.id}`, { key: tenant.key }), 204);
     expectOk(await create(), 201);

@@ -174,7 +174,11 @@ describe('a participant who left a live room long ago', () => {
     const rule = { durationMs: 365 * 86_400_000, action: 'notify', warnBeforeMs: 0 } as const;
     for (const condition of WATCHDOG_CONDITIONS) {
       await inTransaction(pool, (tx) =>
-        createWatchdog(tx, callerOf(tenant), { room: 'lobby', rule: { ...rule, condition }, actor: undefined }),
+        createWatchdog(tx, callerOf(tenant), {
+          room: 'lobby',
+          rule: { ...rule, condition },
+          actor: undefined,
+        }),
       );
     }
     const before = await deadlines();

@@ -28,7 +28,9 @@ export type WorldName =
   | 'pending'
   | 'spent'
   | 'crowded'
-  | 'watched';
+  | 'watched'
+  | 'full'
+  | 'packed';
 
 export type Worlds = Readonly<Record<WorldName, World>>;
 
@@ -478,6 +480,14 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   ],
   room_exists: values('room', { live: 'live' }),
   too_many_streams: [{ what: "a tenant's 101st", world: 'watched' }],
+  rooms_quota: [{ what: 'full', world: 'full' }],
+  watchdogs_quota: [
+    { what: 'of the tenant', world: 'full' },
+    { what: 'of the room', world: 'packed' },
+  ],
+  bans_quota: [{ what: 'full', world: 'full' }],
+  credentials_quota: [{ what: 'full', world: 'full' }],
+  retiring_quota: [{ what: 'full', world: 'full', needs: ['id'] }],
   watchdog_exists: inside('watchdog', 'condition', { 'of that kind': { case: 'emptyFor', value: HOUR } }),
 };
 
