@@ -137,8 +137,8 @@ describe('CreateDeviceCredential', () => {
     expect((await at.call(method.listDeviceCredentials, {})).deviceCredentials).toHaveLength(1);
   });
 
-  test('100 characters and 100 patterns are taken', async () => {
-    const rooms = Array.from({ length: 100 }, (_, at) => `room-${at}`);
+  test('100 characters and 20 patterns are taken', async () => {
+    const rooms = Array.from({ length: 20 }, (_, at) => `room-${at}`);
     const { deviceCredential } = await makeCredential({ name: '𝒳'.repeat(100), rooms });
     expect(deviceCredential!.rooms).toStrictEqual(rooms);
   });
