@@ -5,6 +5,7 @@
  * be created before they have to be counted again. Only creations write it, which makes it a lower bound: what has
  * ended, expired or been revoked since the last count is found by the next one.
  */
+import pg from 'pg';
 import type { Tx } from '../db/pool.ts';
 import { assertBelowLimit, type LimitedTenant, type LimitName, limitOf } from './limits.ts';
 import type { TenantId } from './tenant.ts';
@@ -44,6 +45,11 @@ export async function takePlace(
     name,
     max - held,
   ]);
+}
+
+/** Whether a statement that takes a place without asking first found that none was left. */
+export function isLastPlaceTaken(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === 'tenant_places_free_check';
 }
 
 /** The statement after this one sees what every earlier holder of the lock has created. */

@@ -7,7 +7,8 @@
 import type { Device } from '../../access/devices/device-credential.ts';
 import { joinGrant } from '../../access/rights/join-grant.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
-import { inTransaction } from '../../base/db/transaction.ts';
+import type { Pool } from '../../base/db/pool.ts';
+import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { type LimitHolder, takePlace } from '../../base/tenants/places.sql.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
@@ -15,7 +16,7 @@ import { DEFAULT_POLICY, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts'
 import { countLiveRooms } from '../rooms/rooms.sql.ts';
 import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
 import { type EntryState, findEntryState } from './entry-state.sql.ts';
-import { openFirstRoom } from './open-first-room.sql.ts';
+import { openFirstRoom, openFirstRoomInPlace } from './open-first-room.sql.ts';
 import {
   refuseBanned,
   refuseInactive,
@@ -110,7 +111,12 @@ async function getRoom(
 }
 
 /** Returns the uid of the room, which another join may have opened meanwhile. */
-function openRoom({ db }: JoinDeps, holder: LimitHolder, name: string): Promise<string> {
+async function openRoom({ db }: JoinDeps, holder: LimitHolder, name: string): Promise<string> {
+  const uid = await repeatOnConflict(() => openFirstRoomInPlace(db, holder, name));
+  return uid ?? openRoomOrCount(db, holder, name);
+}
+
+function openRoomOrCount(db: Pool, holder: LimitHolder, name: string): Promise<string> {
   return inTransaction(db, async (tx) => {
     const opened = await openFirstRoom(tx, holder.id, name);
     if (opened === undefined) throw new Failure('room_ended');
