@@ -5,7 +5,7 @@ alter table tenants
   add column limits jsonb,
   add constraint tenants_limits check (
     jsonb_typeof(limits) = 'object' and limits <> '{}'
-    and not limits @? '$.* ? (@.type() != "number" || @ < 1 || @ > 1000000 || @.floor() != @)');
+    and not limits @? 'strict $.* ? (@.type() != "number" || @ < 1 || @ > 1000000 || @.floor() != @)');
 
 -- One row for each change of a limit by an operator. `null`: the limit that every tenant of the status has.
 create table tenant_limit_changes (

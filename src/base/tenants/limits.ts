@@ -5,6 +5,7 @@
  * of one tenant (`npm run admin -- tenants limits`). Documented in `docs/limits.md`.
  */
 import { Failure } from '../failure.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { TenantStatus } from './tenant.ts';
 
 interface TenantLimit {
@@ -34,12 +35,25 @@ export type LimitName = keyof typeof TENANT_LIMITS;
 /** What an operator changed for one tenant. */
 export type LimitOverrides = Readonly<Partial<Record<LimitName, number>>>;
 
+/** What an operator may set a limit to, at least and at most. */
+export const LIMIT_MIN = 1;
+export const LIMIT_MAX = 1_000_000;
+
+/** One limit that an operator changed; `null`: what every tenant of the status has. */
+export interface LimitChange {
+  readonly name: LimitName;
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
 /** What decides about the limits of one tenant. */
 export interface LimitedTenant {
   readonly status: TenantStatus;
   /** `null`: an operator changed nothing. */
   readonly limits: LimitOverrides | null;
 }
+
+export const LIMIT_NAMES = Object.keys(TENANT_LIMITS) as LimitName[];
 
 export function limitOf({ status, limits }: LimitedTenant, name: LimitName): number {
   return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
@@ -58,4 +72,10 @@ export function assertBelowLimit(
     message: `limit reached: at most ${max} ${unit}`,
     metadata: { limit: name, max: String(max) },
   });
+}
+
+/** Count a request that failed because of a limit. Such a failure names it in its metadata. */
+export function countLimitRefusal(metrics: Metrics, error: unknown): void {
+  const limit = error instanceof Failure ? error.metadata.limit : undefined;
+  if (limit !== undefined) metrics.limitRefusals.inc({ limit });
 }
