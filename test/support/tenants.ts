@@ -1,9 +1,11 @@
 /** Tenants and keys for tests, written straight into a database: no signup, no payment. */
 import { type KeyKind, type NewKey, newKey } from '../../src/access/keys/api-key.ts';
+import type { AuthenticatedCaller } from '../../src/access/keys/authenticate.ts';
 import { insertKey } from '../../src/access/keys/keys.sql.ts';
-import type { KeyCeiling } from '../../src/access/rights/key-ceiling.ts';
+import { DEFAULT_CEILING, type KeyCeiling } from '../../src/access/rights/key-ceiling.ts';
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
+import type { LimitOverrides } from '../../src/base/tenants/limits.ts';
 import {
   newTenantId,
   parseTenantId,
@@ -40,6 +42,30 @@ export async function makeKey(
   const key = newKey('svc');
   await insertKey(db, tenant, { ...key, name: kind, kind, ...(ceiling && { ceiling }) });
   return key;
+}
+
+/** A back end of an active tenant. */
+export function callerOf(
+  tenant: TenantId,
+  { limits = null, status = 'active' }: { limits?: LimitOverrides | null; status?: TenantStatus } = {},
+): AuthenticatedCaller {
+  return {
+    tenant,
+    tenantStatus: status,
+    tenantLimits: limits,
+    keyId: '0123456789abcdef',
+    kind: 'backend',
+    ceiling: DEFAULT_CEILING,
+  };
+}
+
+/** What an operator changes. */
+export async function setLimits(
+  db: Pool,
+  tenant: { readonly id: string },
+  limits: LimitOverrides,
+): Promise<void> {
+  await db.query('update tenants set limits = $2 where id = $1', [idOf(tenant), limits]);
 }
 
 /** The database id of a tenant's wire id. */

@@ -1,8 +1,10 @@
 /** Create a device credential. */
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
+import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import { type AuthenticatedCaller, limitHolderOf } from '../keys/authenticate.ts';
+import { countInUse } from '../keys/working-key.sql.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
@@ -18,19 +20,24 @@ export interface CreatedCredential {
 /**
  * Returns `undefined` if the credential would already be expired: each door names that field differently.
  *
- * Fails with `ceiling_exceeded` if a join would grant more than the caller's key may mint.
+ * Fails with `ceiling_exceeded` if a join would grant more than the caller's key may mint, and with
+ * `quota_exceeded`.
  */
 export async function createCredential(
   tx: Tx,
-  { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
+  caller: AuthenticatedCaller,
   grant: DeviceGrant,
 ): Promise<CreatedCredential | undefined> {
+  const { tenant, ceiling } = caller;
   refuseWiderGrant(ceiling, grant);
   if (grant.defaultRoom !== null && !mayJoinRoom(grant.rooms, grant.defaultRoom)) {
     throw invalidField('default_room', 'must be among rooms');
   }
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...grant, ...fresh });
-  if (credential) await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
-  return credential && { credential, plaintext: fresh.plaintext };
+  if (!credential) return undefined;
+  const count = (most: number) => countInUse(tx, 'device_credentials', tenant, most);
+  await takePlace(tx, limitHolderOf(caller), 'device_credentials', count);
+  await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
+  return { credential, plaintext: fresh.plaintext };
 }

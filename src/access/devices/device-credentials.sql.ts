@@ -47,10 +47,11 @@ export async function insertCredential(
   return rows[0];
 }
 
+/** Up to `limit` credentials after the one with id `after`, the oldest first. */
 export async function findCredentials(
   db: Db,
   tenant: TenantId,
-  { after, limit }: { readonly after?: string | undefined; readonly limit?: number },
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<DeviceCredential[]> {
   const { rows } = await db.query<DeviceCredential>(
     `select ${COLUMNS} from device_credentials

@@ -4,11 +4,24 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { DeviceCredential } from './device-credential.ts';
 import { findCredentials } from './device-credentials.sql.ts';
 
-/** Up to `limit` credentials after the credential `after`; without `page`, all of them. */
-export function listCredentials(
+export interface CredentialPage {
+  readonly credentials: readonly DeviceCredential[];
+  /** Id of the last credential, if there are more; `undefined`: there is no next page. */
+  readonly end: string | undefined;
+}
+
+/**
+ * `after` is the `end` of the previous page. Returns `undefined` if it is of none: each door names that field
+ * differently.
+ */
+export async function listCredentials(
   db: Db,
   tenant: TenantId,
-  page: { readonly after?: string | undefined; readonly limit?: number } = {},
-): Promise<DeviceCredential[]> {
-  return findCredentials(db, tenant, page);
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<CredentialPage | undefined> {
+  const found = await findCredentials(db, tenant, { after, limit: limit + 1 });
+  // Credentials are never deleted, so at least one comes after the end of a page.
+  if (after !== undefined && found.length === 0) return undefined;
+  const credentials = found.slice(0, limit);
+  return { credentials, end: found.length > limit ? credentials.at(-1)?.id : undefined };
 }

@@ -1,9 +1,10 @@
 /** Replace a device credential with a new one of the same grant. The old one works until its overlap ends. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
+import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { AuthenticatedCaller } from '../keys/authenticate.ts';
-import { assertOverlap } from '../keys/rotation-overlap.ts';
+import { type AuthenticatedCaller, limitHolderOf } from '../keys/authenticate.ts';
+import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
@@ -16,17 +17,22 @@ export interface RotatedCredential extends CreatedCredential {
 }
 
 /**
- * Like a key, a credential has one successor. An expired one has none, because it would be expired too.
+ * Like a key, a credential has one successor. An expired one has none, because it would be expired too. A
+ * tenant at its limit may still rotate.
  *
- * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`.
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`; with
+ * `quota_exceeded` if as many credentials as the limit are retiring.
  */
 export async function rotateCredential(
   tx: Tx,
-  { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
+  caller: AuthenticatedCaller,
   id: string,
   overlapSeconds: number,
 ): Promise<RotatedCredential> {
   assertOverlap(overlapSeconds);
+  const { tenant, ceiling } = caller;
+  // Serialize rotations of the tenant, because they count what is retiring.
+  await lockTenant(tx, tenant);
   const old = await lockCredential(tx, tenant, id);
   if (!old) throw notFound('device credential');
   refuseWiderGrant(ceiling, old);
@@ -36,6 +42,7 @@ export async function rotateCredential(
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
   if (!credential) throw new Failure('already_expired');
+  await refuseManyRetiring(tx, limitHolderOf(caller), 'device_credentials', overlapSeconds);
   const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
   await appendEvents(tx, tenant, [deviceCredentialRotated(credential, id, oldCredentialRetires)]);
   return { credential, plaintext: fresh.plaintext, oldCredentialRetires };

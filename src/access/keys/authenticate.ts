@@ -2,6 +2,7 @@
 
 import { Failure } from '../../base/failure.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
+import type { LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
@@ -21,6 +22,13 @@ export interface AuthenticatedCaller extends Caller {
   /** As an operator changed them; read them with `limitOf()`. */
   readonly tenantLimits: LimitOverrides | null;
   readonly ceiling: KeyCeiling;
+}
+
+/** The caller's tenant, whose limits apply to what the caller creates. */
+export function limitHolderOf(
+  caller: Pick<AuthenticatedCaller, 'tenant' | 'tenantStatus' | 'tenantLimits'>,
+): LimitHolder {
+  return { id: caller.tenant, status: caller.tenantStatus, limits: caller.tenantLimits };
 }
 
 /** Like `authenticateKey`, but also fails with `invalid_api_key` for a working key of the other kind. */

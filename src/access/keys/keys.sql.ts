@@ -57,11 +57,19 @@ export async function insertKey(
   return rows[0]!;
 }
 
-/** The oldest first. */
-export async function findKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
+/** Up to `limit` keys after the one with id `after`, the oldest first; without a limit, all. */
+export async function findKeys(
+  db: Db,
+  tenant: TenantId,
+  { after, limit }: { readonly after?: string | undefined; readonly limit?: number } = {},
+): Promise<ApiKey[]> {
   const { rows } = await db.query<ApiKey>(
-    `select ${COLUMNS} from api_keys where tenant_id = $1 order by created_at, id`,
-    [tenant],
+    `select ${COLUMNS} from api_keys
+      where tenant_id = $1
+        and ($2::text is null or (created_at, id) >
+             (select created_at, id from api_keys where tenant_id = $1 and id = $2))
+      order by created_at, id limit $3`,
+    [tenant, after, limit],
   );
   return rows;
 }

@@ -1,9 +1,28 @@
-/** All keys of a tenant, oldest first, including revoked ones. Never a secret. Source: specification 4.7. */
+/** Keys of a tenant, oldest first, including revoked ones. Never a secret. Source: specification 4.7. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ApiKey } from './api-key.ts';
 import { findKeys } from './keys.sql.ts';
 
-export function listKeys(db: Db, tenant: TenantId): Promise<ApiKey[]> {
-  return findKeys(db, tenant);
+/** More keys than most tenants ever create, and little enough to answer at once: about 100 KB. */
+export const KEYS_PAGE_SIZE = 500;
+
+export interface KeyPage {
+  readonly keys: readonly ApiKey[];
+  /** Id of the last key, if there are more; `undefined`: there is no next page. */
+  readonly end: string | undefined;
+}
+
+/** `after` is the `end` of the previous page. Returns `undefined` if it is of none. */
+export async function listKeys(
+  db: Db,
+  tenant: TenantId,
+  after: string | undefined,
+  size = KEYS_PAGE_SIZE,
+): Promise<KeyPage | undefined> {
+  const found = await findKeys(db, tenant, { after, limit: size + 1 });
+  // Keys are never deleted, so at least one comes after the end of a page.
+  if (after !== undefined && found.length === 0) return undefined;
+  const keys = found.slice(0, size);
+  return { keys, end: found.length > size ? keys.at(-1)?.id : undefined };
 }

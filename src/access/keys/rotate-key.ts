@@ -3,12 +3,12 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
-import type { KeyDeps } from './authenticate.ts';
+import { type AuthenticatedCaller, type KeyDeps, limitHolderOf } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
-import { type KeyChanger, lockKey } from './lock-key.ts';
-import { assertOverlap } from './rotation-overlap.ts';
+import { lockKey } from './lock-key.ts';
+import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
 import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
@@ -16,13 +16,15 @@ export interface RotatedKey extends CreatedKey {
 }
 
 /**
- * A key has one successor: a retiring or revoked key cannot be rotated again.
+ * A key has one successor: a retiring or revoked key cannot be rotated again. A tenant at its limit of keys
+ * may still rotate them.
  *
- * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`.
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`; with `quota_exceeded` if
+ * as many keys as the limit are retiring.
  */
 export async function rotateKey(
   deps: KeyDeps,
-  caller: KeyChanger,
+  caller: AuthenticatedCaller,
   keyId: string,
   overlapSeconds: number,
 ): Promise<RotatedKey> {
@@ -32,6 +34,7 @@ export async function rotateKey(
     const { key: old, ceiling } = await lockKey(tx, caller, keyId);
     if (old.revokedAt) throw new Failure('already_revoked');
     if (old.retiresAt) throw new Failure('already_rotated');
+    await refuseManyRetiring(tx, limitHolderOf(caller), 'api_keys', overlapSeconds);
 
     const fresh = newKey(deps.config.keyPrefix);
     const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });

@@ -14,6 +14,40 @@ export const LIFE_COLUMNS = `created_at as "createdAt",
 
 export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
 
+/**
+ * How many keys of a tenant are in use, up to `most`: neither revoked, nor replaced, nor expired. A rotation does
+ * not change this number.
+ */
+export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most: number): Promise<number> {
+  const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';
+  return countRows(
+    tx,
+    `${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`,
+    [tenant, most],
+  );
+}
+
+/** How many replaced keys of a tenant still work, up to `most`. */
+export async function countRetiring(
+  tx: Tx,
+  table: KeyTable,
+  tenant: TenantId,
+  most: number,
+): Promise<number> {
+  return countRows(tx, `${table} where tenant_id = $1 and revoked_at is null and retires_at > now()`, [
+    tenant,
+    most,
+  ]);
+}
+
+async function countRows(tx: Tx, from: string, values: [TenantId, number]): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*)::integer as count from (select from ${from} limit $2) counted`,
+    values,
+  );
+  return rows[0]!.count;
+}
+
 export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {
   await tx.query(`update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`, [
     tenant,

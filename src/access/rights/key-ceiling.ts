@@ -20,6 +20,9 @@ export interface KeyCeiling {
 
 export const RANK_MAX = 99;
 
+/** Names and patterns of rooms. */
+export const CEILING_ROOMS_MAX = 100;
+
 /** The default, until an operator changes it. */
 export const DEFAULT_CEILING: KeyCeiling = {
   capabilities: null,

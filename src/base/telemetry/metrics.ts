@@ -46,6 +46,12 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.registry],
   });
+  readonly limitRefusals = new Counter({
+    name: 'boxoffice_limit_refusals_total',
+    help: 'Requests refused because the tenant was at a limit, by the name of the limit.',
+    labelNames: ['limit'],
+    registers: [this.registry],
+  });
   readonly joins = new Counter({
     name: 'boxoffice_joins_total',
     help: 'Joins by outcome: joined, or the reason for the failure.',

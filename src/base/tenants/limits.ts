@@ -5,6 +5,7 @@
  * of one tenant (`npm run admin -- tenants limits`). Documented in `docs/limits.md`.
  */
 import { Failure } from '../failure.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { TenantStatus } from './tenant.ts';
 
 interface TenantLimit {
@@ -24,15 +25,26 @@ export const TENANT_LIMITS = {
   api_keys: { pending: 10, active: 100, unit: 'live API keys' },
   device_credentials: { pending: 100, active: 1_000, unit: 'live device credentials' },
   rooms: { pending: 1_000, active: 10_000, unit: 'live rooms' },
-  room_watchdogs: { pending: 2, active: 20, unit: 'watchdogs of one room' },
-  watchdogs: { pending: 1_000, active: 10_000, unit: 'watchdogs' },
-  bans: { pending: 1_000, active: 10_000, unit: 'bans' },
+  room_watchdogs: { pending: 2, active: 20, unit: 'waiting watchdogs of one room' },
+  watchdogs: { pending: 1_000, active: 10_000, unit: 'waiting watchdogs' },
+  bans: { pending: 1_000, active: 10_000, unit: 'active bans' },
 } as const satisfies Record<string, TenantLimit>;
 
 export type LimitName = keyof typeof TENANT_LIMITS;
 
 /** What an operator changed for one tenant. */
 export type LimitOverrides = Readonly<Partial<Record<LimitName, number>>>;
+
+/** What an operator may set a limit to, at least and at most. */
+export const LIMIT_MIN = 1;
+export const LIMIT_MAX = 1_000_000;
+
+/** One limit that an operator changed; `null`: what every tenant of the status has. */
+export interface LimitChange {
+  readonly name: LimitName;
+  readonly from: number | null;
+  readonly to: number | null;
+}
 
 /** What decides about the limits of one tenant. */
 export interface LimitedTenant {
@@ -41,16 +53,29 @@ export interface LimitedTenant {
   readonly limits: LimitOverrides | null;
 }
 
+export const LIMIT_NAMES = Object.keys(TENANT_LIMITS) as LimitName[];
+
 export function limitOf({ status, limits }: LimitedTenant, name: LimitName): number {
   return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
 }
 
-/** Fails with `quota_exceeded` if the tenant already holds as many as it may. */
-export function assertBelowLimit(tenant: LimitedTenant, name: LimitName, held: number): void {
+/** Fails with `quota_exceeded` if the tenant already holds as many as it may. `unit` is what `held` counts. */
+export function assertBelowLimit(
+  tenant: LimitedTenant,
+  name: LimitName,
+  held: number,
+  unit: string = TENANT_LIMITS[name].unit,
+): void {
   const max = limitOf(tenant, name);
   if (held < max) return;
   throw new Failure('quota_exceeded', {
-    message: `limit reached: at most ${max} ${TENANT_LIMITS[name].unit}`,
+    message: `limit reached: at most ${max} ${unit}`,
     metadata: { limit: name, max: String(max) },
   });
+}
+
+/** Count a request that failed because of a limit. Such a failure names it in its metadata. */
+export function countLimitRefusal(metrics: Metrics, error: unknown): void {
+  const limit = error instanceof Failure ? error.metadata.limit : undefined;
+  if (limit !== undefined) metrics.limitRefusals.inc({ limit });
 }

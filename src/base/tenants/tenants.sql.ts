@@ -1,5 +1,6 @@
-/** SQL of `tenants` and `tenant_status_changes`. */
+/** SQL of `tenants`, `tenant_status_changes` and `tenant_limit_changes`. */
 import type { Db, Tx } from '../db/pool.ts';
+import type { LimitChange, LimitOverrides } from './limits.ts';
 import type { Tenant, TenantId, TenantStatus } from './tenant.ts';
 
 const COLUMNS = `id, name, email, status, exempt, created_at as "createdAt"`;
@@ -41,6 +42,42 @@ export async function updateStatus(
      select id, $2, $3, $4 from changed`,
     [tenant.id, tenant.status, status, reason],
   );
+}
+
+export async function findLimits(db: Db, id: TenantId): Promise<LimitOverrides | null | undefined> {
+  const { rows } = await db.query<{ limits: LimitOverrides | null }>(
+    'select limits from tenants where id = $1',
+    [id],
+  );
+  return rows[0]?.limits;
+}
+
+/** Store the limits of a locked tenant, and one row for each that changed. */
+export async function updateLimits(
+  tx: Tx,
+  id: TenantId,
+  { limits, changes, reason }: NewLimits,
+): Promise<void> {
+  await tx.query(
+    `with changed as (update tenants set limits = $2 where id = $1 returning id)
+     insert into tenant_limit_changes (tenant_id, limit_name, old_value, new_value, reason)
+     select id, name, old_value, new_value, $6
+       from changed, unnest($3::text[], $4::integer[], $5::integer[]) as u (name, old_value, new_value)`,
+    [
+      id,
+      Object.keys(limits).length === 0 ? null : limits,
+      changes.map(({ name }) => name),
+      changes.map(({ from }) => from),
+      changes.map(({ to }) => to),
+      reason,
+    ],
+  );
+}
+
+interface NewLimits {
+  readonly limits: LimitOverrides;
+  readonly changes: readonly LimitChange[];
+  readonly reason: string | undefined;
 }
 
 export async function updateExempt(tx: Tx, id: TenantId, exempt: boolean): Promise<void> {

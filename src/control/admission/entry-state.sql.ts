@@ -1,5 +1,6 @@
 /** SQL that reads what decides whether a user may enter a room. */
 import type { Db } from '../../base/db/pool.ts';
+import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { bansOf } from '../moderation/bans.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
@@ -17,6 +18,8 @@ const IS_BANNED = bansOf({
 export interface EntryState {
   readonly status: TenantStatus;
   readonly exempt: boolean;
+  /** As an operator changed them. */
+  readonly limits: LimitOverrides | null;
   readonly balance: bigint;
   /** Of the tenant, for the token. */
   readonly rangeSalt: string;
@@ -50,7 +53,7 @@ export interface Entrant {
 export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
   const { rows } = await db.query<EntryState>({
     name: 'find-entry-state',
-    text: `select t.status, t.exempt, a.balance, t.range_salt as "rangeSalt", r.uid as "roomUid", r.state as "roomState", r.policy,
+    text: `select t.status, t.exempt, t.limits, a.balance, t.range_salt as "rangeSalt", r.uid as "roomUid", r.state as "roomState", r.policy,
                   coalesce((select p.left_at is null and p.expires_at > now() from participants p
                              where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
                     as "isPresent",

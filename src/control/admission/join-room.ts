@@ -7,12 +7,16 @@
 import type { Device } from '../../access/devices/device-credential.ts';
 import { joinGrant } from '../../access/rights/join-grant.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
+import type { Pool } from '../../base/db/pool.ts';
+import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import { type LimitHolder, takePlace } from '../../base/tenants/places.sql.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { DEFAULT_POLICY, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
+import { countLiveRooms } from '../rooms/rooms.sql.ts';
 import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
 import { type EntryState, findEntryState } from './entry-state.sql.ts';
-import { openFirstRoom } from './open-first-room.sql.ts';
+import { openFirstRoom, openFirstRoomInPlace } from './open-first-room.sql.ts';
 import {
   refuseBanned,
   refuseHigherName,
@@ -44,8 +48,8 @@ export interface Joined extends Admitted {
 
 /**
  * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
- * `not_found`, `room_ended`, `age_verification_required`, `room_locked`, `username_taken`, `room_full`, and,
- * for a name that looks like that of a present user, `username_confusable`.
+ * `not_found`, `quota_exceeded`, `room_ended`, `age_verification_required`, `room_locked`, `username_taken`,
+ * `room_full`, and, for a name that looks like that of a present user, `username_confusable`.
  */
 export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequest): Promise<Joined> {
   const { tenant } = device;
@@ -104,10 +108,23 @@ async function getRoom(
 ): Promise<{ roomUid: string; policy: RoomPolicy }> {
   if (state.roomUid === null) {
     if (!deps.config.joinCreatesRooms) throw new Failure('not_found');
-    const opened = await openFirstRoom(deps.db, tenant, name);
-    if (opened === undefined) throw new Failure('room_ended');
-    return { roomUid: opened, policy: DEFAULT_POLICY };
+    return { roomUid: await openRoom(deps, { ...state, id: tenant }, name), policy: DEFAULT_POLICY };
   }
   if (state.roomState !== 'LIVE') throw new Failure('room_ended');
   return { roomUid: state.roomUid, policy: state.policy! };
+}
+
+/** Returns the uid of the room, which another join may have opened meanwhile. */
+async function openRoom({ db }: JoinDeps, holder: LimitHolder, name: string): Promise<string> {
+  const uid = await repeatOnConflict(() => openFirstRoomInPlace(db, holder, name));
+  return uid ?? openRoomOrCount(db, holder, name);
+}
+
+function openRoomOrCount(db: Pool, holder: LimitHolder, name: string): Promise<string> {
+  return inTransaction(db, async (tx) => {
+    const opened = await openFirstRoom(tx, holder.id, name);
+    if (opened === undefined) throw new Failure('room_ended');
+    if (opened.isNew) await takePlace(tx, holder, 'rooms', (most) => countLiveRooms(tx, holder.id, most));
+    return opened.uid;
+  });
 }

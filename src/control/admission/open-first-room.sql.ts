@@ -1,30 +1,73 @@
 /** SQL that opens a room for the first join of its name. */
 import type { Db } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
+import { limitOf } from '../../base/tenants/limits.ts';
+import { isLastPlaceTaken, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../rooms/room.ts';
 import { ROOM } from '../rooms/rooms.sql.ts';
 
+const APPENDED = `appended as (
+       insert into unnumbered_events (tenant_id, type, room_uid, subject)
+       select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from r
+     )`;
+
 /**
- * Open the first room of this name. Returns its uid, or that of the live room that another call has opened
- * meanwhile; `undefined` if that room has already ended.
+ * Open the first room of this name and take its place under the limit, in one statement. Returns its uid;
+ * `undefined` if another call has opened a room of this name, or if the places must be counted first.
+ *
+ * The row of places is locked after the room, as by `takePlace()`, and only until the statement commits.
  */
-export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<string | undefined> {
+export async function openFirstRoomInPlace(
+  db: Db,
+  holder: LimitHolder,
+  name: string,
+): Promise<string | undefined> {
+  try {
+    const { rows } = await db.query<{ uid: string }>({
+      name: 'open-first-room-in-place',
+      text: `with r as (
+               insert into rooms (tenant_id, uid, name, incarnation, policy)
+               select $1, $2, $3, 1, $4
+                 from tenant_places where tenant_id = $1 and limit_name = 'rooms' and max = $5 and free > 0
+               on conflict do nothing returning *
+             ), place as (
+               update tenant_places p set free = case when p.max = $5 then p.free - 1 else -1 end
+                 from r where p.tenant_id = $1 and p.limit_name = 'rooms'
+             ), ${APPENDED}
+             select uid from r`,
+      values: [holder.id, newId('rm'), name, DEFAULT_POLICY, limitOf(holder, 'rooms')],
+    });
+    return rows[0]?.uid;
+  } catch (error) {
+    if (isLastPlaceTaken(error)) return undefined;
+    throw error;
+  }
+}
+
+export interface OpenedRoom {
+  readonly uid: string;
+  /** False: another call has opened the room meanwhile. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Open the first room of this name, which takes no place under the limit. `undefined` if another call has opened
+ * it meanwhile, and it has ended.
+ */
+export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<OpenedRoom | undefined> {
   const opened = await db.query<{ uid: string }>(
     `with r as (
        insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
        on conflict do nothing returning *
-     ), appended as (
-       insert into unnumbered_events (tenant_id, type, room_uid, subject)
-       select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from r
-     )
+     ), ${APPENDED}
      select uid from r`,
     [tenant, newId('rm'), name, DEFAULT_POLICY],
   );
-  if (opened.rows[0]) return opened.rows[0].uid;
+  if (opened.rows[0]) return { uid: opened.rows[0].uid, isNew: true };
   const { rows } = await db.query<{ uid: string }>(
     `select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE'`,
     [tenant, name],
   );
-  return rows[0]?.uid;
+  return rows[0] && { uid: rows[0].uid, isNew: false };
 }

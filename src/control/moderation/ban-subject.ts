@@ -5,17 +5,17 @@
  * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
 
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { takePlace } from '../../base/tenants/places.sql.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
-import { countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
+import { countActiveBans, countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
 import type { ModerationEvent, Subject } from './moderation-event.ts';
 import { recordModeration } from './record-moderation.ts';
@@ -37,8 +37,8 @@ export interface Banned {
 }
 
 /**
- * Fails with `not_found`, `capability_required`, `insufficient_standing`, `room_ended` and
- * `too_many_bans`.
+ * Fails with `not_found`, `capability_required`, `insufficient_standing`, `room_ended`,
+ * `too_many_bans` and `quota_exceeded`.
  */
 export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: BanRequest): Promise<Banned> {
   const { tenant } = caller;
@@ -52,7 +52,7 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
   if (room) refuseEnded(room);
 
   const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
-  const { ban, isChanged } = await setBan(tx, tenant, { ...wanted, rank: standing.rank });
+  const { ban, isChanged } = await setBan(tx, caller, { ...wanted, rank: standing.rank });
   const outcome = await expelBanned(tx, tenant, users, subject);
   if (!isChanged) {
     if (outcome.length > 0) await appendEvents(tx, tenant, outcome);
@@ -66,9 +66,10 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
 /** `isChanged`: the ban is new, or stronger than before. */
 async function setBan(
   tx: Tx,
-  tenant: TenantId,
+  caller: AuthenticatedCaller,
   wanted: NewBan,
 ): Promise<{ readonly ban: Ban; readonly isChanged: boolean }> {
+  const { tenant } = caller;
   const isOfAddresses = wanted.subject.kind === 'cidr';
   // Serialized; otherwise two concurrent bans could both count as the last one allowed.
   if (isOfAddresses) await lockTenant(tx, tenant);
@@ -79,5 +80,6 @@ async function setBan(
   }
   if (isOfAddresses && (await countAddressBans(tx, tenant)) > ADDRESS_BANS_MAX)
     throw new Failure('too_many_bans');
+  await takePlace(tx, limitHolderOf(caller), 'bans', (most) => countActiveBans(tx, tenant, most));
   return { ban, isChanged: true };
 }

@@ -160,6 +160,20 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
   await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
 }
 
+/** How many bans are active, up to `most`. Each room is looked up by its key, whatever the planner knows of both. */
+export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*)::integer as count
+       from (select from bans b
+              where b.tenant_id = $1 and b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
+                and (b.room_uid is null
+                     or (select state from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid) = 'LIVE')
+              limit $2) active`,
+    [tenant, most],
+  );
+  return rows[0]!.count;
+}
+
 /** How many address ranges are banned, in all rooms. */
 export async function countAddressBans(db: Db, tenant: TenantId): Promise<number> {
   const { rows } = await db.query<{ count: number }>(

@@ -124,6 +124,16 @@ export async function insertRoom(
   return rows[0];
 }
 
+/** How many rooms are live, up to `most`. */
+export async function countLiveRooms(tx: Tx, tenant: TenantId, most: number): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*)::integer as count
+       from (select from rooms where tenant_id = $1 and state = 'LIVE' limit $2) live`,
+    [tenant, most],
+  );
+  return rows[0]!.count;
+}
+
 export async function updatePolicy(tx: Tx, tenant: TenantId, uid: string, policy: RoomPolicy): Promise<Room> {
   const { rows } = await tx.query<Room>(
     `update rooms r set policy = $3 where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,

@@ -1,26 +1,36 @@
 /** Arm a watchdog on a live room. */
+import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
+import { takePlace } from '../../base/tenants/places.sql.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import type { Watchdog, WatchdogRule } from './watchdog.ts';
-import { insertWatchdog } from './watchdogs.sql.ts';
+import { countWaiting, insertWatchdog } from './watchdogs.sql.ts';
 
 /**
- * `rule` must have passed `refuseImpossible()`. Fails with `not_found`, `capability_required`, `room_ended`
- * and, while the room has a waiting watchdog with this condition, `watchdog_exists`.
+ * `rule` must have passed `refuseImpossible()`. Fails with `not_found`, `capability_required`, `room_ended`,
+ * with `watchdog_exists` while the room has a waiting watchdog with this condition, and with `quota_exceeded`.
  */
 export async function createWatchdog(
   tx: Tx,
-  tenant: TenantId,
+  caller: AuthenticatedCaller,
   { room: name, rule, actor }: { room: string; rule: WatchdogRule; actor: ActorName | undefined },
 ): Promise<Watchdog> {
+  const { tenant } = caller;
   const room = await getLockedRoom(tx, tenant, name);
   await authorizeActor(tx, tenant, room, actor, 'watchdog.manage');
   refuseEnded(room);
   const watchdog = await insertWatchdog(tx, tenant, room.uid, rule);
   if (!watchdog) throw new Failure('watchdog_exists');
+
+  const holder = limitHolderOf(caller);
+  // The lock of the room serializes this count.
+  const most = limitOf(holder, 'room_watchdogs') + 1;
+  const held = await countWaiting(tx, tenant, { roomUid: room.uid, most });
+  assertBelowLimit(holder, 'room_watchdogs', held - 1);
+  await takePlace(tx, holder, 'watchdogs', (most) => countWaiting(tx, tenant, { most }));
   return watchdog;
 }

@@ -52,6 +52,26 @@ export async function insertWatchdog(
   return rowCount === 1 ? findWatchdog(tx, tenant, id) : undefined;
 }
 
+/**
+ * How many watchdogs wait, of one room or of all, up to `most`. Each room is looked up by its key: without
+ * statistics, the planner may join thousands of watchdogs and rooms by comparing each with each.
+ */
+export async function countWaiting(
+  tx: Tx,
+  tenant: TenantId,
+  { roomUid, most }: { readonly roomUid?: string; readonly most: number },
+): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*)::integer as count
+       from (select from watchdogs w
+              where w.tenant_id = $1 and w.state in ('armed', 'warned') and ($2::text is null or w.room_uid = $2)
+                and (select state from rooms r where r.tenant_id = w.tenant_id and r.uid = w.room_uid) = 'LIVE'
+              limit $3) waiting`,
+    [tenant, roomUid, most],
+  );
+  return rows[0]!.count;
+}
+
 export async function findWatchdog(db: Db, tenant: TenantId, id: string): Promise<Watchdog | undefined> {
   const { rows } = await db.query<Watchdog>(
     `select ${WATCHDOG} from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2`,

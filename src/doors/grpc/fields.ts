@@ -10,6 +10,7 @@ import { isThumbprint } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
+import { readPageToken } from '../../base/lib/page-token.ts';
 import type { ActorName } from '../../control/rooms/participant.ts';
 import { ROLES, type Role } from '../../money/pricing/role.ts';
 
@@ -200,24 +201,15 @@ export function parsePageSize(size: number): number {
   return size || PAGE_SIZE_DEFAULT;
 }
 
-/** The last item of the previous page, as `renderToken()` encoded it; `undefined`: the first page. */
+/** The last item of the previous page, as `renderPageToken()` encoded it; `undefined`: the first page. */
 export function parseToken(text: string, field = 'page_token'): readonly string[] | undefined {
   if (text === '') return undefined;
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const isList =
-      Array.isArray(parts) && parts.every((part) => typeof part === 'string' && !part.includes('\0'));
-    if (isList && parts.length > 0 && renderToken(parts) === text) return parts;
-  } catch {
-    // A token that is not JSON is invalid.
-  }
-  throw invalidField(field, 'must be one that an answer gave');
+  const parts = readPageToken(text);
+  if (!parts) throw invalidField(field, 'must be one that an answer gave');
+  return parts;
 }
 
-/** Opaque to callers. */
-export function renderToken(parts: readonly string[]): string {
-  return Buffer.from(JSON.stringify(parts)).toString('base64url');
-}
+export { renderPageToken as renderToken } from '../../base/lib/page-token.ts';
 
 interface Changeable<Path extends string> {
   /** The request field that the paths are relative to. */

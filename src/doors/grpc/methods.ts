@@ -33,6 +33,7 @@ import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
 import { once } from '../../base/idempotency/once.ts';
 import type { AddressRange } from '../../base/lib/address.ts';
 import { newId } from '../../base/lib/ids.ts';
+import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { clientAddress } from './client-address.ts';
@@ -240,6 +241,7 @@ async function serve(
     await work({ deps: door.deps, caller, tenant: caller.tenant, requestId, signal }, request);
   } catch (error) {
     failed = statusOf(error, requestId, incoming.request);
+    countLimitRefusal(door.deps.metrics, error);
     const isOutage =
       failed.code === status.UNAVAILABLE && !(error instanceof Failure) && !door.stopping.aborted;
     if (failed.code === status.INTERNAL || isOutage) {

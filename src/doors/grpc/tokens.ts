@@ -14,7 +14,7 @@ import { isKeyId, KEY_NAME_LENGTH_MAX } from '../../access/keys/api-key.ts';
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
 import { RANK_MAX } from '../../access/rights/key-ceiling.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
-import { invalidField } from '../../base/failure.ts';
+import { type Failure, invalidField } from '../../base/failure.ts';
 import { type MintRequest, mintClientToken } from '../../control/admission/mint-client-token.ts';
 import {
   parseCapabilities,
@@ -68,11 +68,11 @@ export const tokenMethods = {
   listDeviceCredentials: query(method.listDeviceCredentials, async ({ deps, tenant }, request) => {
     const size = parsePageSize(request.pageSize);
     const after = parseLastCredential(request.pageToken);
-    const credentials = await listCredentials(deps.db, tenant, { after, limit: size + 1 });
-    const page = credentials.slice(0, size);
+    const page = await listCredentials(deps.db, tenant, { after, limit: size });
+    if (!page) throw noSuchPage();
     return {
-      deviceCredentials: page.map(renderDeviceCredential),
-      nextPageToken: credentials.length > size ? renderToken([page.at(-1)!.id]) : '',
+      deviceCredentials: page.credentials.map(renderDeviceCredential),
+      nextPageToken: page.end === undefined ? '' : renderToken([page.end]),
     };
   }),
   rotateDeviceCredential: command(
@@ -148,8 +148,10 @@ function parseCredentialId(id: string): string {
 /** The last credential of the previous page. */
 function parseLastCredential(token: string): string | undefined {
   const parts = parseToken(token);
-  if (parts && (parts.length !== 1 || !isKeyId(parts[0]!))) {
-    throw invalidField('page_token', 'must be one that an answer gave');
-  }
+  if (parts && (parts.length !== 1 || !isKeyId(parts[0]!))) throw noSuchPage();
   return parts?.[0];
+}
+
+function noSuchPage(): Failure {
+  return invalidField('page_token', 'must be one that an answer gave');
 }

@@ -46,8 +46,8 @@ export const watchdogMethods = {
         actor: parseActor(actor),
       };
     },
-    async (tx, { tenant }, wanted) => ({
-      watchdog: renderWatchdog(await createWatchdog(tx, tenant, wanted)),
+    async (tx, { caller }, wanted) => ({
+      watchdog: renderWatchdog(await createWatchdog(tx, caller, wanted)),
     }),
   ),
   getWatchdog: query(method.getWatchdog, async ({ deps, tenant }, { id, actor }) => {

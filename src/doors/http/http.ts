@@ -19,6 +19,7 @@ import Fastify, {
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { parseStrictJson } from '../../base/lib/strict-json.ts';
+import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 
@@ -256,6 +257,10 @@ function observe(app: Http, deps: Deps): void {
     const { cacheControl } = request.routeOptions.config;
     if (cacheControl && reply.statusCode === 200) reply.header('cache-control', cacheControl);
     done(null, payload);
+  });
+  app.addHook('onError', (_request, _reply, error, done) => {
+    countLimitRefusal(deps.metrics, error);
+    done();
   });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';

@@ -13,6 +13,7 @@ import { invalidRequest } from '../../base/failure.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import {
   answers,
   body,
@@ -27,6 +28,9 @@ import {
 
 const security = [{ backend_key: [] }];
 const tags = ['Device credentials'];
+
+/** Each credential may list twenty patterns of rooms, which makes 150 KB; older ones list up to a hundred. */
+const PAGE_SIZE = 50;
 
 export function deviceCredentialRoutes(app: Http, deps: Deps): void {
   list(app, deps);
@@ -43,9 +47,12 @@ function list(app: Http, deps: Deps): void {
       schema: {
         tags,
         summary: 'All device credentials, revoked and expired ones too',
+        description: `The oldest first, ${PAGE_SIZE} at once.`,
         security,
+        querystring: CursorSchema,
         response: answers(
-          { 200: Type.Object({ device_credentials: Type.Array(DeviceCredentialSchema) }) },
+          { 200: Type.Object({ device_credentials: Type.Array(DeviceCredentialSchema), ...nextCursor }) },
+          400,
           401,
           403,
         ),
@@ -54,8 +61,13 @@ function list(app: Http, deps: Deps): void {
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      const credentials = await listCredentials(deps.db, caller.tenant);
-      return { device_credentials: credentials.map(renderDeviceCredential) };
+      const after = parseCursor(request.query.cursor);
+      const page = await listCredentials(deps.db, caller.tenant, { after, limit: PAGE_SIZE });
+      if (!page) throw noSuchPage();
+      return {
+        device_credentials: page.credentials.map(renderDeviceCredential),
+        ...renderCursor(page.end),
+      };
     },
   );
 }
@@ -96,6 +108,7 @@ function create(app: Http, deps: Deps): void {
           400,
           401,
           403,
+          409,
         ),
       },
     },

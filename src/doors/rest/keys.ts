@@ -2,13 +2,14 @@
 import Type from 'typebox';
 import { KEY_KINDS } from '../../access/keys/api-key.ts';
 import { createKey } from '../../access/keys/create-key.ts';
-import { listKeys } from '../../access/keys/list-keys.ts';
+import { KEYS_PAGE_SIZE, listKeys } from '../../access/keys/list-keys.ts';
 import { revokeKey } from '../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../access/keys/rotate-key.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import {
   ApiKeySchema,
   answers,
@@ -39,14 +40,23 @@ function list(app: Http, deps: Deps): void {
       schema: {
         tags,
         summary: 'All keys, revoked ones too',
+        description: `The oldest first, ${KEYS_PAGE_SIZE} at once.`,
         security,
-        response: answers({ 200: Type.Object({ keys: Type.Array(ApiKeySchema) }) }, 401, 403),
+        querystring: CursorSchema,
+        response: answers(
+          { 200: Type.Object({ keys: Type.Array(ApiKeySchema), ...nextCursor }) },
+          400,
+          401,
+          403,
+        ),
       },
     },
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      return { keys: (await listKeys(deps.db, caller.tenant)).map(renderApiKey) };
+      const page = await listKeys(deps.db, caller.tenant, parseCursor(request.query.cursor));
+      if (!page) throw noSuchPage();
+      return { keys: page.keys.map(renderApiKey), ...renderCursor(page.end) };
     },
   );
 }
@@ -69,6 +79,7 @@ function create(app: Http, deps: Deps): void {
           400,
           401,
           403,
+          409,
         ),
       },
     },

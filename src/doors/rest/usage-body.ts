@@ -9,7 +9,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
-import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX } from '../../money/usage/usage-record.ts';
+import { RECORD_ID_MAX, RECORD_TEXT_MAX, RECORDS_MAX, SECONDS_MAX } from '../../money/usage/usage-record.ts';
 import { ID, PARTICIPANT, ROOM, UsageRecords } from '../../money/usage/usage-records.ts';
 
 /** The records of a plain body; `undefined` for any other body, valid or not. */
@@ -117,7 +117,9 @@ class PlainUsage {
     if (member === ID || member === ROOM || member === PARTICIPANT) {
       const end = this.#readText();
       const length = end - this.#start;
-      if (member === ID && (length === 0 || length > RECORD_ID_MAX)) throw NOT_PLAIN;
+      // In bytes: a text with more bytes than characters may be valid, which the schema decides.
+      const isValid = member === ID ? length > 0 && length <= RECORD_ID_MAX : length <= RECORD_TEXT_MAX;
+      if (!isValid) throw NOT_PLAIN;
       records.setText(row, member, this.#start, end);
     } else if (member === TENANT) this.#readWord(this.#tenant);
     else if (member === ROLE) records.roles[row] = this.#readWord(ROLE_WORDS);

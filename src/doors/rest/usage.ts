@@ -5,7 +5,13 @@ import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { chargeUsage } from '../../money/usage/charge-usage.ts';
-import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX, type UsageRecord } from '../../money/usage/usage-record.ts';
+import {
+  RECORD_ID_MAX,
+  RECORD_TEXT_MAX,
+  RECORDS_MAX,
+  SECONDS_MAX,
+  type UsageRecord,
+} from '../../money/usage/usage-record.ts';
 import { UsageRecords } from '../../money/usage/usage-records.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
@@ -20,8 +26,8 @@ const RecordSchema = body({
     description: 'The same for the same participant and interval, on every retry; never used for another',
   }),
   tenant: Type.Optional(Type.String({ description: 'If given, the tenant of the key' })),
-  room: Type.Optional(Type.String()),
-  participant: Type.Optional(Type.String()),
+  room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX })),
+  participant: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX })),
   role: words(ROLES),
   tier: words(TIERS),
   seconds: Type.Integer({ minimum: 0, maximum: SECONDS_MAX }),

@@ -5,6 +5,7 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
+import { RECORD_TEXT_MAX } from '../usage/usage-record.ts';
 import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
@@ -182,6 +183,11 @@ export async function appendPostings(
   return after;
 }
 
+/** A room or participant as an entry shows it. `left()` reads no more of a long text than it needs. */
+const shortened = (column: string) =>
+  `case when char_length(left(${column}, ${RECORD_TEXT_MAX + 1})) > ${RECORD_TEXT_MAX}
+        then left(${column}, ${RECORD_TEXT_MAX - 1}) || '…' else ${column} end`;
+
 /**
  * The newest entries, newest first.
  *
@@ -200,8 +206,8 @@ export async function listRecentEntries(db: Db, tenant: TenantId): Promise<Ledge
            select p.kind, p.at,
                   coalesce(-r.amount, p.amount) as amount,
                   coalesce(r.capped, false) as capped,
-                  case when p.kind = 'usage' then r.room else p.reference end as reference,
-                  case when p.kind = 'usage' then r.participant else p.detail end as detail
+                  case when p.kind = 'usage' then ${shortened('r.room')} else p.reference end as reference,
+                  case when p.kind = 'usage' then ${shortened('r.participant')} else p.detail end as detail
              from newest p
              left join lateral (select * from usage_records
                                  where tenant_id = $1 and id = any(p.newest_ids) offset 0) as r on true

@@ -46,7 +46,7 @@ export function parseDollars(text: string): bigint {
   return sign ? -micros : micros;
 }
 
-function parseReason(text: string): string {
+export function parseReason(text: string): string {
   const reason = text.trim();
   if (reason === '' || [...reason].length > REASON_MAX) {
     throw new InvalidArgumentError(`It must be 1 to ${REASON_MAX} characters.`);

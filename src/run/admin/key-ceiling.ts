@@ -1,10 +1,14 @@
 /** `admin key-ceiling`: the maximum that tokens minted with an API key may carry. */
 import { Argument, type Command, InvalidArgumentError } from 'commander';
-import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
 import { isKeyId } from '../../access/keys/api-key.ts';
 import { changeCeiling } from '../../access/keys/change-ceiling.ts';
 import { CAPABILITIES } from '../../access/rights/capabilities.ts';
-import { DEFAULT_CEILING, type KeyCeiling, RANK_MAX } from '../../access/rights/key-ceiling.ts';
+import {
+  CEILING_ROOMS_MAX,
+  DEFAULT_CEILING,
+  type KeyCeiling,
+  RANK_MAX,
+} from '../../access/rights/key-ceiling.ts';
 import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { ROLES } from '../../money/pricing/role.ts';
@@ -116,8 +120,8 @@ function parseRooms(text: string): string[] {
   const list = parseList(text);
   const wrong = list.find((pattern) => !new RegExp(ROOM_PATTERN_PATTERN).test(pattern));
   if (wrong !== undefined) throw new InvalidArgumentError(`'${wrong}' is no name or pattern of rooms.`);
-  if (list.length > ROOM_PATTERNS_MAX) {
-    throw new InvalidArgumentError(`It must be ${ROOM_PATTERNS_MAX} names and patterns at most.`);
+  if (list.length > CEILING_ROOMS_MAX) {
+    throw new InvalidArgumentError(`It must be ${CEILING_ROOMS_MAX} names and patterns at most.`);
   }
   return list;
 }

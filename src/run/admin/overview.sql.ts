@@ -1,5 +1,6 @@
 /** SQL for what operators look at. Read-only. */
 import type { Db } from '../../base/db/pool.ts';
+import type { LimitChange } from '../../base/tenants/limits.ts';
 import type { Tenant, TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 
 export interface TenantLine extends Tenant {
@@ -52,6 +53,19 @@ export async function listStatusChanges(db: Db, tenant: TenantId): Promise<Statu
   const { rows } = await db.query<StatusChange>(
     `select at, old_status as "from", new_status as "to", reason
        from tenant_status_changes where tenant_id = $1 order by at`,
+    [tenant],
+  );
+  return rows;
+}
+
+/** The oldest first. */
+export async function listLimitChanges(
+  db: Db,
+  tenant: TenantId,
+): Promise<(LimitChange & { readonly at: Date; readonly reason: string | null })[]> {
+  const { rows } = await db.query<LimitChange & { at: Date; reason: string | null }>(
+    `select at, limit_name as name, old_value as "from", new_value as "to", reason
+       from tenant_limit_changes where tenant_id = $1 order by at, limit_name`,
     [tenant],
   );
   return rows;

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { ApiKey } from '../../access/keys/api-key.ts';
 import { findKeys } from '../../access/keys/keys.sql.ts';
 import { Failure } from '../../base/failure.ts';
+import type { LimitedTenant } from '../../base/tenants/limits.ts';
 import {
   admits,
   renderTenantId,
@@ -11,7 +12,7 @@ import {
   type TenantId,
   type TenantStatus,
 } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { findLimits, findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
@@ -23,11 +24,13 @@ import { printFields, printJson, printLine, printTable } from './output.ts';
 import {
   type AccountOverview,
   findAccountOverview,
+  listLimitChanges,
   listStatusChanges,
   listTenants,
   type StatusChange,
   type TenantLine,
 } from './overview.sql.ts';
+import { limitsCommand, limitsJson, printLimits } from './tenant-limits.ts';
 
 export function tenantsCommands(program: Command): void {
   const tenants = program.command('tenants').description('look at tenants and change their status');
@@ -43,6 +46,7 @@ export function tenantsCommands(program: Command): void {
   move(tenants, 'archive', 'archived', 'put an active or suspended tenant away');
   move(tenants, 'delete', 'deleted', 'delete the tenant for good; its ledger is kept');
   exempt(tenants);
+  limitsCommand(tenants);
 }
 
 function list(tenants: Command): void {
@@ -92,6 +96,8 @@ function show(tenants: Command): void {
           settings: await findPaymentSettings(db, id),
           keys: await findKeys(db, id),
           history: await listStatusChanges(db, id),
+          limited: { status: tenant.status, limits: (await findLimits(db, id)) ?? null },
+          limitChanges: await listLimitChanges(db, id),
         };
         if (json) printJson(overviewJson(overview));
         else printOverview(overview);
@@ -105,9 +111,11 @@ interface Overview {
   readonly settings: PaymentSettings;
   readonly keys: readonly ApiKey[];
   readonly history: readonly StatusChange[];
+  readonly limited: LimitedTenant;
+  readonly limitChanges: Awaited<ReturnType<typeof listLimitChanges>>;
 }
 
-function overviewJson({ tenant, account, settings, keys, history }: Overview) {
+function overviewJson({ tenant, account, settings, keys, history, limited, limitChanges }: Overview) {
   return {
     ...tenantFields(tenant),
     admitted: admits(tenant, account.balance),
@@ -138,10 +146,12 @@ function overviewJson({ tenant, account, settings, keys, history }: Overview) {
       },
     },
     history,
+    limits: limitsJson(limited),
+    limit_changes: limitChanges,
   };
 }
 
-function printOverview({ tenant, account, settings, keys, history }: Overview): void {
+function printOverview({ tenant, account, settings, keys, history, limited, limitChanges }: Overview): void {
   printFields({
     tenant: renderTenantId(tenant.id),
     name: tenant.name,
@@ -173,6 +183,14 @@ function printOverview({ tenant, account, settings, keys, history }: Overview): 
   printTable(
     ['changed', 'from', 'to', 'reason'],
     history.map((change) => [change.at, change.from, change.to, change.reason]),
+  );
+  printLine();
+  printLimits(limited);
+  if (limitChanges.length === 0) return;
+  printLine();
+  printTable(
+    ['changed', 'limit', 'from', 'to', 'reason'],
+    limitChanges.map((change) => [change.at, change.name, change.from, change.to, change.reason]),
   );
 }
 

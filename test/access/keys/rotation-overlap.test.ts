@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { rotateCredential } from '../../../src/access/devices/rotate-credential.ts';
 import { rotateKey } from '../../../src/access/keys/rotate-key.ts';
 import { assertOverlap, OVERLAP_SECONDS_DEFAULT } from '../../../src/access/keys/rotation-overlap.ts';
-import { DEFAULT_CEILING } from '../../../src/access/rights/key-ceiling.ts';
 import { newTenantId } from '../../../src/base/tenants/tenant.ts';
+import { callerOf } from '../../support/tenants.ts';
 
-const CALLER = { tenant: newTenantId(), keyId: 'fedcba9876543210', ceiling: DEFAULT_CEILING };
+const CALLER = callerOf(newTenantId());
 /** Stands for a database that is not used. */
 const NOT_ASKED = {} as never;
 

@@ -1,9 +1,14 @@
+import { RoomService } from '@boxoffice/contract/room_service';
 import { describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { Metrics } from '../../../src/base/telemetry/metrics.ts';
+import { createCredential, join } from '../../support/devices.ts';
+import { useControl } from '../../support/grpc.ts';
 import { ask, usageRecord, useService } from '../../support/service.ts';
+import { setLimits } from '../../support/tenants.ts';
 
 const app = useService();
+const controlOf = useControl(app);
 
 async function read(): Promise<Map<string, number>> {
   const { text, headers, status } = await ask(`http://127.0.0.1:${app.service.opsPort}/metrics`, 'GET');
@@ -84,6 +89,24 @@ describe('metrics', () => {
   function requests(method: string, route: string, status: number): string {
     return `boxoffice_http_requests_total{method="${method}",route="${route}",status="${status}"}`;
   }
+
+  it('count refusals by limit, whichever door refuses', async () => {
+    const tenant = await app.paidTenant();
+    const { credential } = await createCredential(app, tenant, {});
+    const limits = { api_keys: 1, rooms: 1, bans: 1 };
+    await setLimits(app.service.deps.db, tenant, limits);
+    const control = controlOf(tenant);
+    await app.request('POST', '/v1/keys', { key: tenant.key, body: { name: 'one more' } });
+    await join(app, credential, { room: 'first' });
+    await join(app, credential, { room: 'second' });
+    await expect(control.call(RoomService.method.createRoom, { room: 'third' })).rejects.toThrow('limit');
+
+    const refusals = new Map([...(await read())].filter(([name]) => name.includes('limit_refusals')));
+    expect(Object.fromEntries(refusals)).toStrictEqual({
+      'boxoffice_limit_refusals_total{limit="api_keys"}': 1,
+      'boxoffice_limit_refusals_total{limit="rooms"}': 2,
+    });
+  });
 });
 
 describe('watchPool', () => {

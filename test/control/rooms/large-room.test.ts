@@ -41,7 +41,7 @@ let roomUid: string;
 beforeAll(async () => {
   const { pool } = database;
   tenant = await makeTenant(pool, { status: 'active', exempt: true });
-  roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
+  roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!.uid;
   await pool.query(
     `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at,
                                expires_at, left_at, leave_reason, muted, revoked_at)

@@ -13,7 +13,7 @@ import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.t
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { callerOf, makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
@@ -36,7 +36,7 @@ async function enter(tenant: TenantId, roomUid: string, username: string): Promi
 test('admissions are deleted long after they expired, some at a time', async () => {
   const { pool } = database;
   const tenant = await makeTenant(database.pool);
-  const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
+  const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!.uid;
   for (const username of ['now', 'recent', 'old1', 'old2', 'old3']) await enter(tenant, roomUid, username);
   await pool.query(
     `update admissions set expires_at = now() - interval '23 hours' where username = 'recent'`,
@@ -59,7 +59,7 @@ test('participants are deleted some time after their room ended, with their admi
     ['recent', '6 days'],
     ['old', '8 days'],
   ] as const) {
-    const roomUid = (await openFirstRoom(pool, tenant, room))!;
+    const roomUid = (await openFirstRoom(pool, tenant, room))!.uid;
     for (const username of ['ann', 'bob', 'cem']) await enter(tenant, roomUid, username);
     if (endedAt === null) continue;
     await pool.query(
@@ -92,7 +92,7 @@ describe('a participant who left a live room long ago', () => {
 
   beforeEach(async () => {
     tenant = await makeTenant(database.pool);
-    roomUid = (await openFirstRoom(database.pool, tenant, 'lobby'))!;
+    roomUid = (await openFirstRoom(database.pool, tenant, 'lobby'))!.uid;
   });
 
   /** They leave a day apart, the last one `days` ago. */
@@ -174,7 +174,11 @@ describe('a participant who left a live room long ago', () => {
     const rule = { durationMs: 365 * 86_400_000, action: 'notify', warnBeforeMs: 0 } as const;
     for (const condition of WATCHDOG_CONDITIONS) {
       await inTransaction(pool, (tx) =>
-        createWatchdog(tx, tenant, { room: 'lobby', rule: { ...rule, condition }, actor: undefined }),
+        createWatchdog(tx, callerOf(tenant), {
+          room: 'lobby',
+          rule: { ...rule, condition },
+          actor: undefined,
+        }),
       );
     }
     const before = await deadlines();

@@ -15,6 +15,7 @@ import type { Deps } from '../../../src/doors/deps.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { makeDeps } from '../../../src/run/service.ts';
 import { bareConfig } from '../../support/bare-config.ts';
+import { callerOf } from '../../support/tenants.ts';
 
 /** The dependencies of one process, on an existing pool. */
 export function depsOn(db: Pool): Deps {
@@ -36,7 +37,7 @@ export function arm(
 ): Promise<Watchdog> {
   const whole = { durationMs: 60_000, action: 'notify', warnBeforeMs: 0, ...rule } as const;
   return inTransaction(db, (tx) =>
-    createWatchdog(tx, tenant, { room: room.name, rule: whole, actor: undefined }),
+    createWatchdog(tx, callerOf(tenant), { room: room.name, rule: whole, actor: undefined }),
   );
 }
 

@@ -24,7 +24,7 @@ const isRefused = (rule: WatchdogRule) => {
 test('the table and the rules refuse the same actions', async () => {
   const { pool } = database;
   const tenant = await makeTenant(pool, { status: 'active', exempt: true });
-  const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!;
+  const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!.uid;
   const refused: string[] = [];
   const client = await pool.connect();
   for (const condition of WATCHDOG_CONDITIONS) {

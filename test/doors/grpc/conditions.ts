@@ -28,7 +28,9 @@ export type WorldName =
   | 'pending'
   | 'spent'
   | 'crowded'
-  | 'watched';
+  | 'watched'
+  | 'full'
+  | 'packed';
 
 export type Worlds = Readonly<Record<WorldName, World>>;
 
@@ -311,7 +313,7 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   name_malformed: values('name', { empty: '', 'too long': 'a'.repeat(101), NUL: '\0' }),
   publish_unknown: values('publish', { unspecified: [0], unknown: [99] }),
   room_pattern_malformed: values('rooms', { 'with a space': ['a b'], empty: [''], NUL: ['\0'] }),
-  rooms_too_many: values('rooms', { '101': Array.from({ length: 101 }, () => 'a') }),
+  rooms_too_many: values('rooms', { '21': Array.from({ length: 21 }, () => 'a') }),
   default_room_malformed: values('defaultRoom', NO_NAMES),
   expire_time_malformed: values('expireTime', NO_TIMES),
   overlap_malformed: values('overlap', {
@@ -480,6 +482,14 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   ],
   room_exists: values('room', { live: 'live' }),
   too_many_streams: [{ what: "a tenant's 101st", world: 'watched' }],
+  rooms_quota: [{ what: 'full', world: 'full' }],
+  watchdogs_quota: [
+    { what: 'of the tenant', world: 'full' },
+    { what: 'of the room', world: 'packed' },
+  ],
+  bans_quota: [{ what: 'full', world: 'full' }],
+  credentials_quota: [{ what: 'full', world: 'full' }],
+  retiring_quota: [{ what: 'full', world: 'full', needs: ['id'] }],
   watchdog_exists: inside('watchdog', 'condition', { 'of that kind': { case: 'emptyFor', value: HOUR } }),
 };
 

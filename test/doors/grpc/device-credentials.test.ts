@@ -99,7 +99,7 @@ describe('CreateDeviceCredential', () => {
     ['a track that is none', { publish: [TrackKind.AUDIO, TrackKind.UNSPECIFIED] }, 'publish[1]'],
     ['an unknown track', { publish: [99 as TrackKind] }, 'publish[0]'],
     ['a malformed pattern', { rooms: ['lobby', ''] }, 'rooms[1]'],
-    ['101 patterns', { rooms: Array.from({ length: 101 }, (_, at) => `room-${at}`) }, 'rooms'],
+    ['21 patterns', { rooms: Array.from({ length: 21 }, (_, at) => `room-${at}`) }, 'rooms'],
     ['a pattern as the default room', { defaultRoom: 'class-*' }, 'default_room'],
     ['a default room outside rooms', { rooms: ['class-*'], defaultRoom: 'lobby' }, 'default_room'],
     ['a time that is over', { expireTime: timestampFromDate(new Date(Date.now() - 60_000)) }, 'expire_time'],
@@ -137,8 +137,8 @@ describe('CreateDeviceCredential', () => {
     expect((await at.call(method.listDeviceCredentials, {})).deviceCredentials).toHaveLength(1);
   });
 
-  test('100 characters and 100 patterns are taken', async () => {
-    const rooms = Array.from({ length: 100 }, (_, at) => `room-${at}`);
+  test('100 characters and 20 patterns are taken', async () => {
+    const rooms = Array.from({ length: 20 }, (_, at) => `room-${at}`);
     const { deviceCredential } = await makeCredential({ name: '𝒳'.repeat(100), rooms });
     expect(deviceCredential!.rooms).toStrictEqual(rooms);
   });

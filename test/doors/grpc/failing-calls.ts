@@ -51,6 +51,9 @@ const OPTIONS: Readonly<Record<WorldName, WorldOptions>> = {
   spent: { credit: false },
   crowded: { addressBans: 999 },
   watched: {},
+  // As many as each world has.
+  full: { limits: { rooms: 5, watchdogs: 1, bans: 4, device_credentials: 1 } },
+  packed: { limits: { room_watchdogs: 1 } },
 };
 
 const BLOCKED_ADDRESS = '203.0.113.1';

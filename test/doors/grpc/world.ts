@@ -6,6 +6,7 @@ import { CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
+import type { LimitOverrides } from '../../../src/base/tenants/limits.ts';
 import { renderTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
@@ -79,11 +80,12 @@ export interface WorldOptions {
   readonly credit?: boolean;
   readonly isForeign?: boolean;
   readonly addressBans?: number;
+  readonly limits?: LimitOverrides;
 }
 
 /** Written by SQL, since a test needs dozens. The rows equal those that the operations would write. */
 export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<World> {
-  const { status = 'active', credit = true, isForeign = false, addressBans = 0 } = options;
+  const { status = 'active', credit = true, isForeign = false, addressBans = 0, limits = null } = options;
   const tenant = await makeTenant(db);
   const keys = {
     backend: await makeKey(db, tenant, 'backend'),
@@ -93,7 +95,7 @@ export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<W
   };
   await db.query('update api_keys set revoked_at = now() where id = $1', [keys.revoked.id]);
   if (credit) await adjustCredit(db, tenant, { amount: 1_000_000n, reason: 'a gift', id: undefined });
-  await db.query('update tenants set status = $2 where id = $1', [tenant, status]);
+  await db.query('update tenants set status = $2, limits = $3 where id = $1', [tenant, status, limits]);
 
   await makeRooms(db, tenant, isForeign);
   for (const [name, person] of Object.entries(PEOPLE)) await makePerson(db, tenant, 'live', name, person);

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { chargeUsage } from '../../../src/money/usage/charge-usage.ts';
+import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 import { amount, expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -83,6 +86,29 @@ describe('GET /v1/billing', () => {
       expect(admitted).toBe(false);
       expect(balance.micros).toBeLessThan(0);
       expect(balance).toStrictEqual(amount(balance.micros));
+    });
+
+    test('shortens rooms and participants from before they had a limit', async () => {
+      const fresh = await app.paidTenant();
+      const texts = ['x'.repeat(1_000_000), '😀'.repeat(201), '😀'.repeat(200), 'short', ''];
+      const records = texts.map((text, at) => ({
+        id: `old-${at}`,
+        room: text,
+        participant: text,
+        role: 'host' as const,
+        tier: 'hd' as const,
+        seconds: 60,
+        egressBytes: 1n,
+        ingressBytes: 0n,
+      }));
+      await chargeUsage(app.service.deps, idOf(fresh), UsageRecords.from(records));
+      const entries: { kind: string; reference: string; detail: string }[] = expectOk(
+        await show(fresh.key),
+      ).recent;
+      const shown = entries.filter(({ kind }) => kind === 'usage').reverse();
+      const shortened = [`${'x'.repeat(199)}…`, `${'😀'.repeat(199)}…`, '😀'.repeat(200), 'short', ''];
+      expect(shown.map(({ reference }) => reference)).toStrictEqual(shortened);
+      expect(shown.map(({ detail }) => detail)).toStrictEqual(shortened);
     });
 
     test('says why the last automatic top-up failed, and only then', async () => {

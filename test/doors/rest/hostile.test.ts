@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { setLimits } from '../../support/tenants.ts';
 import { expectCommonHeaders, expectError, expectOk, rawRequest, sendBytes } from './support.ts';
 
 const app = useService();
@@ -9,6 +10,7 @@ let tenant: TestTenant;
 
 beforeAll(async () => {
   tenant = await app.signUp();
+  await setLimits(app.service.deps.db, tenant, { api_keys: 1_000 });
 });
 
 const create = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>

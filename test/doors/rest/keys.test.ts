@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
+import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf, setLimits } from '../../support/tenants.ts';
 import { expectError, expectOk, KEY, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -9,6 +11,7 @@ let tenant: TestTenant;
 
 beforeAll(async () => {
   tenant = await app.signUp();
+  await setLimits(app.service.deps.db, tenant, { api_keys: 1_000 });
 });
 
 const call = (method: string, path: string, options: { key?: string; body?: unknown; raw?: string } = {}) =>
@@ -92,6 +95,37 @@ describe('GET /v1/keys', () => {
       expectOk(await call('DELETE', `/${key.id}`), 204);
       expect(await find(key.id)).toStrictEqual({ ...key, revoked_at: expect.stringMatching(TIMESTAMP) });
     });
+
+    test('five hundred at once, with a cursor for the next page', async () => {
+      const fresh = await app.signUp();
+      await app.service.deps.db.query(
+        `insert into api_keys (tenant_id, id, name, kind, hash, created_at, revoked_at)
+         select $1, lpad(to_hex($2 + i), 16, '0'), i::text, 'relay', decode(repeat('00', 32), 'hex'),
+                now() + i / 2 * interval '1 s', now()
+           from generate_series(1, 1000) i`,
+        [idOf(fresh), Number.parseInt(fresh.keyId.slice(0, 6), 16)],
+      );
+      const first = expectOk(await call('GET', '', { key: fresh.key }));
+      const second = expectOk(await call('GET', `?cursor=${first.next_cursor}`, { key: fresh.key }));
+      const third = expectOk(await call('GET', `?cursor=${second.next_cursor}`, { key: fresh.key }));
+      expect([first, second, third].map(({ keys }) => keys.length)).toStrictEqual([500, 500, 2]);
+      expect(Object.keys(third)).toStrictEqual(['keys']);
+      const names = [first, second, third].flatMap(({ keys }) => keys.map(({ name }: Key) => name));
+      expect(names).toStrictEqual([
+        'default',
+        'relay',
+        ...Array.from({ length: 1_000 }, (_, at) => String(at + 1)),
+      ]);
+    });
+  });
+
+  test.each([
+    ['no token', 'x'],
+    ['no id', renderPageToken(['1'])],
+    ['of no key', renderPageToken(['0123456789abcdef'])],
+  ])('400: a cursor that is %s', async (_, cursor) => {
+    const answer = await call('GET', `?cursor=${cursor}`);
+    expectError(answer, 400, 'invalid request: cursor must be one that an answer gave');
   });
 
   describe('status of the tenant', () => describeStatuses((key) => call('GET', '', { key }), 200));

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { buildRest } from '../../../src/doors/rest/server.ts';
 import { ask, type RequestOptions, type TestTenant, useService } from '../../support/service.ts';
+import { setLimits } from '../../support/tenants.ts';
 import { expectCommonHeaders, expectError, expectOk, rawRequest, sendBytes, setStatus } from './support.ts';
 
 const app = useService();
@@ -13,6 +14,7 @@ beforeAll(async () => {
   // One id in two thousand has no letter, and is the same in upper case.
   do tenant = await app.signUp();
   while (![tenant.keyId, tenant.relayKeyId].every((id) => /[a-f]/.test(id)));
+  await setLimits(app.service.deps.db, tenant, { api_keys: 1_000 });
   other = await app.signUp();
 });
 

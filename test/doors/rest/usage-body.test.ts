@@ -153,7 +153,9 @@ function isRecord({ id, tenant, room, participant, role, tier, seconds, ...rest 
     [...id].length >= 1 &&
     [...id].length <= 200 &&
     (tenant === undefined || tenant === TENANT) &&
-    [room, participant].every((given) => given === undefined || typeof given === 'string') &&
+    [room, participant].every(
+      (given) => given === undefined || (typeof given === 'string' && [...given].length <= 200),
+    ) &&
     ['host', 'audience', 'broadcast_audience'].includes(role as string) &&
     ['audio', 'hd', 'full_hd', '2k', '2k_plus'].includes(tier as string) &&
     isWhole(seconds, 86_400) &&
@@ -198,18 +200,19 @@ describe('readPlainUsage', () => {
     const plainText = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .filter((given) => quoted(given) === `"${given}"`);
+    const shortText = plainText.filter((given) => Buffer.byteLength(given) <= 200);
     const digits = fc.nat(999_999_999_999_999);
     const record = fc.record(
       {
-        id: plainText.filter((given) => Buffer.byteLength(given) <= 200),
+        id: shortText,
         role: fc.constantFrom(...ROLES),
         tier: fc.constantFrom(...TIERS),
         seconds: fc.nat(86_400),
         egress_bytes: digits,
         ingress_bytes: digits,
         tenant: fc.constant(TENANT),
-        room: fc.oneof(plainText, fc.constant('')),
-        participant: plainText,
+        room: fc.oneof(shortText, fc.constant('')),
+        participant: shortText,
       },
       { requiredKeys: ['id', 'role', 'tier', 'seconds', 'egress_bytes', 'ingress_bytes'] },
     );
@@ -232,6 +235,18 @@ describe('readPlainUsage', () => {
     }
     expect(readPlainUsage(bodyOf(...Array<string>(5_001).fill(SHORTEST)), TENANT)).toBeUndefined();
   });
+
+  test.each(['room', 'participant'])(
+    'reads a %s of 200 bytes, and leaves a longer one to others',
+    (field) => {
+      const read = (text: string) =>
+        readPlainUsage(bodyOf(SHORTEST.replace('{', `{"${field}":"${text}",`)), TENANT)?.length;
+      expect(read('x'.repeat(200))).toBe(1);
+      expect(read('é'.repeat(100))).toBe(1);
+      expect(read('x'.repeat(201))).toBeUndefined();
+      expect(read('é'.repeat(101))).toBeUndefined();
+    },
+  );
 
   test.each([
     ['nothing', Buffer.of()],

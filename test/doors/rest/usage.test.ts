@@ -60,6 +60,8 @@ describe('POST /v1/usage', () => {
       ['1 byte each', { egress_bytes: 1, ingress_bytes: 1 }],
       ['as many bytes as JSON can say', { egress_bytes: 2 ** 53 - 1, ingress_bytes: 2 ** 53 - 1 }],
       ['an empty room and participant', { room: '', participant: '' }],
+      ['a room and participant of 200 characters', { room: 'r'.repeat(200), participant: 'p'.repeat(200) }],
+      ['a room and participant of 200 emoji', { room: '😀'.repeat(200), participant: '🎥'.repeat(200) }],
     ])('accepts %s', async (_what, fields) => {
       expect(expectOk(await reportOne(fields))).toMatchObject(CHARGED_ONE);
     });
@@ -281,6 +283,19 @@ describe('POST /v1/usage', () => {
     test.each(['i', 'é', '😀'])('refuses an id of 201 times %s', async (character) => {
       const answer = await reportOne({ id: character.repeat(201) });
       expectError(answer, 400, 'invalid request: records/0/id must not have more than 200 characters');
+    });
+
+    describe.each(['room', 'participant'])('%s', (field) => {
+      test.each(['i', 'é', '😀'])(
+        'refuses 201 times %s, and charges nothing of the batch',
+        async (character) => {
+          const fine = usageRecord();
+          const answer = await report(fine, usageRecord({ [field]: character.repeat(201) }));
+          const what = `records/1/${field} must not have more than 200 characters`;
+          expectError(answer, 400, `invalid request: ${what}`);
+          expect(expectOk(await report(fine))).toMatchObject({ charged: 1, duplicates: 0 });
+        },
+      );
     });
 
     describe.each(['id', 'tenant', 'room', 'participant', 'role', 'tier'])('%s', (field) => {

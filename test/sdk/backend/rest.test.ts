@@ -98,6 +98,14 @@ test('an incomplete or non-JSON answer counts as none', async () => {
   expect(await errorOf(other.boxoffice.keys.list())).toMatchObject({ kind: 'Internal', code: 200 });
 });
 
+test('keys.list() reads every page', async () => {
+  const page = (id: string, more: object) => () => Response.json({ keys: [{ id }], ...more });
+  const pages = [page('a', { next_cursor: 'x' }), page('b', { next_cursor: 'y' }), page('c', {})];
+  const { boxoffice, sent } = clientOf(...pages);
+  expect(await boxoffice.keys.list()).toMatchObject([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+  expect(sent.map(({ path }) => path)).toStrictEqual(['/v1/keys', '/v1/keys?cursor=x', '/v1/keys?cursor=y']);
+});
+
 test('names, times and amounts have JavaScript types', async () => {
   const key = { id: 'k', name: 'x', kind: 'relay', created_at: '2026-01-02T03:04:05.678Z' };
   const { boxoffice, sent } = clientOf(

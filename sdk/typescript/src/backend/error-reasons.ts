@@ -42,6 +42,7 @@ export const REASONS = {
   NOT_FOUND: { code: 'NOT_FOUND', kind: 'NotFound' },
   NO_CREDIT: { code: 'FAILED_PRECONDITION', kind: 'Precondition' },
   OTHER_TENANT: { code: 'PERMISSION_DENIED', kind: 'Denied' },
+  QUOTA_EXCEEDED: { code: 'FAILED_PRECONDITION', kind: 'Precondition' },
   RELAY_KEY: { code: 'PERMISSION_DENIED', kind: 'Denied' },
   ROOM_ENDED: { code: 'FAILED_PRECONDITION', kind: 'Closed' },
   ROOM_EXISTS: { code: 'ALREADY_EXISTS', kind: 'Exists' },

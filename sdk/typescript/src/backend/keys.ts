@@ -13,7 +13,18 @@ export class Keys {
 
   /** All keys, including revoked ones. */
   async list(options?: CallOptions): Promise<ApiKey[]> {
-    return (await this.#rest.call('GET /v1/keys', {}, options)).keys;
+    const keys: ApiKey[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#rest.call(
+        'GET /v1/keys',
+        cursor === undefined ? {} : { query: { cursor } },
+        options,
+      );
+      keys.push(...page.keys);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return keys;
   }
 
   /**

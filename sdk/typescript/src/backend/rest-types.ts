@@ -122,8 +122,14 @@ export interface Operations {
   };
   /** All keys, revoked ones too. */
   'GET /v1/keys': {
+    query?: {
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
     answer: {
       keys: ApiKey[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
     };
   };
   /** Create a key. */
@@ -203,6 +209,7 @@ export const NAMES = {
   ingress_bytes: 'ingressBytes',
   last_top_up_error: 'lastTopUpError',
   markup_basis_points: 'markupBasisPoints',
+  next_cursor: 'nextCursor',
   old_key_retires: 'oldKeyRetires',
   overlap_seconds: 'overlapSeconds',
   platform_fee_per_gib: 'platformFeePerGib',

@@ -519,7 +519,8 @@ export declare const ListEventsResponseSchema: GenMessage<ListEventsResponse>;
 export declare const RoomService: GenService<{
   /**
    * Create a room. It is live at once. ALREADY_EXISTS if a live room has the name; PERMISSION_DENIED if
-   * the key's ceiling does not allow the name.
+   * the key's ceiling does not allow the name; FAILED_PRECONDITION if the tenant has as many live rooms
+   * as it may.
    *
    * @generated from rpc boxoffice.control.v1.RoomService.CreateRoom
    */

@@ -195,7 +195,7 @@ export declare type CreateDeviceCredentialRequest = Message<"boxoffice.control.v
   publish: TrackKind[];
 
   /**
-   * Names and patterns of rooms, at most 100; empty: every room.
+   * Names and patterns of rooms, at most 20; empty: every room.
    *
    * @generated from field: repeated string rooms = 4;
    */
@@ -473,7 +473,7 @@ export declare const TokenService: GenService<{
   },
   /**
    * Create a device credential. PERMISSION_DENIED if joins with it would get more than the API key's
-   * ceiling allows.
+   * ceiling allows. FAILED_PRECONDITION if the tenant has as many as it may.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.CreateDeviceCredential
    */
@@ -493,7 +493,8 @@ export declare const TokenService: GenService<{
     output: typeof ListDeviceCredentialsResponseSchema;
   },
   /**
-   * Replace a device credential. The old one keeps working during the overlap.
+   * Replace a device credential. The old one keeps working during the overlap. FAILED_PRECONDITION if
+   * too many others are still in their overlap.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.RotateDeviceCredential
    */

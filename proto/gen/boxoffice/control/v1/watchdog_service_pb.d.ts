@@ -342,7 +342,8 @@ export declare const DeleteWatchdogResponseSchema: GenMessage<DeleteWatchdogResp
  */
 export declare const WatchdogService: GenService<{
   /**
-   * Arm a watchdog on a live room. ALREADY_EXISTS if one with the same kind of condition is waiting.
+   * Arm a watchdog on a live room. ALREADY_EXISTS if one with the same kind of condition is waiting;
+   * FAILED_PRECONDITION if as many as may wait in the room, or in all rooms of the tenant, wait.
    *
    * @generated from rpc boxoffice.control.v1.WatchdogService.CreateWatchdog
    */

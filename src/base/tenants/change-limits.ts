@@ -1,0 +1,53 @@
+/** Change limits of one tenant, as an operator. */
+import type { Pool } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { Failure } from '../failure.ts';
+import {
+  LIMIT_NAMES,
+  type LimitChange,
+  type LimitedTenant,
+  type LimitName,
+  type LimitOverrides,
+} from './limits.ts';
+import type { TenantId } from './tenant.ts';
+import { findLimits, lockTenant, updateLimits } from './tenants.sql.ts';
+
+export interface WantedLimits {
+  readonly set: LimitOverrides;
+  /** Back to what every tenant of the status has. */
+  readonly reset: readonly LimitName[];
+  readonly reason: string | undefined;
+}
+
+/**
+ * Returns what decides about the limits from now on. An empty change only reads it. Fails with `not_found`.
+ *
+ * Calls that were authenticated before keep the old limits. A tenant that is beyond a lower limit keeps what it has.
+ */
+export async function changeLimits(
+  db: Pool,
+  id: TenantId,
+  { set, reset, reason }: WantedLimits,
+): Promise<LimitedTenant> {
+  return inTransaction(db, async (tx) => {
+    const tenant = await lockTenant(tx, id);
+    if (!tenant) throw new Failure('not_found');
+    const before = (await findLimits(tx, id)) ?? {};
+    const limits = { ...withoutNames(before, reset), ...set };
+    const changes = changesBetween(before, limits);
+    if (changes.length > 0) await updateLimits(tx, id, { limits, changes, reason });
+    return { status: tenant.status, limits };
+  });
+}
+
+function withoutNames(limits: LimitOverrides, names: readonly LimitName[]): LimitOverrides {
+  return Object.fromEntries(Object.entries(limits).filter(([name]) => !names.includes(name as LimitName)));
+}
+
+function changesBetween(before: LimitOverrides, after: LimitOverrides): LimitChange[] {
+  return LIMIT_NAMES.filter((name) => before[name] !== after[name]).map((name) => ({
+    name,
+    from: before[name] ?? null,
+    to: after[name] ?? null,
+  }));
+}

@@ -1,0 +1,34 @@
+/** Lists that are read a page at a time: `?cursor=` of a request, `next_cursor` of an answer. */
+import Type from 'typebox';
+import { isKeyId } from '../../access/keys/api-key.ts';
+import { type Failure, invalidRequest } from '../../base/failure.ts';
+import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
+
+export const CursorSchema = Type.Object({
+  cursor: Type.Optional(
+    Type.String({ description: '`next_cursor` of the page before; left out: the first page' }),
+  ),
+});
+
+/** Part of an answer. Absent on the last page, so that a short list looks like one that has no pages. */
+export const nextCursor = {
+  next_cursor: Type.Optional(
+    Type.String({ description: 'Only if there are more: `cursor` of the request for the next page' }),
+  ),
+};
+
+/** The key or credential that a page ends with. `undefined`: the first page. */
+export function parseCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const [id = '', ...others] = readPageToken(cursor) ?? [];
+  if (!isKeyId(id) || others.length > 0) throw noSuchPage();
+  return id;
+}
+
+export function renderCursor(end: string | undefined): { next_cursor?: string } {
+  return end === undefined ? {} : { next_cursor: renderPageToken([end]) };
+}
+
+export function noSuchPage(): Failure {
+  return invalidRequest('cursor must be one that an answer gave');
+}
