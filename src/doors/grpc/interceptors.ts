@@ -6,7 +6,7 @@ import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/gr
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { Deps } from '../deps.ts';
-import { LateRequestError, statusOf } from './errors.ts';
+import { statusOf } from './errors.ts';
 import { CALL_TIMEOUT_MS, observe, unreadable } from './methods.ts';
 
 /** Maximum size of a request. */
@@ -60,7 +60,7 @@ export function makeInterceptors(deps: Deps): ServerInterceptor[] {
     if (requestStream) return new ServerInterceptingCall(call);
     return new ServerInterceptingCall(call, {
       start: (next) => {
-        const late = () => call.sendStatus(refuse(path, new LateRequestError()));
+        const late = () => call.sendStatus(refuse(path, new Failure('request_timeout')));
         const timer = setTimeout(late, CALL_TIMEOUT_MS).unref();
         next({
           onReceiveHalfClose: (proceed) => {
