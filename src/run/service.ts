@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
+import { KeyRate } from '../access/keys/key-rate.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
@@ -15,6 +16,7 @@ import { openPool, type Pool } from '../base/db/pool.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
+import { CallQueue, callQueueLimits } from '../base/tenants/call-queue.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
@@ -75,6 +77,9 @@ export interface Service {
 export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
+
+/** Calls that wait for the payment provider hold a connection only for a moment before and after. */
+const PROVIDER_CALLS_MAX = 100;
 
 /** `chargeLimits` are for benchmarks that compare other limits. */
 export async function startService(
@@ -223,6 +228,9 @@ export function makeDeps(
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
     joinLimit: new JoinLimit(db),
+    keyRate: new KeyRate(),
+    calls: new CallQueue(callQueueLimits(db.options.max)),
+    providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
     signer,
     box,
     events,

@@ -84,6 +84,7 @@ function checkout(app: Http, deps: Deps): void {
         body: body({ amount_cents: Type.Integer({ minimum: TOP_UP_CENTS_MIN, maximum: TOP_UP_CENTS_MAX }) }),
         response: answers({ 200: Type.Object({ checkout_url: Type.String() }) }, 400, 401, 403, 502, 503),
       },
+      config: { callsProvider: true },
     },
     async (request) => {
       const caller = callerOf(request);
@@ -105,7 +106,7 @@ function portal(app: Http, deps: Deps): void {
         security,
         response: answers({ 200: Type.Object({ portal_url: Type.String() }) }, 400, 401, 403, 502, 503),
       },
-      config: { emptyBody: true },
+      config: { emptyBody: true, callsProvider: true },
     },
     async (request) => {
       const caller = callerOf(request);
