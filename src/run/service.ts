@@ -85,7 +85,7 @@ const PROVIDER_CALLS_MAX = 100;
 export async function startService(
   config: ServiceConfig,
   log: Logger,
-  chargeLimits?: QueueLimits,
+  chargeLimits?: Partial<QueueLimits>,
 ): Promise<Service> {
   const { connectionsMax } = config;
   const db = openPool(config.databaseUrl, connectionsMax === undefined ? {} : { max: connectionsMax });
@@ -120,7 +120,7 @@ async function open(
   config: ServiceConfig,
   db: Pool,
   log: Logger,
-  chargeLimits: QueueLimits | undefined,
+  chargeLimits: Partial<QueueLimits> | undefined,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? openProvider({
@@ -204,7 +204,7 @@ export function makeDeps(
   log: Logger,
   provider: Provider | undefined,
   wakeTopUps: () => void,
-  chargeLimits?: QueueLimits,
+  chargeLimits?: Partial<QueueLimits>,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
   const signer = new DatabaseSigner(db, box);

@@ -276,7 +276,9 @@ describe('followEvents', () => {
     const tenant = await app.signUp();
     await controlOf(tenant).call(createRoom, { room: 'lobby' });
     const { items } = follow(tenant);
-    await waitFor(() => expect(items.map(({ type }) => type)).toStrictEqual(['reset', 'snapshot', 'bookmark']));
+    await waitFor(() =>
+      expect(items.map(({ type }) => type)).toStrictEqual(['reset', 'snapshot', 'bookmark']),
+    );
     for (const each of stalled) each.abort();
   });
 

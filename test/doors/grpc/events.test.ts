@@ -271,7 +271,7 @@ describe('WatchEvents', () => {
   });
 
   test('a tenant has at most a hundred streams per process', async () => {
-    const [tenant, other] = [await app.signUp(), await app.signUp()];
+    const [tenant, other] = [await app.paidTenant(), await app.signUp()];
     const of = controlOf(tenant);
     const readings = Array.from({ length: 100 }, () => read(of.follow(watchEvents, {})));
     await Promise.all(readings.map((each) => each.until(isBookmark)));

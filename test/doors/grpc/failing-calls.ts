@@ -75,7 +75,8 @@ export function useCalls(app: TestService): Calls {
       Object.entries(OPTIONS).map(async ([name, options]) => [name, await makeWorld(db, options)]),
     );
     worlds = Object.fromEntries(made);
-    for (let count = 0; count < 100; count += 1) app.service.deps.streams.enter(limitedCaller(worlds.watched.tenant));
+    for (let count = 0; count < 100; count += 1)
+      app.service.deps.streams.enter(limitedCaller(worlds.watched.tenant));
     await block();
   });
   afterAll(() => client.close());
