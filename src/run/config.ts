@@ -52,6 +52,10 @@ export interface Config {
   readonly ratesFile: string | undefined;
   /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
+  /** Of each process, over all its public ports. */
+  readonly clientConnectionsMax: number;
+  /** Of them, from one client address. */
+  readonly clientConnectionsPerAddressMax: number;
   readonly signupCheckoutCents: number;
   readonly billingRounding: Rounding;
   readonly logLevel: LogLevel;
@@ -94,6 +98,8 @@ export function readConfig(env: Env): Config {
     keyPrefix: readKeyPrefix(env),
     ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
     trustProxy: readTrustProxy(env),
+    clientConnectionsMax: readInteger(env, 'CONNECTIONS_MAX', 10_000, 1, 1_000_000),
+    clientConnectionsPerAddressMax: readInteger(env, 'CONNECTIONS_PER_ADDRESS_MAX', 1_000, 1, 1_000_000),
     signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ['carry', 'per_record'], 'carry'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),

@@ -13,8 +13,10 @@ import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import { migrate } from '../base/db/migrate.ts';
 import { openPool, type Pool } from '../base/db/pool.ts';
+import { parseRange } from '../base/lib/address.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
+import { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
 import { CallQueue, callQueueLimits } from '../base/tenants/call-queue.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
@@ -47,6 +49,8 @@ export type ServiceConfig = Pick<
   | 'keyPrefix'
   | 'ratesFile'
   | 'trustProxy'
+  | 'clientConnectionsMax'
+  | 'clientConnectionsPerAddressMax'
   | 'signupCheckoutCents'
   | 'billingRounding'
   | 'joinAddress'
@@ -228,6 +232,12 @@ export function makeDeps(
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db),
     joinLimit: new JoinLimit(db),
+    connections: new ConnectionLimit({
+      max: config.clientConnectionsMax,
+      perAddressMax: config.clientConnectionsPerAddressMax,
+      // Already validated when the configuration was read.
+      trusted: config.trustProxy.map((each) => parseRange(each)!),
+    }),
     keyRate: new KeyRate(),
     calls: new CallQueue(callQueueLimits(db.options.max)),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),

@@ -16,6 +16,8 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     keyPrefix: 'svc',
     ratesFile: undefined,
     trustProxy: [],
+    clientConnectionsMax: 10_000,
+    clientConnectionsPerAddressMax: 1_000,
     signupCheckoutCents: 2000,
     billingRounding: 'carry',
     joinAddress: undefined,

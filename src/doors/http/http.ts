@@ -105,6 +105,7 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
   fillOptionalBody(app);
   limitTime(app, times);
   lateHeads.watch(app);
+  app.server.prependListener('connection', (socket) => void deps.connections.admit(socket));
   observe(app, deps);
   return app;
 }
