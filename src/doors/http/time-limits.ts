@@ -64,7 +64,8 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
   });
   app.addHook('onSend', (request, _reply, payload, done) => {
     // Node ends the connection if its output makes no progress for so long. Its keep-alive replaces this time.
-    request.raw.socket.setTimeout(unreadMs);
+    // A request of inject() has no connection.
+    request.raw.socket.setTimeout?.(unreadMs);
     done(null, payload);
   });
   app.addHook('onResponse', (request, _reply, done) => {
