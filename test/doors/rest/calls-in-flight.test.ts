@@ -8,7 +8,7 @@ import { buildRest } from '../../../src/doors/rest/server.ts';
 import { portOf } from '../../../src/run/service.ts';
 import { createCredential, expectJoined, expectText, join } from '../../support/devices.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, makeKey, makeTenant } from '../../support/tenants.ts';
 import { expectError, expectOk } from './support.ts';
 
 const app = useService();
@@ -39,11 +39,12 @@ async function holdKeys(tenant: TestTenant): Promise<() => Promise<void>> {
 const createKey = (url: string, { key }: TestTenant) =>
   ask(`${url}/v1/keys`, 'POST', { key, body: { name: 'x' } });
 
-async function isWaiting(): Promise<boolean> {
+/** Connections that wait for a lock. */
+async function countWaiting(): Promise<number> {
   const { rows } = await app.service.deps.db.query(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
-  return rows.length > 0;
+  return rows.length;
 }
 
 test('a request that waits for its turn too long: 503 with Retry-After, usage is charged meanwhile', async () => {
@@ -52,7 +53,7 @@ test('a request that waits for its turn too long: 503 with Retry-After, usage is
   const url = await openDoor({ calls: oneAtATime() });
   const release = await holdKeys(busy);
   const running = createKey(url, busy);
-  await expect.poll(isWaiting).toBe(true);
+  await expect.poll(countWaiting).toBe(1);
 
   const message = 'limit reached: at most 1 calls at the same time';
   expectError(await ask(`${url}/v1/billing`, 'GET', { key: busy.key }), 503, message);
@@ -75,7 +76,7 @@ test('calls of the payment provider have places of their own', async () => {
   const url = await openDoor({ calls: oneAtATime(), providerCalls: oneAtATime() });
   const release = await holdKeys(tenant);
   const running = createKey(url, tenant);
-  await expect.poll(isWaiting).toBe(true);
+  await expect.poll(countWaiting).toBe(1);
   const portal = await ask(`${url}/v1/billing/portal`, 'POST', { key: tenant.key });
   expectOk(portal);
   await release();
@@ -104,4 +105,33 @@ test('a handler that fails gives its place back', async () => {
     const answer = await ask(`${url}/v1/keys/${'0'.repeat(16)}`, 'DELETE', { key: tenant.key });
     expectError(answer, 404, 'not found');
   }
+});
+
+test('usage of many tenants whose accounts are locked leaves connections to all others', async () => {
+  const { db } = app.service.deps;
+  const stranger = await app.signUp();
+  const locked = [];
+  for (let count = 0; count < 25; count += 1) {
+    const tenant = await makeTenant(db);
+    locked.push({ tenant, key: (await makeKey(db, tenant, 'relay')).plaintext });
+  }
+  const holder = await db.connect();
+  await holder.query('begin');
+  await holder.query('select from accounts where tenant_id = any($1) for update', [
+    locked.map(({ tenant }) => tenant),
+  ]);
+  const batches = locked.map(({ key }) =>
+    ask(`${app.url}/v1/usage`, 'POST', { key, body: { records: [usageRecord()] } }),
+  );
+  await expect.poll(countWaiting).toBe(2);
+  for (let count = 0; count < 5; count += 1) {
+    expectOk(await ask(`${app.url}/v1/billing`, 'GET', { key: stranger.key }));
+    const body = { records: [usageRecord()] };
+    const usage = await ask(`${app.url}/v1/usage`, 'POST', { key: stranger.relayKey, body });
+    expect(expectOk(usage)).toMatchObject({ charged: 1 });
+    expect(await countWaiting()).toBeLessThanOrEqual(2);
+  }
+  await holder.query('rollback');
+  holder.release();
+  await Promise.all(batches);
 });
