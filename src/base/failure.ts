@@ -38,6 +38,10 @@ export const FAILURES = {
   immutable_field: 'invalid request: this field cannot be changed',
   quota_exceeded: 'limit reached',
   too_many_streams: 'too many open streams',
+  too_many_calls: 'too many calls at the same time',
+  too_many_requests: 'too many requests with this api key',
+  overloaded: 'the service is busy: try again',
+  request_timeout: 'the request was not complete in time',
   status_change_refused: 'tenant status cannot change that way',
   would_stop_service:
     "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",

@@ -1,8 +1,11 @@
 /** All dependencies of the operations, as the doors and `run` hold them. Features declare the part they need. */
 import type { KeyDeps } from '../access/keys/authenticate.ts';
+import type { KeyRate } from '../access/keys/key-rate.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
 import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
 import type { OnceDeps } from '../base/idempotency/once.ts';
+import type { ConnectionLimit } from '../base/limits/connection-limit.ts';
+import type { CallQueue } from '../base/tenants/call-queue.ts';
 import type { JoinLimit } from '../control/admission/join-limit.ts';
 import type { JoinDeps } from '../control/admission/join-room.ts';
 import type { RevocationFeed } from '../control/revocations/revocation-feed.ts';
@@ -22,6 +25,11 @@ export interface Deps
     JoinDeps,
     StreamDeps {
   readonly joinLimit: JoinLimit;
+  readonly connections: ConnectionLimit;
+  readonly keyRate: KeyRate;
+  readonly calls: CallQueue;
+  /** Of calls that wait for the payment provider, so that a slow provider delays no others. */
+  readonly providerCalls: CallQueue;
   readonly events: EventWaker;
   /** What relays must refuse from now on. */
   readonly revocations: RevocationFeed;

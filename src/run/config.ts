@@ -54,6 +54,10 @@ export interface Config {
   readonly ratesFile: string | undefined;
   /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
+  /** Of each process, over all its public ports. */
+  readonly clientConnectionsMax: number;
+  /** Of them, from one client address. */
+  readonly clientConnectionsPerAddressMax: number;
   readonly signupCheckoutCents: number;
   /** From all addresses together. */
   readonly signupsPerHour: number;
@@ -101,6 +105,8 @@ export function readConfig(env: Env): Config {
     keyPrefix: readKeyPrefix(env),
     ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
     trustProxy: readTrustProxy(env),
+    clientConnectionsMax: readInteger(env, 'CONNECTIONS_MAX', 10_000, 1, 1_000_000),
+    clientConnectionsPerAddressMax: readInteger(env, 'CONNECTIONS_PER_ADDRESS_MAX', 1_000, 1, 1_000_000),
     signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
     signupsPerHour: readInteger(env, 'SIGNUPS_PER_HOUR', 20_000, 1, 1_000_000),
     // Stripe accepts 25 calls a second for each kind of object; the sandbox has no limit.

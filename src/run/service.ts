@@ -7,13 +7,17 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
+import { KeyRate } from '../access/keys/key-rate.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
+import { parseRange } from '../base/lib/address.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
+import { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
+import { CallQueue, callQueueLimits } from '../base/tenants/call-queue.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
@@ -46,6 +50,8 @@ export type ServiceConfig = Pick<
   | 'keyPrefix'
   | 'ratesFile'
   | 'trustProxy'
+  | 'clientConnectionsMax'
+  | 'clientConnectionsPerAddressMax'
   | 'signupCheckoutCents'
   | 'signupsPerHour'
   | 'checkoutsPerSecond'
@@ -76,11 +82,14 @@ export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
 
+/** Calls that wait for the payment provider hold a connection only for a moment before and after. */
+const PROVIDER_CALLS_MAX = 100;
+
 /** `chargeLimits` are for benchmarks that compare other limits. */
 export async function startService(
   config: ServiceConfig,
   log: Logger,
-  chargeLimits?: QueueLimits,
+  chargeLimits?: Partial<QueueLimits>,
 ): Promise<Service> {
   const db = await openDatabase(config);
   db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
@@ -102,7 +111,7 @@ async function open(
   config: ServiceConfig,
   db: Pool,
   log: Logger,
-  chargeLimits: QueueLimits | undefined,
+  chargeLimits: Partial<QueueLimits> | undefined,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? openProvider({
@@ -186,7 +195,7 @@ export function makeDeps(
   log: Logger,
   provider: Provider | undefined,
   wakeTopUps: () => void,
-  chargeLimits?: QueueLimits,
+  chargeLimits?: Partial<QueueLimits>,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
   const signer = new DatabaseSigner(db, box);
@@ -211,6 +220,15 @@ export function makeDeps(
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
     joinLimit: new JoinLimit(db),
+    connections: new ConnectionLimit({
+      max: config.clientConnectionsMax,
+      perAddressMax: config.clientConnectionsPerAddressMax,
+      // Already validated when the configuration was read.
+      trusted: config.trustProxy.map((each) => parseRange(each)!),
+    }),
+    keyRate: new KeyRate(),
+    calls: new CallQueue(callQueueLimits(db.options.max)),
+    providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
     signer,
     box,
     events,

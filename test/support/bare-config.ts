@@ -17,6 +17,8 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     keyPrefix: 'svc',
     ratesFile: undefined,
     trustProxy: [],
+    clientConnectionsMax: 10_000,
+    clientConnectionsPerAddressMax: 1_000,
     signupCheckoutCents: 2000,
     signupsPerHour: 1_000_000,
     checkoutsPerSecond: 1_000,

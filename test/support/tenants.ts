@@ -5,6 +5,7 @@ import { insertKey } from '../../src/access/keys/keys.sql.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../../src/access/rights/key-ceiling.ts';
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
+import type { LimitedCaller } from '../../src/base/tenants/limited-caller.ts';
 import type { LimitOverrides } from '../../src/base/tenants/limits.ts';
 import {
   newTenantId,
@@ -71,4 +72,12 @@ export async function setLimits(
 /** The database id of a tenant's wire id. */
 export function idOf(tenant: { readonly id: string }): TenantId {
   return parseTenantId(tenant.id)!;
+}
+
+/** A caller of the tenant, as far as limits know it. */
+export function limitedCaller(
+  tenant: TenantId,
+  { status = 'active', limits = null }: { status?: TenantStatus; limits?: LimitOverrides | null } = {},
+): LimitedCaller {
+  return { tenant, tenantStatus: status, tenantLimits: limits };
 }

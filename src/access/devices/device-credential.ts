@@ -5,7 +5,7 @@
  * like an API key. Publish rights and rooms are fixed at creation; a request can only ask for less.
  */
 
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import { type KeyLife, type NewKey, newKey } from '../keys/api-key.ts';
 import type { PublishRight } from '../rights/publish-rights.ts';
 
@@ -30,8 +30,7 @@ export interface DeviceCredential extends DeviceGrant, KeyLife {
 }
 
 /** The device behind a verified credential. */
-export interface Device {
-  readonly tenant: TenantId;
+export interface Device extends LimitedCaller {
   readonly credentialId: string;
   readonly publish: readonly PublishRight[];
   readonly rooms: readonly string[] | null;

@@ -15,9 +15,10 @@ export async function findWorkingCredential(
 ): Promise<(Device & { readonly hash: Buffer }) | undefined> {
   const { rows } = await db.query<Device & { hash: Buffer }>({
     name: 'find-working-credential',
-    text: `select tenant_id as tenant, id as "credentialId", hash, publish, rooms, default_room as "defaultRoom"
-             from device_credentials
-            where id = $1 and ${IS_WORKING} and (expires_at is null or expires_at > now())`,
+    text: `select c.tenant_id as tenant, c.id as "credentialId", c.hash, c.publish, c.rooms,
+                  c.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits"
+             from device_credentials c join tenants t on t.id = c.tenant_id
+            where c.id = $1 and ${IS_WORKING} and (c.expires_at is null or c.expires_at > now())`,
     values: [id],
   });
   return rows[0];

@@ -12,7 +12,8 @@ import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { Failure } from '../../base/failure.ts';
+import type { CallQueue } from '../../base/tenants/call-queue.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
 import type { EventWaker } from '../../events/event-waker.ts';
@@ -25,6 +26,7 @@ import type { Room } from '../rooms/room.ts';
 import { findLiveRooms } from '../rooms/rooms.sql.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { listWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
+import { notRead, type Send, SnapshotBuffer, type SnapshotBufferLimits } from './snapshot-buffer.ts';
 import type { EventFilter, StreamItem } from './stream-event.ts';
 import { listStreamEvents } from './stream-events.sql.ts';
 import type { StreamLimit } from './stream-limit.ts';
@@ -32,12 +34,13 @@ import type { StreamLimit } from './stream-limit.ts';
 /** Clients take a stream for dead after 15 s of silence. */
 const BOOKMARK_MS = 10_000;
 const PAGE_SIZE = 200;
-/** A snapshot holds a connection, and old row versions, until the client has read it. */
+/** The read of a snapshot holds a connection, and old row versions. */
 const SNAPSHOT_MS_MAX = 60_000;
 
 export interface StreamDeps extends BaseDeps {
   readonly events: EventWaker;
   readonly streams: StreamLimit;
+  readonly calls: CallQueue;
   readonly keyLookups: KeyLookups;
 }
 
@@ -48,13 +51,12 @@ export interface Following extends EventFilter {
   readonly signal: AbortSignal;
   /** The longest silence of the stream, in milliseconds; for tests. */
   readonly bookmarkMs?: number;
+  /** For tests. */
+  readonly snapshotBuffer?: SnapshotBufferLimits;
 }
 
-/** Sends one item, and resolves when the client can take the next one. */
-export type Send = (item: StreamItem) => Promise<void>;
-
 /** The caller of a stream, whose key must work for as long as the stream runs. */
-export type Follower = Pick<Caller, 'tenant' | 'keyId'>;
+export type Follower = Pick<Caller, 'keyId'> & LimitedCaller;
 
 /**
  * Resolves when `signal` is aborted. Fails with `not_found` if no room ever had the name, with
@@ -67,8 +69,11 @@ export async function followEvents(
   send: Send,
 ): Promise<void> {
   const { tenant } = follower;
-  if (following.room !== undefined) await getRoom(deps.db, tenant, { name: following.room, uid: undefined });
-  const leave = deps.streams.enter(tenant);
+  const { room } = following;
+  if (room !== undefined) {
+    await deps.calls.run(follower, () => getRoom(deps.db, tenant, { name: room, uid: undefined }));
+  }
+  const leave = deps.streams.enter(follower);
   try {
     await follow(deps, follower, following, send);
   } finally {
@@ -79,18 +84,19 @@ export async function followEvents(
 async function follow(deps: StreamDeps, follower: Follower, following: Following, send: Send): Promise<void> {
   const { tenant, keyId } = follower;
   const { after, signal, bookmarkMs = BOOKMARK_MS } = following;
+  const readPage = (place: Place) =>
+    deps.calls.run(follower, () =>
+      listStreamEvents(deps.db, tenant, { ...following, after: place, limit: PAGE_SIZE }),
+    );
   let reached = after;
   let due = performance.now() + bookmarkMs;
   const bookmark = async (place: Place) => {
     await send({ type: 'bookmark', ...place });
     due = performance.now() + bookmarkMs;
   };
-  await numberEvents(deps.db, [tenant]);
+  await deps.calls.run(follower, () => numberEvents(deps.db, [tenant]));
   while (!signal.aborted) {
-    const page =
-      reached === undefined
-        ? undefined
-        : await listStreamEvents(deps.db, tenant, { ...following, after: reached, limit: PAGE_SIZE });
+    const page = reached && (await readPage(reached));
     if (!page?.isKept) {
       reached = await sendSnapshot(deps, follower, following, send);
       // A bookmark marks the snapshot as complete.
@@ -114,22 +120,27 @@ async function follow(deps: StreamDeps, follower: Follower, following: Following
 /** Send the state as of one instant. Returns the newest place, or `undefined` if the client went away. */
 async function sendSnapshot(
   deps: StreamDeps,
-  { tenant, keyId }: Follower,
+  follower: Follower,
   following: Following,
   send: Send,
 ): Promise<Place | undefined> {
+  const { tenant, keyId } = follower;
+  const { signal } = following;
   await send({ type: 'reset' });
-  return deps.streams.inTurn(tenant, following.signal, () =>
-    inLogSnapshot(deps.db, tenant, async (tx, place) => {
-      assertKeyStillWorks((await findWorkingKeys(tx, [keyId])).get(keyId));
-      const until = performance.now() + SNAPSHOT_MS_MAX;
-      for await (const item of readSnapshot(tx, tenant, following)) {
-        if (following.signal.aborted) break;
-        await inTime(send(item), until - performance.now());
-      }
-      return place;
-    }),
-  );
+  const buffer = new SnapshotBuffer(send, signal, following.snapshotBuffer);
+  const read = async (tx: Tx, place: Place) => {
+    assertKeyStillWorks((await findWorkingKeys(tx, [keyId])).get(keyId));
+    const until = performance.now() + SNAPSHOT_MS_MAX;
+    for await (const item of readSnapshot(tx, tenant, following)) {
+      if (signal.aborted) break;
+      await buffer.put(item);
+      if (performance.now() > until) throw notRead();
+    }
+    return place;
+  };
+  const place = await deps.streams.inTurn(follower, signal, () => inLogSnapshot(deps.db, tenant, read));
+  await buffer.drain();
+  return place;
 }
 
 async function* readSnapshot(
@@ -161,14 +172,4 @@ async function* pages<Row>(find: (last?: Row) => Promise<Row[]>): AsyncGenerator
     yield* page;
     page = page.length < PAGE_SIZE ? [] : await find(page.at(-1));
   }
-}
-
-/** Fails if the client takes too long, so that a stalled client does not block other snapshots. */
-async function inTime(sending: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const tooSlow = new Failure('too_many_streams', { message: 'the snapshot was not read in time' });
-    timer = setTimeout(() => reject(tooSlow), Math.max(0, ms));
-  });
-  await Promise.race([sending, late]).finally(() => clearTimeout(timer));
 }

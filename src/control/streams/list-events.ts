@@ -35,24 +35,26 @@ export interface EventsPage {
 /** Fails with `not_found` if no room ever had the name, and, after a wait, as `assertKeyStillWorks()`. */
 export async function listEvents(
   deps: StreamDeps,
-  { tenant, keyId }: Follower,
+  follower: Follower,
   { after, room, limit, waitMs, signal }: EventsRequest,
 ): Promise<EventsPage> {
   const begun = performance.now();
-  if (room !== undefined) await getRoom(deps.db, tenant, { name: room, uid: undefined });
-  await numberEvents(deps.db, [tenant]);
-  let reached = after ?? (await findOldestPlace(deps.db, tenant));
+  const { tenant, keyId } = follower;
+  // A call that waits for events holds no place among the calls that run.
+  const read = <T>(work: () => Promise<T>) => deps.calls.run(follower, work);
+  let reached = await read(async () => {
+    if (room !== undefined) await getRoom(deps.db, tenant, { name: room, uid: undefined });
+    await numberEvents(deps.db, [tenant]);
+    return after ?? (await findOldestPlace(deps.db, tenant));
+  });
   let isReset = false;
   let isLater = false;
   for (;;) {
-    const page = await listStreamEvents(deps.db, tenant, {
-      after: reached,
-      room,
-      limit: isReset ? limit - 1 : limit,
-    });
+    const wanted = { after: reached, room, limit: isReset ? limit - 1 : limit };
+    const page = await read(() => listStreamEvents(deps.db, tenant, wanted));
     if (!page.isKept) {
       isReset = after !== undefined;
-      reached = await findOldestPlace(deps.db, tenant);
+      reached = await read(() => findOldestPlace(deps.db, tenant));
       continue;
     }
     reached = page.reached;

@@ -1,30 +1,39 @@
-/** Limits the streams of this process, and how many of them read a snapshot at once. */
+/**
+ * Limits the streams of this process, and how many of them read a snapshot at once. A part of both is for
+ * active tenants only, because anyone can sign up tenants that never pay.
+ */
 import { Failure } from '../../base/failure.ts';
+import { beyondLimit, type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
-const STREAMS_PER_TENANT_MAX = 100;
 const STREAMS_MAX = 1_000;
-/** Each holds a database connection until its client has read it. A tenant has one at a time. */
+const STREAMS_RESERVED = 500;
+/** Each holds a database connection. A tenant has one at a time. */
 const SNAPSHOTS_AT_ONCE = 4;
+const SNAPSHOTS_RESERVED = 2;
 const SNAPSHOT_WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
 interface Waiting {
-  readonly tenant: TenantId;
+  readonly caller: LimitedCaller;
   readonly begin: () => void;
 }
 
 export class StreamLimit {
   readonly #perTenant = new Map<TenantId, number>();
   #total = 0;
-  /** Tenants whose snapshots are being read. */
-  readonly #reading = new Set<TenantId>();
+  /** Tenants whose snapshots are being read, and whether they are active. */
+  readonly #reading = new Map<TenantId, boolean>();
   readonly #waiting: Waiting[] = [];
 
   /** Count one stream until the returned function is called. Throws `too_many_streams` beyond the limits. */
-  enter(tenant: TenantId): () => void {
+  enter(caller: LimitedCaller): () => void {
+    const { tenant } = caller;
     const count = this.#perTenant.get(tenant) ?? 0;
-    if (count >= STREAMS_PER_TENANT_MAX || this.#total >= STREAMS_MAX) throw tooMany();
+    const max = limitOfCaller(caller, 'event_streams');
+    if (count >= max) throw beyondLimit('too_many_streams', 'event_streams', max, RETRY_AFTER_SECONDS);
+    const places = isActive(caller) ? STREAMS_MAX : STREAMS_MAX - STREAMS_RESERVED;
+    if (this.#total >= places) throw tooMany();
     this.#perTenant.set(tenant, count + 1);
     this.#total += 1;
     return () => this.#leave(tenant);
@@ -34,23 +43,33 @@ export class StreamLimit {
    * Run `read` when it is the tenant's turn; `undefined` if `signal` was aborted before that. Throws
    * `too_many_streams` if that takes too long.
    */
-  async inTurn<T>(tenant: TenantId, signal: AbortSignal, read: () => Promise<T>): Promise<T | undefined> {
-    if (this.#mayRead(tenant)) this.#reading.add(tenant);
-    else if (!(await this.#turn(tenant, signal))) return undefined;
+  async inTurn<T>(
+    caller: LimitedCaller,
+    signal: AbortSignal,
+    read: () => Promise<T>,
+  ): Promise<T | undefined> {
+    if (this.#mayRead(caller)) this.#begin(caller);
+    else if (!(await this.#turn(caller, signal))) return undefined;
     try {
       return await read();
     } finally {
-      this.#reading.delete(tenant);
+      this.#reading.delete(caller.tenant);
       this.#handOn();
     }
   }
 
-  #mayRead(tenant: TenantId): boolean {
-    return this.#reading.size < SNAPSHOTS_AT_ONCE && !this.#reading.has(tenant);
+  #mayRead(caller: LimitedCaller): boolean {
+    if (this.#reading.has(caller.tenant) || this.#reading.size >= SNAPSHOTS_AT_ONCE) return false;
+    const others = [...this.#reading.values()].filter((active) => !active).length;
+    return isActive(caller) || others < SNAPSHOTS_AT_ONCE - SNAPSHOTS_RESERVED;
+  }
+
+  #begin(caller: LimitedCaller): void {
+    this.#reading.set(caller.tenant, isActive(caller));
   }
 
   /** Whether the tenant got a turn. */
-  #turn(tenant: TenantId, signal: AbortSignal): Promise<boolean> {
+  #turn(caller: LimitedCaller, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -66,7 +85,7 @@ export class StreamLimit {
         resolve(false);
       };
       const waiting: Waiting = {
-        tenant,
+        caller,
         begin: () => {
           settle();
           resolve(true);
@@ -83,10 +102,10 @@ export class StreamLimit {
 
   /** Gives the turn at once, so that no new stream can take it first. */
   #handOn(): void {
-    const at = this.#waiting.findIndex(({ tenant }) => this.#mayRead(tenant));
+    const at = this.#waiting.findIndex(({ caller }) => this.#mayRead(caller));
     if (at < 0) return;
     const [next] = this.#waiting.splice(at, 1);
-    this.#reading.add(next!.tenant);
+    this.#begin(next!.caller);
     next!.begin();
   }
 
@@ -96,6 +115,10 @@ export class StreamLimit {
     else this.#perTenant.delete(tenant);
     this.#total -= 1;
   }
+}
+
+function isActive({ tenantStatus }: LimitedCaller): boolean {
+  return tenantStatus === 'active';
 }
 
 function tooMany(): Failure {

@@ -3,7 +3,8 @@ import type { Place } from '../../events/event.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import { type ActorName, isHiddenFrom, type Participant } from '../rooms/participant.ts';
-import { type Follower, followEvents, type Send, type StreamDeps } from './follow-events.ts';
+import { type Follower, followEvents, type StreamDeps } from './follow-events.ts';
+import type { Send } from './snapshot-buffer.ts';
 import type { StreamItem } from './stream-event.ts';
 
 export interface Watching {
@@ -26,10 +27,11 @@ export async function watchParticipants(
   send: Send,
 ): Promise<void> {
   const { tenant } = follower;
-  const authorize = async () => {
-    const { uid } = await getRoom(deps.db, tenant, { name: room, uid: undefined });
-    await authorizeActor(deps.db, tenant, { uid }, actor, 'roster.view');
-  };
+  const authorize = () =>
+    deps.calls.run(follower, async () => {
+      const { uid } = await getRoom(deps.db, tenant, { name: room, uid: undefined });
+      await authorizeActor(deps.db, tenant, { uid }, actor, 'roster.view');
+    });
   await authorize();
   await followEvents(deps, follower, { room, only: 'participants', after, signal }, async (item) => {
     const subject = participantOf(item);

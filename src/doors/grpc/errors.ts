@@ -58,6 +58,10 @@ const MEANING = {
   immutable_field: { code: INVALID_ARGUMENT, reason: 'IMMUTABLE_FIELD' },
   quota_exceeded: { code: FAILED_PRECONDITION, reason: 'QUOTA_EXCEEDED' },
   too_many_streams: { code: status.UNAVAILABLE, reason: 'TOO_MANY_STREAMS' },
+  too_many_calls: { code: status.UNAVAILABLE, reason: 'TOO_MANY_CALLS' },
+  too_many_requests: { code: status.UNAVAILABLE, reason: 'TOO_MANY_REQUESTS' },
+  overloaded: { code: status.UNAVAILABLE, reason: 'OVERLOADED' },
+  request_timeout: { code: status.DEADLINE_EXCEEDED, reason: 'DEADLINE_EXCEEDED' },
   status_change_refused: { code: FAILED_PRECONDITION, reason: 'STATUS_CHANGE_REFUSED' },
   would_stop_service: { code: FAILED_PRECONDITION, reason: 'WOULD_STOP_SERVICE' },
   too_many_signups: { code: status.UNAVAILABLE, reason: 'TOO_MANY_SIGNUPS' },
@@ -88,21 +92,12 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
-/** A call started, but its request did not arrive. */
-export class LateRequestError extends Error {
-  override readonly name = 'LateRequestError';
-}
-
 /**
  * Maps `error` to a status. Unexpected errors become `INTERNAL`. `request` is the message
  * that failed, if there was one.
  */
 export function statusOf(error: unknown, requestId: string, request?: unknown): GrpcStatus {
   if (error instanceof Failure) return ofFailure(error, requestId, request);
-  if (error instanceof LateRequestError) {
-    const meaning = { code: status.DEADLINE_EXCEEDED, reason: 'DEADLINE_EXCEEDED' };
-    return render(meaning, 'the request did not arrive in time', requestId, {});
-  }
   const outage = outageOf(error);
   if (outage || error instanceof UnavailableError) {
     const message = outage ? OUTAGES[outage] : (error as Error).message;

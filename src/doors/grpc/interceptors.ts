@@ -6,8 +6,9 @@ import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/gr
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { Deps } from '../deps.ts';
-import { LateRequestError, statusOf } from './errors.ts';
+import { statusOf } from './errors.ts';
 import { CALL_TIMEOUT_MS, observe, unreadable } from './methods.ts';
+import { endIfUnread } from './unread.ts';
 
 /** Maximum size of a request. */
 export const MESSAGE_BYTES_MAX = 64 * 1024;
@@ -38,7 +39,7 @@ const REFUSALS: readonly (readonly [told: RegExp, failure: Failure])[] = [
   ],
 ];
 
-export function makeInterceptors(deps: Deps): ServerInterceptor[] {
+export function makeInterceptors(deps: Deps, unreadMs: number): ServerInterceptor[] {
   /** End a call before any method has seen it. Returns the status that it ends with. */
   const refuse = (path: string, error: unknown) => {
     const requestId = newId('req');
@@ -47,7 +48,9 @@ export function makeInterceptors(deps: Deps): ServerInterceptor[] {
     return ending;
   };
 
+  // The first interceptor, which gets the library's own call.
   const tellRefusals: ServerInterceptor = ({ path }, call) => {
+    endIfUnread(call, unreadMs);
     const sendStatus = call.sendStatus.bind(call);
     call.sendStatus = (ending) => {
       const refusal = REFUSALS.find(([told]) => told.test(ending.details));
@@ -60,7 +63,7 @@ export function makeInterceptors(deps: Deps): ServerInterceptor[] {
     if (requestStream) return new ServerInterceptingCall(call);
     return new ServerInterceptingCall(call, {
       start: (next) => {
-        const late = () => call.sendStatus(refuse(path, new LateRequestError()));
+        const late = () => call.sendStatus(refuse(path, new Failure('request_timeout')));
         const timer = setTimeout(late, CALL_TIMEOUT_MS).unref();
         next({
           onReceiveHalfClose: (proceed) => {

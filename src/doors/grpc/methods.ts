@@ -58,6 +58,8 @@ export interface Method {
   readonly desc: DescMethod;
   /** Time limit, if longer than the usual one. */
   readonly timeoutMs?: number;
+  /** The method waits for something to happen, and takes a place in the queue of calls for each read instead. */
+  readonly waits?: boolean;
   run(call: Call, request: Message, send: (answer: Answer) => Promise<void>): Promise<Answer | undefined>;
 }
 
@@ -72,11 +74,11 @@ type Response<M extends DescMethod> = MessageInitShape<M['output']>;
 export function query<M extends Unary>(
   desc: M,
   answer: (call: Call, request: Request<M>) => Promise<Response<M>>,
-  { timeoutMs = CALL_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+  options: Pick<Method, 'timeoutMs' | 'waits'> = {},
 ): Method {
   return {
     desc,
-    timeoutMs,
+    ...options,
     run: async (call, request) => create(desc.output, await answer(call, request as Request<M>)) as Message,
   };
 }
@@ -192,10 +194,9 @@ type Incoming = ServerUnaryCall<unknown, Answer> | ServerWritableStream<unknown,
 function unaryHandler(door: Door, method: Method): handleUnaryCall<unknown, Answer> {
   return (incoming, callback) => {
     void serve(door, method, incoming, async (call, request) => {
-      const answer = await inTime(
-        method.run(call, request, async () => {}),
-        method.timeoutMs,
-      );
+      const run = () => method.run(call, request, async () => {});
+      const running = method.waits ? run() : door.deps.calls.run(call.caller, run);
+      const answer = await inTime(running, method.timeoutMs);
       callback(null, answer!);
     }).then((failed) => failed && callback(failed));
   };
@@ -261,6 +262,7 @@ async function authenticateCaller(door: Door, incoming: Incoming): Promise<Authe
   const address = clientAddress(incoming, door.trusted);
   const caller = await authenticateKey(door.deps, credentials[0]?.toString(), address);
   if (caller.kind === 'relay') throw new Failure('relay_key');
+  door.deps.keyRate.count(caller);
   return caller;
 }
 

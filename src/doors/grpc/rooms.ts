@@ -100,7 +100,7 @@ export const roomMethods = {
       const told = events.map(renderEvent);
       return { events: isReset ? [RESET, ...told] : told, resumeToken: renderResumeToken(reached, scope) };
     },
-    { timeoutMs: WAIT_MS_MAX + 15_000 },
+    { timeoutMs: WAIT_MS_MAX + 15_000, waits: true },
   ),
 } satisfies Methods<typeof RoomService>;
 

@@ -3,6 +3,8 @@
  *
  * Standard tools discover it by reflection, and health probes use `grpc.health.v1.Health`.
  */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { file_google_rpc_error_details } from '@boxoffice/contract/google/rpc/error_details';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
@@ -12,7 +14,7 @@ import { TokenService } from '@boxoffice/contract/token_service';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { logVerbosity, Server, type ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { parseRange } from '../../base/lib/address.ts';
 import type { Deps } from '../deps.ts';
@@ -24,6 +26,7 @@ import { participantMethods } from './participants.ts';
 import { roomMethods } from './rooms.ts';
 import { credentialsOf, type Tls } from './tls.ts';
 import { tokenMethods } from './tokens.ts';
+import { UNREAD_MS_MAX } from './unread.ts';
 import { watchdogMethods } from './watchdogs.ts';
 
 const SERVICES = [
@@ -58,6 +61,8 @@ export async function openGrpc(
     readonly trustProxy: readonly string[];
     /** Why calls should not be sent; `undefined`: the service is ready. */
     findFault(): Promise<string | undefined>;
+    /** For tests. */
+    readonly unreadMs?: number;
   },
 ): Promise<GrpcServer> {
   // The error is also thrown. By itself, the library would write it to the console, not to our log.
@@ -67,7 +72,7 @@ export async function openGrpc(
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,
     'grpc.keepalive_time_ms': 60_000,
     'grpc.max_connection_idle_ms': IDLE_MS_MAX,
-    interceptors: makeInterceptors(deps),
+    interceptors: makeInterceptors(deps, options.unreadMs ?? UNREAD_MS_MAX),
   });
   const stopping = new AbortController();
   // Already validated when the configuration was read.
@@ -79,27 +84,29 @@ export async function openGrpc(
   reflect(server);
   const health = serveHealth(server, NAMES, options.findFault);
 
-  const credentials = await credentialsOf(options.tls);
-  const port = await bind(server, `${bracketed(options.host)}:${options.port}`, credentials);
+  const injector = server.createConnectionInjector(await credentialsOf(options.tls));
+  // The library's own listener accepts every connection.
+  const listener = createServer({ noDelay: true }, (socket) => {
+    if (deps.connections.admit(socket)) injector.injectConnection(socket);
+  });
+  const port = await listen(listener, options);
   return {
     port,
     close: async () => {
+      listener.close();
       health.stop();
       stopping.abort();
-      const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      await Promise.race([closed, drained(door)]);
+      // Sends GOAWAY. Its callback does not wait for calls on injected connections.
+      server.tryShutdown(() => {});
+      await drained(door);
       server.forceShutdown();
     },
   };
 }
 
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
-}
-
 /**
- * Wait until no call is in progress, up to a limit. The library itself would wait for all streams,
- * and clients that watch the health service never end theirs.
+ * Wait until no call is in progress, up to a limit. Clients that watch the health service never end their
+ * streams.
  */
 async function drained({ underWay }: Door): Promise<void> {
   const until = performance.now() + DRAIN_MS;
@@ -108,15 +115,13 @@ async function drained({ underWay }: Door): Promise<void> {
   await sleep(DRAIN_CHECK_MS);
 }
 
-function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      // The library reports the system error only in its message.
-      const code = /EADDRINUSE/.exec(error?.message ?? '')?.[0];
-      if (error) reject(Object.assign(error, code && { code }));
-      else resolve(port);
-    });
-  });
+async function listen(
+  listener: NetServer,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<number> {
+  listener.listen({ host, port });
+  await once(listener, 'listening');
+  return (listener.address() as AddressInfo).port;
 }
 
 /**

@@ -6,7 +6,6 @@
 import http from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
-  errorCodes,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
@@ -22,6 +21,7 @@ import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
+import { LateHeads, limitTime, TIME_LIMITS } from './time-limits.ts';
 
 export type Http = FastifyInstance<
   RawServerDefault,
@@ -41,20 +41,14 @@ declare module 'fastify' {
     readBody?: (request: FastifyRequest, bytes: Buffer) => unknown;
     /** `Cache-Control` of a success. All other answers are `no-store`. */
     cacheControl?: string;
-    /** How long the route may take to answer, if not the usual time. */
-    answerSeconds?: number;
   }
   interface FastifyRequest {
-    /** Time limit until the request is complete, then until it is answered. */
-    timeLimit: NodeJS.Timeout | undefined;
     /** The id of the key or credential in the request, for the log. */
     keyId: string | undefined;
   }
 }
 
 const HEAD_BYTES_MAX = 16 * 1024;
-/** How long a client may take to send a request, and how long the service may take to answer. */
-const REQUEST_TIMEOUT_MS = 15_000;
 
 /** How failures leave by a door. */
 export interface Door {
@@ -65,16 +59,19 @@ export interface Door {
   renderClientError(code: string | undefined, requestId: string): string;
 }
 
-export function openHttp(deps: Deps, door: Door): Http {
+/** `times` are for tests, which cannot wait for so long. */
+export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
+  const lateHeads = new LateHeads();
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: door.bodyBytesMax,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Ours is in time-limits.ts.
+    requestTimeout: 0,
     keepAliveTimeout: 65_000,
     http: {
-      headersTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: 1_000,
+      headersTimeout: times.stepMs,
+      connectionsCheckingInterval: Math.min(1_000, times.stepMs),
       maxHeaderSize: HEAD_BYTES_MAX,
       // Node would answer with an empty body; requireHost() answers with a message.
       requireHostHeader: false,
@@ -88,10 +85,14 @@ export function openHttp(deps: Deps, door: Door): Http {
       stampHeaders(request, reply);
       door.sendError(error, request as FastifyRequest, reply);
     },
-    clientErrorHandler: (error, socket) => {
-      if (error.code !== 'ECONNRESET' && socket.writable)
-        socket.write(door.renderClientError(error.code, newId('req')));
-      socket.destroy();
+    clientErrorHandler: ({ code }, socket) => {
+      const refuse = () => {
+        if (code !== 'ECONNRESET' && socket.writable)
+          socket.write(door.renderClientError(code, newId('req')));
+        socket.destroy();
+      };
+      if (code === 'ERR_HTTP_REQUEST_TIMEOUT') lateHeads.judge(socket, refuse);
+      else refuse();
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -103,7 +104,9 @@ export function openHttp(deps: Deps, door: Door): Http {
   drainOnClose(app);
   parseBodies(app);
   fillOptionalBody(app);
-  limitTime(app);
+  limitTime(app, times);
+  lateHeads.watch(app);
+  app.server.prependListener('connection', (socket) => void deps.connections.admit(socket));
   observe(app, deps);
   return app;
 }
@@ -176,29 +179,6 @@ function parseBodies(app: Http): void {
 function requireUtf8(request: FastifyRequest): void {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
-}
-
-/** Implemented here because Fastify's `handlerTimeout` ends once the body has been read. */
-function limitTime(app: Http): void {
-  app.decorateRequest('timeLimit', undefined);
-  const giveUpAfter = (ms: number, reply: FastifyReply) =>
-    setTimeout(() => {
-      if (!reply.sent) reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
-    }, ms);
-  app.addHook('onRequest', (request, reply, done) => {
-    request.timeLimit = giveUpAfter(REQUEST_TIMEOUT_MS, reply);
-    reply.raw.once('close', () => clearTimeout(request.timeLimit));
-    done();
-  });
-  app.addHook('preHandler', (request, reply, done) => {
-    const { answerSeconds } = request.routeOptions.config;
-    if (answerSeconds === undefined) request.timeLimit?.refresh();
-    else {
-      clearTimeout(request.timeLimit);
-      request.timeLimit = giveUpAfter(answerSeconds * 1000, reply);
-    }
-    done();
-  });
 }
 
 /** A missing optional body becomes an empty one. */

@@ -1,7 +1,9 @@
 /** Failures that the HTTP server itself reports, as ours. */
+import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyRequest } from 'fastify';
-import { FAILURES, Failure, invalidRequest } from '../../base/failure.ts';
+import { Failure, invalidRequest } from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
+import { STATUS } from './status.ts';
 
 /**
  * Map Fastify's own errors to failures. Unknown errors are internal.
@@ -35,14 +37,12 @@ function asRefusal(error: unknown, bodyMax: string): Failure | undefined {
 /**
  * An error while the request was still arriving is the client's.
  *
- * Once the request is complete, the same codes mean that the database was lost or that we were too slow.
- * A relay must then get a 500 and resend its batch, never a 400 that makes it give up.
+ * Once the request is complete, the same codes mean that the database was lost. A relay must then get a 5xx and
+ * resend its batch, never a 400 that makes it give up.
  */
 function asIncomplete(error: unknown): Failure | undefined {
   const { code, message } = error as FastifyError;
   switch (code) {
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      return invalidRequest('the request was not complete in time');
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return invalidRequest('the body ended early');
     case 'ECONNRESET':
@@ -51,6 +51,11 @@ function asIncomplete(error: unknown): Failure | undefined {
     default:
       return undefined;
   }
+}
+
+/** Whether the service was too slow: the time limit of the answer has passed. */
+export function isTimeout(error: unknown): boolean {
+  return (error as Partial<FastifyError>).code === 'FST_ERR_HANDLER_TIMEOUT';
 }
 
 type Fault = NonNullable<FastifyError['validation']>[number];
@@ -72,21 +77,22 @@ function describeFault(fault: Fault | undefined): string {
   return `${path || 'body'} ${(fault.message ?? 'is not valid').replace(/^must NOT have/, 'must not have')}`;
 }
 
-/** Why a socket is closed after malformed or late HTTP. `code` is Node's. */
-export function describeClientError(code: string | undefined): string {
-  const what =
-    code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? 'the request was not complete in time'
-      : code === 'HPE_HEADER_OVERFLOW'
-        ? 'the head of the request is too large'
-        : 'this is not an HTTP request';
-  return `${FAILURES.invalid_request}: ${what}`;
+/** Why a connection is closed after malformed or late HTTP. `code` is Node's. */
+export function clientFailure(code: string | undefined): Failure {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Failure('request_timeout');
+  const isTooLarge = code === 'HPE_HEADER_OVERFLOW';
+  return invalidRequest(isTooLarge ? 'the head of the request is too large' : 'this is not an HTTP request');
 }
 
-/** A 400 written by hand, because there is no request to answer. */
-export function renderRaw(contentType: string, text: string, requestId: string): string {
+/** An answer written by hand, because there is no request to answer. */
+export function renderRaw(
+  failure: Failure,
+  { contentType, text }: { readonly contentType: string; readonly text: string },
+  requestId: string,
+): string {
+  const status = STATUS[failure.kind];
   return [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${contentType}`,
     'cache-control: no-store',
     `x-request-id: ${requestId}`,

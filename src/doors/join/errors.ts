@@ -1,7 +1,7 @@
 /** How a failure leaves by this door: one line of plain text. Source: specification 7.2. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Outage, outageOf } from '../../base/db/outage.ts';
-import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
+import { asFailure, clientFailure, isTimeout, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import { BODY_MAX } from './limits.ts';
 
@@ -33,15 +33,12 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(OUTAGES[outage].status).send(OUTAGES[outage].text);
 }
 
-function isTimeout(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'FST_ERR_HANDLER_TIMEOUT';
-}
-
 /** Messages may quote the request, such as the name of a field. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 export function renderClientError(code: string | undefined, requestId: string): string {
-  return renderRaw(TEXT, describeClientError(code), requestId);
+  const failure = clientFailure(code);
+  return renderRaw(failure, { contentType: TEXT, text: failure.message }, requestId);
 }

@@ -70,13 +70,8 @@ export function joinRoute(app: Http, deps: Deps): void {
         throw invalidRequest('username must be 1 to 64 characters that a username may hold (RFC 8265)');
       }
 
-      const joined = await joinRoom(deps, device, {
-        tenant,
-        room,
-        username,
-        thumbprint,
-        address: parseAddress(request.ip),
-      });
+      const wanted = { tenant, room, username, thumbprint, address: parseAddress(request.ip) };
+      const joined = await deps.calls.run(device, () => joinRoom(deps, device, wanted));
       request.log.info(
         { tenant: renderTenantId(device.tenant), room: joined.room, jti: joined.jti, kid: joined.kid },
         'joined',

@@ -5,11 +5,17 @@ import { type AuthenticatedCaller, authenticate } from '../../access/keys/authen
 import { Failure } from '../../base/failure.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
-import { authorizationOf } from '../http/http.ts';
+import { authorizationOf, type Http } from '../http/http.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: AuthenticatedCaller | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The route waits for the payment provider. */
+    callsProvider?: boolean;
+    /** The operation limits how many connections it takes by itself. */
+    ownQueue?: boolean;
   }
 }
 
@@ -18,7 +24,21 @@ export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler
   return async (request) => {
     request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
     request.keyId = request.caller.keyId;
+    deps.keyRate.count(request.caller);
   };
+}
+
+/** Calls of a tenant take a place before their handler runs; a body that is still arriving holds none. */
+export function queueCalls(app: Http, deps: Deps): void {
+  app.addHook('onRoute', (route) => {
+    const { handler, config } = route;
+    if (config?.ownQueue) return;
+    const queue = config?.callsProvider ? deps.providerCalls : deps.calls;
+    route.handler = function (request, reply) {
+      const handle = async () => handler.call(this, request, reply);
+      return request.caller ? queue.run(request.caller, handle) : handle();
+    };
+  });
 }
 
 /** The caller, on a route that requires a key. */

@@ -92,6 +92,7 @@ function checkout(app: Http, deps: Deps): void {
           503,
         ),
       },
+      config: { callsProvider: true },
     },
     async (request) => {
       const caller = callerOf(request);
@@ -114,7 +115,7 @@ function portal(app: Http, deps: Deps): void {
         security,
         response: answers({ 200: Type.Object({ portal_url: Type.String() }) }, 400, 401, 403, 502, 503),
       },
-      config: { emptyBody: true },
+      config: { emptyBody: true, callsProvider: true },
     },
     async (request) => {
       const caller = callerOf(request);

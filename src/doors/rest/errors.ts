@@ -1,15 +1,20 @@
 /** How a failure leaves by this door. Source: specification 7.1. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { asFailure, describeClientError, renderRaw } from '../http/refusals.ts';
+import { Failure } from '../../base/failure.ts';
+import { asFailure, clientFailure, isTimeout, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import { BODY_MAX } from './limits.ts';
 
 /** It is unknown when payments will be configured. An hour limits how often clients retry. */
 const RETRY_AFTER_NOT_CONFIGURED = 3600;
+const RETRY_AFTER_OVERLOADED = 2;
 
 /** Answer with what was thrown. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = asFailure(error, request, BODY_MAX);
+  // Clients repeat what we were too slow for. Source: specification 4.12.4.
+  const failure = isTimeout(error)
+    ? new Failure('overloaded', { retryAfter: RETRY_AFTER_OVERLOADED })
+    : asFailure(error, request, BODY_MAX);
   if (!failure) {
     request.log.error({ err: error }, 'internal error');
     return reply.code(500).send({ error: 'internal error' });
@@ -28,6 +33,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 
 /** The answer on a socket after malformed or late HTTP. */
 export function renderClientError(code: string | undefined, requestId: string): string {
-  const text = JSON.stringify({ error: describeClientError(code) });
-  return renderRaw('application/json; charset=utf-8', text, requestId);
+  const failure = clientFailure(code);
+  const text = JSON.stringify({ error: failure.message });
+  return renderRaw(failure, { contentType: 'application/json; charset=utf-8', text }, requestId);
 }

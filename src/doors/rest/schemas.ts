@@ -203,5 +203,11 @@ export const RotationSchema = body({
 
 /** The answers of a route: its own, and the errors that it can return. */
 export function answers<T extends Record<number, TSchema>>(own: T, ...errors: number[]) {
-  return { ...own, ...Object.fromEntries(errors.map((status) => [status, ErrorSchema])) } as T;
+  // A route with a body refuses one that stops arriving, and a route with a key limits its tenant.
+  const all = new Set([
+    ...errors,
+    ...(errors.includes(400) ? [408] : []),
+    ...(errors.includes(401) ? [429, 503] : []),
+  ]);
+  return { ...own, ...Object.fromEntries([...all].map((status) => [status, ErrorSchema])) } as T;
 }

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { collectMethods, type Http, openHttp } from '../http/http.ts';
 import { jwksRoute } from '../http/jwks.ts';
 import { revocationsRoute } from '../http/revocations.ts';
+import { queueCalls } from './auth.ts';
 import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
@@ -21,6 +22,7 @@ export async function buildRest(deps: Deps, options: { trustProxy: readonly stri
   const app = openHttp(deps, { ...options, bodyBytesMax: BODY_BYTES_MAX, sendError, renderClientError });
   app.decorateRequest('caller', undefined);
   const refuseMethods = collectMethods(app);
+  queueCalls(app, deps);
 
   reference(app, deps.config.publicUrl);
   ratesRoute(app, deps);

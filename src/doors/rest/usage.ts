@@ -49,6 +49,7 @@ export function usageRoute(app: Http, deps: Deps): void {
     {
       onRequest: requireKey(deps, 'relay'),
       config: {
+        ownQueue: true,
         readBody: (request, bytes) => {
           request.records = readPlainUsage(bytes, renderTenantId(callerOf(request).tenant));
           // The fast parser has validated the records, so the schema gets an empty list.

@@ -7,12 +7,15 @@
  * batch.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
- * one by one. The batches of a locked account wait for the lock separately.
+ * one by one. The batches of a locked account wait for the lock separately, those of a few accounts at a time.
+ * Others are tried again shortly, so that locked accounts never hold all connections.
  *
  * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
- * has not started it is dropped; the relay retries.
+ * has not started it is dropped; the relay retries. What could not be charged in that time is refused at once.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '../../base/db/transaction.ts';
+import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
 import type { Batch, ChargeOutcome, Outcomes } from './bill.ts';
@@ -29,12 +32,29 @@ export interface QueueLimits {
   readonly transactions: number;
   /** Records in a transaction of several batches. A single batch may hold more. */
   readonly records: number;
+  /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
+  readonly locked: number;
+  /** After so long, a locked account that is not waited for is tried again. */
+  readonly retryMs: number;
+  /** Records without an answer: what a fast database charges within WAIT_MS_MAX. A tenant may have half. */
+  readonly unanswered: number;
 }
 
-export const LIMITS: QueueLimits = { transactions: 3, records: 2_000 };
+const LIMITS: QueueLimits = {
+  transactions: 3,
+  records: 2_000,
+  locked: 2,
+  retryMs: 50,
+  unanswered: 1_000_000,
+};
+
+/** So that many small batches do not wait either. */
+const RECORDS_MIN = 50;
 
 /** From the report of a batch to its commit. Longer than the lock timeout (`base/db/pool.ts`). */
 const WAIT_MS_MAX = 10_000;
+
+const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting {
   readonly batch: Batch;
@@ -51,23 +71,51 @@ export class ChargeQueue {
   /** Tenants with a running transaction; another one would only wait for the first. */
   readonly #busy = new Set<TenantId>();
   #running = 0;
+  /** Accounts whose locks are waited for. */
+  #locked = 0;
+  /** Of all batches without an answer, and by tenant. */
+  #records = 0;
+  readonly #recordsOf = new Map<TenantId, number>();
 
-  constructor(charging: Charging, limits: QueueLimits = LIMITS) {
+  constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {
     this.#charging = charging;
-    this.#limits = limits;
+    this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** The outcome of `batch`, once it is committed. */
-  charge(batch: Batch): Promise<ChargeOutcome> {
+  /** The outcome of `batch`, once it is committed. Fails with `overloaded` if that takes too long. */
+  async charge(batch: Batch): Promise<ChargeOutcome> {
+    const leave = this.#enter(batch);
     const { promise, resolve, reject } = Promise.withResolvers<ChargeOutcome>();
     const item = { batch, resolve, reject, hasTimedOut: false };
     const timer = setTimeout(() => {
       item.hasTimedOut = true;
-      reject(new Error('charging a batch took too long'));
+      reject(overloaded());
     }, WAIT_MS_MAX);
     this.#waiting.push(item);
     this.#start();
-    return promise.finally(() => clearTimeout(timer));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      leave();
+    }
+  }
+
+  /** Count the records of a batch until the returned function is called. */
+  #enter({ tenant, records }: Batch): () => void {
+    const weight = Math.max(records.length, RECORDS_MIN);
+    const before = this.#recordsOf.get(tenant) ?? 0;
+    const max = this.#limits.unanswered;
+    if (this.#records + weight > max || before + weight > max / 2) throw overloaded();
+    this.#count(tenant, weight);
+    return () => this.#count(tenant, -weight);
+  }
+
+  #count(tenant: TenantId, weight: number): void {
+    const records = (this.#recordsOf.get(tenant) ?? 0) + weight;
+    this.#records += weight;
+    if (records > 0) this.#recordsOf.set(tenant, records);
+    else this.#recordsOf.delete(tenant);
   }
 
   #start(): void {
@@ -102,15 +150,28 @@ export class ChargeQueue {
   async #run(group: readonly Waiting[]): Promise<void> {
     const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
-    for (const [tenant, items] of byTenant) void this.#waitFor(tenant, items);
+    for (const [tenant, items] of byTenant) {
+      if (this.#locked < this.#limits.locked) void this.#waitFor(tenant, items);
+      else void this.#tryLater(tenant, items);
+    }
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
     this.#start();
   }
 
-  /** Not counted against the limit, so that a locked account delays no other tenant. */
+  /** Not counted against the limit of transactions, so that a locked account delays no other tenant. */
   async #waitFor(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
+    this.#locked += 1;
     await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches));
+    this.#locked -= 1;
+    this.#busy.delete(tenant);
+    this.#start();
+  }
+
+  /** The tenant stays busy meanwhile, and its batches stay in order. */
+  async #tryLater(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
+    await sleep(this.#limits.retryMs);
+    this.#waiting.unshift(...items);
     this.#busy.delete(tenant);
     this.#start();
   }
@@ -147,4 +208,8 @@ function answer({ batch, resolve }: Waiting, outcomes: Outcomes): boolean {
   const outcome = outcomes.get(batch);
   if (outcome) resolve(outcome);
   return outcome !== undefined;
+}
+
+function overloaded(): Failure {
+  return new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS });
 }

@@ -3,7 +3,6 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { makeLog } from '../../base/telemetry/log.ts';
 import { findFault } from '../../doors/ops/server.ts';
-import { LIMITS } from '../../money/usage/charge-queue.ts';
 import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from '../lifetime.ts';
 import { type Service, startService } from '../service.ts';
 import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.ts';
@@ -12,7 +11,7 @@ import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.
  * The other workers keep PostgreSQL busy while a commit reaches the disk. With as many transactions per
  * worker as a single process has, each would hold fewer batches, which costs a quarter of the requests.
  */
-const CHARGE_LIMITS = { ...LIMITS, transactions: 1 };
+const CHARGE_LIMITS = { transactions: 1 };
 
 const opened = new Opened();
 let service: Service | undefined;

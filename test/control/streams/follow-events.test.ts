@@ -15,7 +15,7 @@ import { isBookmark, read, seqsOf, upTo } from '../../events/support.ts';
 import { emptyLog } from '../../support/events.ts';
 import { control, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, limitedCaller } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -27,7 +27,10 @@ const EVENTS = LANES * ROUNDS * 2;
 
 const BEGINNING: Place = { seq: 0n, at: null };
 
-const followerOf = ({ id, keyId }: TestTenant): Follower => ({ tenant: parseTenantId(id)!, keyId });
+const followerOf = ({ id, keyId }: TestTenant): Follower => ({
+  ...limitedCaller(parseTenantId(id)!),
+  keyId,
+});
 
 let second: Service;
 beforeAll(async () => {
@@ -233,7 +236,7 @@ describe('followEvents', () => {
     expect(types).toStrictEqual(['reset', 'snapshot']);
   });
 
-  test('a reader that stalls in a snapshot is dropped, so that others get theirs', async () => {
+  test('a reader that takes nothing of a snapshot for 5 s is dropped', async () => {
     const tenant = await app.signUp();
     await controlOf(tenant).call(createRoom, { room: 'lobby' });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true });
@@ -246,11 +249,56 @@ describe('followEvents', () => {
         if (isStuck) await new Promise(() => {});
       }).catch((error: unknown) => error);
       await vi.waitUntil(() => isStuck, { timeout: 10_000 });
-      vi.advanceTimersByTime(60_000);
+      vi.advanceTimersByTime(5_000);
       expect(await ended).toMatchObject({ kind: 'too_many_streams' });
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test('readers that take nothing of their snapshots keep nobody else from a snapshot', async () => {
+    const stalled = [];
+    for (let count = 0; count < 8; count += 1) {
+      const tenant = await app.signUp();
+      await controlOf(tenant).call(createRoom, { room: 'lobby' });
+      const controller = new AbortController();
+      gone.push(controller);
+      const taken = Promise.withResolvers<void>();
+      const following = { room: undefined, after: undefined, signal: controller.signal };
+      followEvents(app.service.deps, followerOf(tenant), following, async (item) => {
+        if (item.type !== 'snapshot') return;
+        taken.resolve();
+        await new Promise<void>((resolve) => controller.signal.addEventListener('abort', () => resolve()));
+      }).catch(() => {});
+      await taken.promise;
+      stalled.push(controller);
+    }
+    const tenant = await app.signUp();
+    await controlOf(tenant).call(createRoom, { room: 'lobby' });
+    const { items } = follow(tenant);
+    await waitFor(() =>
+      expect(items.map(({ type }) => type)).toStrictEqual(['reset', 'snapshot', 'bookmark']),
+    );
+    for (const each of stalled) each.abort();
+  });
+
+  test('a snapshot that is larger than the buffer loses its turn when its reader takes nothing', async () => {
+    const tenant = await app.signUp();
+    for (const room of ['a', 'b', 'c', 'd']) await controlOf(tenant).call(createRoom, { room });
+    const controller = new AbortController();
+    gone.push(controller);
+    const following = {
+      room: undefined,
+      after: undefined,
+      signal: controller.signal,
+      snapshotBuffer: { bytes: 1_024, stallMs: 20 },
+    };
+    const ended = followEvents(app.service.deps, followerOf(tenant), following, (item) =>
+      item.type === 'snapshot' ? new Promise(() => {}) : Promise.resolve(),
+    );
+    await expect(ended).rejects.toMatchObject({ kind: 'too_many_streams' });
+    const { items } = follow(tenant);
+    await waitFor(() => expect(items.at(-1)?.type).toBe('bookmark'));
   });
 
   test('a snapshot of several pages has everything once', async () => {

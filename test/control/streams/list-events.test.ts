@@ -3,6 +3,7 @@ import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { listEvents } from '../../../src/control/streams/list-events.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { limitedCaller } from '../../support/tenants.ts';
 
 const app = useService();
 
@@ -18,7 +19,7 @@ const ask = (
 ) =>
   listEvents(
     deps,
-    { tenant: parseTenantId(tenant.id)!, keyId: tenant.keyId },
+    { ...limitedCaller(parseTenantId(tenant.id)!), keyId: tenant.keyId },
     {
       after: undefined,
       room: undefined,

@@ -1,21 +1,40 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { TenantId, TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { StreamLimit } from '../../../src/control/streams/stream-limit.ts';
+import { limitedCaller } from '../../support/tenants.ts';
 
-const tenant = (number: number) => BigInt(number) as TenantId;
+const tenant = (number: number, status: TenantStatus = 'active') =>
+  limitedCaller(BigInt(number) as TenantId, { status });
+const pending = (number: number) => tenant(number, 'pending');
 const NEVER = new AbortController().signal;
 const tooMany = expect.objectContaining({ kind: 'too_many_streams' });
 
 describe('streams', () => {
-  test('of a tenant: 100', () => {
+  test.each([
+    ['active', 100],
+    ['suspended', 100],
+    ['pending', 5],
+  ] as const)('of a tenant that is %s: %i', (status, max) => {
     const limit = new StreamLimit();
-    const leaves = Array.from({ length: 100 }, () => limit.enter(tenant(1)));
-    expect(() => limit.enter(tenant(1))).toThrow(tooMany);
-    const leaveOther = limit.enter(tenant(2));
+    const leaves = Array.from({ length: max }, () => limit.enter(tenant(1, status)));
+    expect(() => limit.enter(tenant(1, status))).toThrow(tooMany);
+    const leaveOther = limit.enter(tenant(2, status));
     leaves.pop()!();
-    leaves.push(limit.enter(tenant(1)));
-    expect(() => limit.enter(tenant(1))).toThrow(tooMany);
+    leaves.push(limit.enter(tenant(1, status)));
+    expect(() => limit.enter(tenant(1, status))).toThrow(tooMany);
     leaveOther();
+  });
+
+  test('of a tenant whose limit an operator changed', () => {
+    const limit = new StreamLimit();
+    const caller = limitedCaller(1n as TenantId, { limits: { event_streams: 1 } });
+    limit.enter(caller);
+    expect(() => limit.enter(caller)).toThrow(
+      expect.objectContaining({
+        message: 'limit reached: at most 1 open event streams',
+        metadata: { limit: 'event_streams', max: '1' },
+      }),
+    );
   });
 
   test('of a process: 1,000', () => {
@@ -24,6 +43,15 @@ describe('streams', () => {
     expect(() => limit.enter(tenant(99))).toThrow(tooMany);
     leaves.pop()!();
     limit.enter(tenant(99));
+  });
+
+  test('of tenants that are not active: half of the process, the rest is for active tenants', () => {
+    const limit = new StreamLimit();
+    for (let at = 0; at < 500; at += 1) limit.enter(pending(at));
+    expect(() => limit.enter(pending(501))).toThrow(tooMany);
+    expect(() => limit.enter(tenant(501, 'suspended'))).toThrow(tooMany);
+    for (let at = 0; at < 500; at += 1) limit.enter(tenant(1_000 + at));
+    expect(() => limit.enter(tenant(2_000))).toThrow(tooMany);
   });
 });
 
@@ -57,6 +85,23 @@ describe('snapshots', () => {
     await Promise.allSettled(reads);
     expect(begun).toStrictEqual([0, 2, 3, 5, 6, 1, 4]);
     expect(await limit.inTurn(tenant(1), NEVER, async () => 'again')).toBe('again');
+  });
+
+  test('two turns are for active tenants', async () => {
+    const limit = new StreamLimit();
+    const turn = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const read = (name: string) => async () => {
+      begun.push(name);
+      await turn.promise;
+    };
+    const reads = [1, 2, 3].map((each) => limit.inTurn(pending(each), NEVER, read(`pending ${each}`)));
+    reads.push(...[4, 5, 6].map((each) => limit.inTurn(tenant(each), NEVER, read(`active ${each}`))));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begun).toStrictEqual(['pending 1', 'pending 2', 'active 4', 'active 5']);
+    turn.resolve();
+    await Promise.all(reads);
+    expect(begun).toHaveLength(6);
   });
 
   test('a stream that has waited for 10 s gives up its turn', async () => {

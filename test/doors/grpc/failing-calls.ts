@@ -19,6 +19,7 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import { afterAll, beforeAll, expect } from 'vitest';
 import { nameOf } from '../../../scripts/make-error-docs.ts';
 import type { TestService } from '../../support/service.ts';
+import { limitedCaller } from '../../support/tenants.ts';
 import { type Fields, VALID, type Way, type WorldName, type Worlds } from './conditions.ts';
 import { makeWorld, type World, type WorldOptions } from './world.ts';
 
@@ -76,7 +77,8 @@ export function useCalls(app: TestService): Calls {
       Object.entries(OPTIONS).map(async ([name, options]) => [name, await makeWorld(db, options)]),
     );
     worlds = Object.fromEntries(made);
-    for (let count = 0; count < 100; count += 1) app.service.deps.streams.enter(worlds.watched.tenant);
+    for (let count = 0; count < 100; count += 1)
+      app.service.deps.streams.enter(limitedCaller(worlds.watched.tenant));
     await block();
   });
   afterAll(() => client.close());

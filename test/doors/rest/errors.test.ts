@@ -96,21 +96,21 @@ describe('anything else', () => {
 
 describe('renderClientError', () => {
   test.each([
-    ['ERR_HTTP_REQUEST_TIMEOUT', 'the request was not complete in time'],
-    ['HPE_HEADER_OVERFLOW', 'the head of the request is too large'],
-    ['HPE_INVALID_METHOD', 'this is not an HTTP request'],
-    [undefined, 'this is not an HTTP request'],
-  ])('%s', (code, what) => {
+    ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'the request was not complete in time'],
+    ['HPE_HEADER_OVERFLOW', '400 Bad Request', 'invalid request: the head of the request is too large'],
+    ['HPE_INVALID_METHOD', '400 Bad Request', 'invalid request: this is not an HTTP request'],
+    [undefined, '400 Bad Request', 'invalid request: this is not an HTTP request'],
+  ])('%s', (code, status, error) => {
     const [head = '', body = ''] = renderClientError(code, 'req_1').split('\r\n\r\n');
     expect(head.split('\r\n')).toStrictEqual([
-      'HTTP/1.1 400 Bad Request',
+      `HTTP/1.1 ${status}`,
       'content-type: application/json; charset=utf-8',
       'cache-control: no-store',
       'x-request-id: req_1',
       `content-length: ${body.length}`,
       'connection: close',
     ]);
-    expect(JSON.parse(body)).toStrictEqual({ error: `invalid request: ${what}` });
+    expect(JSON.parse(body)).toStrictEqual({ error });
   });
 });
 
@@ -131,7 +131,8 @@ describe('an error before the request was complete', () => {
   test.each([
     ['ECONNRESET', 'aborted', '400 invalid request: the body ended early'],
     ['ERR_STREAM_PREMATURE_CLOSE', 'premature close', '400 invalid request: the body ended early'],
-    ['FST_ERR_HANDLER_TIMEOUT', 'timeout', '400 invalid request: the request was not complete in time'],
+    // The service was too slow to get to it.
+    ['FST_ERR_HANDLER_TIMEOUT', 'timeout', '503 the service is busy: try again'],
     // The database was lost meanwhile: that is not the client's error, and a retry may succeed.
     ['ECONNRESET', 'read ECONNRESET', '500 internal error'],
     ['EPIPE', 'write EPIPE', '500 internal error'],
@@ -159,10 +160,11 @@ describe('an error after the request was complete', () => {
     return { status: answer.status, body };
   }
 
-  test.each(['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_ERR_HANDLER_TIMEOUT'])(
-    '%s is a server error, and can be retried',
-    async (code) => {
-      expect(await statusOf(code)).toEqual({ status: 500, body: { error: 'internal error' } });
-    },
-  );
+  test.each([
+    ['ECONNRESET', 500, 'internal error'],
+    ['ERR_STREAM_PREMATURE_CLOSE', 500, 'internal error'],
+    ['FST_ERR_HANDLER_TIMEOUT', 503, 'the service is busy: try again'],
+  ])('%s is a server error, and can be retried', async (code, status, error) => {
+    expect(await statusOf(code)).toEqual({ status, body: { error } });
+  });
 });

@@ -291,14 +291,3 @@ describe('the head of a request', () => {
     expectOk(await sendBytes(app.url, rawRequest('GET /v1/rates HTTP/1.1', upgrade)));
   });
 });
-
-describe('time', () => {
-  test.concurrent.each([
-    ['head', () => 'GET /v1/rates HTTP/1.1\r\nhost: x\r\nx: '],
-    ['body', () => post([json, 'content-length: 100'], '{"name":')],
-  ])('a client that does not finish the %s is disconnected', { timeout: 25_000 }, async (_what, bytes) => {
-    const answer = await sendBytes(app.url, bytes(), { withinMs: 20_000 });
-    expectError(answer, 400, `${refused}the request was not complete in time`);
-    expect(answer.elapsedMs).toBeGreaterThan(10_000);
-  });
-});

@@ -17,7 +17,7 @@ interface Transaction {
 }
 
 /** A queue, and the transactions that it has started. */
-function openQueue(limits?: QueueLimits) {
+function openQueue(limits?: Partial<QueueLimits>) {
   const transactions: Transaction[] = [];
   const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<Outcomes>();
@@ -76,7 +76,7 @@ function watch(promise: Promise<ChargeOutcome>): { result?: ChargeOutcome | stri
   return watched;
 }
 
-const ONE_AT_A_TIME: QueueLimits = { transactions: 1, records: 10 };
+const ONE_AT_A_TIME: Partial<QueueLimits> = { transactions: 1, records: 10 };
 
 afterEach(() => {
   vi.useRealTimers();
@@ -233,6 +233,30 @@ describe('when the database', () => {
     expect(laterResult.result).toStrictEqual(outcomeOf(later));
   });
 
+  test('has more accounts locked than may be waited for, the others are tried again', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, records: 10, locked: 2, retryMs: 1 });
+    watch(queue.charge(batchOf(9)));
+    const batches = [1, 2, 3, 4].map((tenant) => batchOf(tenant));
+    const results = batches.map((batch) => watch(queue.charge(batch)));
+    await transactions[0]!.commit();
+    const later = watch(queue.charge(batchOf(4, 2)));
+    await transactions[1]!.commit(batches);
+    const waited = transactions.filter(({ kind }) => kind === 'tenant');
+    expect(waited.map((each) => each.batches)).toStrictEqual([[batches[0]], [batches[1]]]);
+
+    await vi.waitFor(() => expect(transactions).toHaveLength(5), { interval: 1 });
+    expect(transactions[4]).toMatchObject({ kind: 'free' });
+    const again = transactions[4]!.batches;
+    expect(again[0]).toBe(batches[2]);
+    await transactions[4]!.commit();
+    expect(results[2]!.result).toStrictEqual(outcomeOf(batches[2]!));
+    await vi.waitFor(async () => {
+      for (const each of transactions.slice(5)) await each.commit();
+      expect([results[3]!.result, later.result].every(Boolean)).toBe(true);
+    });
+    expect(results.slice(0, 2).map(({ result }) => result)).toStrictEqual([undefined, undefined]);
+  });
+
   test('refuses batches that waited separately, each is repeated alone', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     watch(queue.charge(batchOf(1)));
@@ -249,7 +273,7 @@ describe('when the database', () => {
 });
 
 describe('a batch that waits too long', () => {
-  const MESSAGE = 'charging a batch took too long';
+  const MESSAGE = 'the service is busy: try again';
 
   test('fails after 10 seconds, and is not charged when its turn comes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -286,6 +310,27 @@ describe('a batch that waits too long', () => {
   });
 });
 
+describe('batches that are too many to be charged in time', () => {
+  test('of all tenants are refused at once', async () => {
+    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, unanswered: 400 });
+    const results = [1, 2, 3, 4].map((tenant) => watch(queue.charge(batchOf(tenant, 100))));
+    await expect(queue.charge(batchOf(5))).rejects.toMatchObject({ kind: 'overloaded', retryAfter: 2 });
+    await transactions[0]!.commit();
+    expect(results[0]!.result).toBeDefined();
+    watch(queue.charge(batchOf(5)));
+    expect(transactions[1]!.batches).toHaveLength(1);
+  });
+
+  test('of one tenant leave half for the others, and small batches count too', async () => {
+    const { queue } = openQueue({ ...ONE_AT_A_TIME, unanswered: 400 });
+    for (let count = 0; count < 4; count += 1) watch(queue.charge(batchOf(1)));
+    await expect(queue.charge(batchOf(1))).rejects.toMatchObject({ kind: 'overloaded' });
+    const other = watch(queue.charge(batchOf(2, 200)));
+    await turn();
+    expect(other.result).toBeUndefined();
+  });
+});
+
 /** The result of a transaction, and its delay in turns of the event loop. */
 const ending = fc.record({
   turns: fc.nat(3),
@@ -302,7 +347,7 @@ test('for any results of transactions, every batch gets its own answer and no te
   });
   await fc.assert(
     fc.asyncProperty(arrivals, fc.infiniteStream(ending), async (batches, endings) => {
-      const limits = { transactions: 2, records: 12 };
+      const limits = { transactions: 2, records: 12, locked: 1, retryMs: 0 };
       const open = new Set<TenantId>();
       let free = 0;
       const run = async (kind: 'free' | 'tenant', group: readonly Batch[]): Promise<Outcomes> => {

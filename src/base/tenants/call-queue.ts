@@ -1,0 +1,165 @@
+/**
+ * Limits the calls of each tenant that run at the same time, so that no tenant holds all database connections.
+ *
+ * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one tenant
+ * in order, tenants in turns. Each process has places of its own.
+ */
+import { Failure } from '../failure.ts';
+import { beyondLimit, type LimitedCaller, limitOfCaller } from './limited-caller.ts';
+import type { TenantId } from './tenant.ts';
+
+export interface CallQueueLimits {
+  /** Calls of all tenants that run at the same time. */
+  readonly running: number;
+  /** Calls of one tenant that run at the same time, whatever its own limit. */
+  readonly runningPerTenant: number;
+  readonly waiting: number;
+  readonly waitingPerTenant: number;
+  readonly waitMs: number;
+}
+
+/** The rest of the connections serves authentication, charging, snapshots and background work. */
+const SHARE_OF_CONNECTIONS = 0.6;
+/** So that other tenants find a place at once while one tenant uses all of its own. */
+const SHARE_OF_TENANT = 2 / 3;
+
+const WAITING_MAX = 5_000;
+const WAITING_PER_TENANT_MAX = 500;
+const WAIT_MS_MAX = 10_000;
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** The limits of a process that has so many database connections. */
+export function callQueueLimits(connections: number): CallQueueLimits {
+  const running = Math.max(1, Math.floor(connections * SHARE_OF_CONNECTIONS));
+  return {
+    running,
+    runningPerTenant: Math.max(1, Math.floor(running * SHARE_OF_TENANT)),
+    waiting: WAITING_MAX,
+    waitingPerTenant: WAITING_PER_TENANT_MAX,
+    waitMs: WAIT_MS_MAX,
+  };
+}
+
+interface Waiting {
+  readonly begin: () => void;
+}
+
+interface Calls {
+  running: number;
+  /** As the newest caller's limits have it. */
+  runningMax: number;
+  readonly waiting: Waiting[];
+}
+
+export class CallQueue {
+  readonly #limits: CallQueueLimits;
+  readonly #tenants = new Map<TenantId, Calls>();
+  /** Tenants with waiting calls. The first one is next. */
+  readonly #inTurn = new Map<TenantId, Calls>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(limits: CallQueueLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Run `work` once the tenant has a place. Fails with `too_many_calls` if that takes too long, or if too many
+   * calls wait already.
+   */
+  async run<T>(caller: LimitedCaller, work: () => Promise<T>): Promise<T> {
+    const calls = this.#callsOf(caller);
+    if (this.#mayRun(calls)) this.#begin(calls);
+    else await this.#turn(caller, calls);
+    try {
+      return await work();
+    } finally {
+      this.#end(caller.tenant, calls);
+    }
+  }
+
+  #callsOf(caller: LimitedCaller): Calls {
+    const runningMax = Math.min(limitOfCaller(caller, 'calls_in_flight'), this.#limits.runningPerTenant);
+    const known = this.#tenants.get(caller.tenant);
+    if (known) {
+      known.runningMax = runningMax;
+      return known;
+    }
+    const calls = { running: 0, runningMax, waiting: [] };
+    this.#tenants.set(caller.tenant, calls);
+    return calls;
+  }
+
+  #mayRun({ running, runningMax }: Calls): boolean {
+    return this.#running < this.#limits.running && running < Math.max(1, runningMax);
+  }
+
+  #begin(calls: Calls): void {
+    calls.running += 1;
+    this.#running += 1;
+  }
+
+  /** Resolves once the call holds a place. */
+  #turn(caller: LimitedCaller, calls: Calls): Promise<void> {
+    const { waiting, waitingPerTenant, waitMs } = this.#limits;
+    if (this.#waiting >= waiting || calls.waiting.length >= waitingPerTenant) {
+      return Promise.reject(tooMany(calls));
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        calls.waiting.splice(calls.waiting.indexOf(call), 1);
+        this.#left(caller.tenant, calls);
+        reject(tooMany(calls));
+      }, waitMs);
+      const call: Waiting = {
+        begin: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+      };
+      calls.waiting.push(call);
+      this.#waiting += 1;
+      this.#inTurn.set(caller.tenant, calls);
+    });
+  }
+
+  #end(tenant: TenantId, calls: Calls): void {
+    calls.running -= 1;
+    this.#running -= 1;
+    if (this.#waiting > 0) this.#handOn();
+    this.#forgetIdle(tenant, calls);
+  }
+
+  /** Gives the place at once, so that no new call can take it first. */
+  #handOn(): void {
+    for (const [tenant, calls] of this.#inTurn) {
+      if (!this.#mayRun(calls)) continue;
+      this.#begin(calls);
+      // Behind the other tenants that wait.
+      this.#inTurn.delete(tenant);
+      this.#inTurn.set(tenant, calls);
+      const next = calls.waiting.shift()!;
+      this.#left(tenant, calls);
+      next.begin();
+      return;
+    }
+  }
+
+  /** A call of the tenant waits no more. */
+  #left(tenant: TenantId, calls: Calls): void {
+    this.#waiting -= 1;
+    if (calls.waiting.length === 0) this.#inTurn.delete(tenant);
+    this.#forgetIdle(tenant, calls);
+  }
+
+  #forgetIdle(tenant: TenantId, calls: Calls): void {
+    if (calls.running === 0 && calls.waiting.length === 0) this.#tenants.delete(tenant);
+  }
+}
+
+/** Names the tenant's own limit if it was reached, and otherwise the load of the process. */
+function tooMany(calls: Calls): Failure {
+  if (calls.running < calls.runningMax) return new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS });
+  return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY_AFTER_SECONDS);
+}

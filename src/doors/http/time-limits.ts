@@ -1,0 +1,129 @@
+/**
+ * Time limits of a request: of its head, of its body, of the answer, and of reading the answer.
+ *
+ * A sender is judged only by what it did: after bytes that arrived while this process was slow or stopped have
+ * been read. Otherwise a complete request would be refused as incomplete, and its sender would not repeat it.
+ */
+import type { Socket } from 'node:net';
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Failure } from '../../base/failure.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How long the route may take to answer, if not the usual time. */
+    answerSeconds?: number;
+  }
+  interface FastifyRequest {
+    /** For the answer, from the head on and again from the body on; in between, for progress of the body. */
+    timeLimit: NodeJS.Timeout | undefined;
+    /** While the body arrives: how many bytes its connection had received when the time limit began. */
+    receivedBefore: number | undefined;
+  }
+}
+
+type App = Pick<FastifyInstance, 'addHook' | 'decorateRequest' | 'server'>;
+
+export interface TimeLimits {
+  /** For the head, for BODY_BYTES_MIN more of the body, and for the answer. */
+  readonly stepMs: number;
+  /** How long the client may leave an answer unread. */
+  readonly unreadMs: number;
+}
+
+export const TIME_LIMITS: TimeLimits = { stepMs: 15_000, unreadMs: 30_000 };
+
+/** What must arrive of a body within `stepMs`, unless it is complete: about 1 KiB a second. */
+const BODY_BYTES_MIN = 15 * 1024;
+
+/** Implemented here because Fastify's `handlerTimeout` ends once the body has been read. */
+export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
+  app.decorateRequest('timeLimit', undefined);
+  app.decorateRequest('receivedBefore', undefined);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    request.timeLimit = setTimeout(onTimeout, stepMs, request, reply);
+    reply.raw.once('close', () => clearTimeout(request.timeLimit));
+    done();
+  });
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (hasBody(request)) {
+      request.receivedBefore = request.raw.socket.bytesRead;
+      request.timeLimit?.refresh();
+    }
+    done(null, payload);
+  });
+  app.addHook('preValidation', (request, reply, done) => {
+    const { answerSeconds } = request.routeOptions.config;
+    request.receivedBefore = undefined;
+    if (answerSeconds === undefined) request.timeLimit?.refresh();
+    else {
+      clearTimeout(request.timeLimit);
+      request.timeLimit = setTimeout(onTimeout, answerSeconds * 1000, request, reply);
+    }
+    done();
+  });
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    // Node ends the connection if its output makes no progress for so long. Its keep-alive replaces this time.
+    // A request of inject() has no connection.
+    request.raw.socket.setTimeout?.(unreadMs);
+    done(null, payload);
+  });
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (hasBody(request) && !request.raw.complete) endUnlessComplete(request, stepMs);
+    done();
+  });
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  const { 'content-length': length } = headers;
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+function onTimeout(request: FastifyRequest, reply: FastifyReply): void {
+  if (reply.sent) return;
+  if (request.receivedBefore === undefined) {
+    reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
+    return;
+  }
+  afterReading(() => {
+    const { receivedBefore } = request;
+    // The rest of the body has just been read.
+    if (receivedBefore === undefined || reply.sent) return;
+    const received = request.raw.socket.bytesRead;
+    if (received - receivedBefore < BODY_BYTES_MIN) {
+      reply.header('connection', 'close').send(new Failure('request_timeout'));
+      return;
+    }
+    request.receivedBefore = received;
+    request.timeLimit?.refresh();
+  });
+}
+
+/** A request that was answered early may still send its body, so that its client reads the answer. */
+function endUnlessComplete({ raw }: FastifyRequest, ms: number): void {
+  const timer = setTimeout(() => raw.socket.destroy(), ms);
+  const stop = () => clearTimeout(timer);
+  raw.once('end', stop).once('close', stop);
+}
+
+/** Run `judge` after the event loop has read what had arrived before. */
+function afterReading(judge: () => void): void {
+  setImmediate(judge);
+}
+
+/** Connections whose request has begun since Node took its head for late. */
+export class LateHeads {
+  readonly #begun = new WeakSet<Socket>();
+
+  watch(app: App): void {
+    app.server.on('request', ({ socket }) => void this.#begun.add(socket));
+  }
+
+  /** Calls `refuse` unless the rest of the head had arrived and was only not read yet. */
+  judge(socket: Socket, refuse: () => void): void {
+    this.#begun.delete(socket);
+    afterReading(() => {
+      if (!this.#begun.has(socket)) refuse();
+    });
+  }
+}

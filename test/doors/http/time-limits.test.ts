@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Http, openHttp } from '../../../src/doors/http/http.ts';
+import { TIME_LIMITS, type TimeLimits } from '../../../src/doors/http/time-limits.ts';
+import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
+import { useService } from '../../support/service.ts';
+import { rawRequest } from '../rest/support.ts';
+
+const app = useService({ payments: false });
+const STEP_MS = TIME_LIMITS.stepMs;
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A door whose route `POST /` answers with the length of the body's text, and one connection to it. */
+async function open({ times, onRequest }: { times?: TimeLimits; onRequest?: () => Promise<void> } = {}) {
+  const door: Http = openHttp(
+    app.service.deps,
+    { trustProxy: [], bodyBytesMax: 2 ** 20, sendError, renderClientError },
+    times,
+  );
+  const arrived = Promise.withResolvers<void>();
+  door.post<{ Body: { text: string } }>(
+    '/',
+    {
+      onRequest: async () => {
+        arrived.resolve();
+        await onRequest?.();
+      },
+    },
+    async (request) => ({ length: request.body.text.length }),
+  );
+  door.get('/large', async () => 'x'.repeat(64 * 2 ** 20));
+  await door.listen({ host: '127.0.0.1', port: 0 });
+  const accepted = once(door.server, 'connection');
+  const { port } = door.server.address() as { port: number };
+  const client = connect(port, '127.0.0.1');
+  client.on('error', () => {});
+  const [server] = (await accepted) as [Socket];
+  onTestFinished(async () => {
+    vi.useRealTimers();
+    client.destroy();
+    await door.close();
+  });
+  let text = '';
+  client.on('data', (data) => {
+    text += data;
+  });
+  return {
+    door,
+    client,
+    server,
+    arrived: arrived.promise,
+    answer: () => text,
+    /** Wait without timers, which tests replace. */
+    answered: () => until(() => text.includes('\r\n\r\n')),
+  };
+}
+
+async function until(check: () => boolean): Promise<void> {
+  while (!check()) await turn();
+}
+
+function post(length: number, body: string): string {
+  return rawRequest('POST / HTTP/1.1', { ...JSON_HEADERS, 'content-length': String(length) }, body);
+}
+
+const bodyOf = (characters: number) => JSON.stringify({ text: 'x'.repeat(characters) });
+
+const useFakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+describe('a body', () => {
+  test('whose sender stops is answered 408, and the connection ends', async () => {
+    useFakeTimers();
+    const { client, answer, answered, arrived } = await open();
+    const closed = once(client, 'close');
+    client.write(post(100, '{"text":'));
+    await arrived;
+    await turn();
+    await vi.advanceTimersByTimeAsync(STEP_MS - 1);
+    expect(answer()).toBe('');
+    await vi.advanceTimersByTimeAsync(1);
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(answer()).toContain('{"error":"the request was not complete in time"}');
+    await closed;
+  });
+
+  test('may take as long as it likes while it makes progress', async () => {
+    useFakeTimers();
+    const { client, server, answer, answered, arrived } = await open();
+    const body = bodyOf(500_000);
+    client.write(post(body.length, body.slice(0, 100)));
+    await arrived;
+    await turn();
+    for (let sent = 100; sent < body.length; ) {
+      const part = body.slice(sent, sent + 40_000);
+      const before = server.bytesRead;
+      client.write(part);
+      sent += part.length;
+      await until(() => server.bytesRead >= before + part.length);
+      await vi.advanceTimersByTimeAsync(STEP_MS);
+    }
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer()).toContain('{"length":500000}');
+  });
+
+  test('that comes drop by drop is answered 408', async () => {
+    useFakeTimers();
+    const { client, server, answer, answered, arrived } = await open();
+    const body = bodyOf(500_000);
+    client.write(post(body.length, ''));
+    await arrived;
+    let drops = 0;
+    for (; drops < 100 && answer() === ''; drops += 1) {
+      const before = server.bytesRead;
+      client.write(body.slice(drops * 1_000, (drops + 1) * 1_000));
+      await until(() => server.bytesRead > before || answer() !== '');
+      await vi.advanceTimersByTimeAsync(STEP_MS / 10);
+      await turn();
+    }
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(drops).toBeLessThanOrEqual(11);
+  });
+
+  test('that arrived while this process was stopped is read before its sender is judged', async () => {
+    useFakeTimers();
+    const { client, answer, answered, arrived } = await open();
+    const body = bodyOf(1_000);
+    client.write(post(body.length, body.slice(0, 10)));
+    await arrived;
+    await turn();
+    // The time limit passes between the arrival of the bytes and the read, as after SIGCONT.
+    client.write(body.slice(10));
+    vi.advanceTimersByTime(STEP_MS + 2_000);
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test('that waits for a slow service is answered 503, with Retry-After', async () => {
+    useFakeTimers();
+    const { client, answer, answered, arrived } = await open({ onRequest: () => new Promise(() => {}) });
+    const body = bodyOf(500_000);
+    client.write(post(body.length, body.slice(0, 10)));
+    await arrived;
+    vi.advanceTimersByTime(STEP_MS);
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
+    expect(answer()).toMatch(/\r\nretry-after: \d+\r\n/);
+    expect(answer()).toContain('{"error":"the service is busy: try again"}');
+  });
+
+  test('that does not end after an early answer ends its connection', async () => {
+    useFakeTimers();
+    const { client, answer, answered } = await open({
+      onRequest: () => Promise.reject(new Error('at once')),
+    });
+    const closed = once(client, 'close');
+    client.write(post(500_000, '{'));
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 500 /);
+    await turn();
+    await vi.advanceTimersByTimeAsync(STEP_MS);
+    await closed;
+  });
+});
+
+describe('a head', () => {
+  const isLate = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+
+  test('that does not end is answered 408', async () => {
+    const { client, answer } = await open({ times: { ...TIME_LIMITS, stepMs: 50 } });
+    const closed = once(client, 'close');
+    client.write('GET /large HTTP/1.1\r\nhost: x\r\nx: ');
+    await closed;
+    expect(answer()).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(answer()).toContain('{"error":"the request was not complete in time"}');
+  });
+
+  test('that arrived while this process was stopped is served', async () => {
+    const { door, client, server, answer, answered } = await open();
+    const body = bodyOf(3);
+    await turn();
+    client.write(post(body.length, body));
+    // As Node reports it before it has read the bytes.
+    door.server.emit('clientError', isLate, server);
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test('that is late again on a connection that was served before is answered 408', async () => {
+    const { door, client, server, answer, answered } = await open();
+    const body = bodyOf(3);
+    client.write(post(body.length, body));
+    await answered();
+    const closed = once(client, 'close');
+    door.server.emit('clientError', isLate, server);
+    await closed;
+    expect(answer()).toMatch(/HTTP\/1\.1 408 /);
+  });
+});
+
+describe('an answer', () => {
+  test('that nobody reads ends with its connection', async () => {
+    const { client, server } = await open({ times: { ...TIME_LIMITS, unreadMs: 50 } });
+    const closed = once(server, 'close');
+    client.pause();
+    client.write(rawRequest('GET /large HTTP/1.1'));
+    await closed;
+    expect(server.bytesWritten).toBeGreaterThan(0);
+  });
+
+  test('that is read arrives, however long the service took for it', async () => {
+    const waited = Promise.withResolvers<void>();
+    const { client, arrived, answer, answered } = await open({
+      times: { ...TIME_LIMITS, unreadMs: 20 },
+      onRequest: () => waited.promise,
+    });
+    const body = bodyOf(3);
+    client.write(post(body.length, body));
+    await arrived;
+    const begun = performance.now();
+    await until(() => performance.now() - begun > 100);
+    waited.resolve();
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+});
