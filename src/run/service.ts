@@ -31,7 +31,7 @@ import { EventWaker } from '../events/event-waker.ts';
 import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
 import { describeSuperseded, loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
-import { ChargeQueue, type QueueLimits } from '../money/usage/charge-queue.ts';
+import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
@@ -213,7 +213,7 @@ export function makeDeps(
         free: (batches) => chargeFreeBatches(deps, batches),
         tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
       },
-      chargeLimits,
+      { locked: lockedLimit(db.options.max), ...chargeLimits },
     ),
     keyLookups: new KeyLookups(db),
     failedKeys: new FailedKeys(db),

@@ -43,10 +43,15 @@ export interface QueueLimits {
 const LIMITS: QueueLimits = {
   transactions: 3,
   records: 2_000,
-  locked: 2,
+  locked: 3,
   retryMs: 50,
   unanswered: 1_000_000,
 };
+
+/** `locked` of a process that has so many connections. */
+export function lockedLimit(connections: number): number {
+  return Math.max(1, Math.floor(connections * 0.15));
+}
 
 /** So that many small batches do not wait either. */
 const RECORDS_MIN = 50;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bill.ts';
-import { ChargeQueue, type Charging, type QueueLimits } from '../../../src/money/usage/charge-queue.ts';
+import { ChargeQueue, type Charging, lockedLimit, type QueueLimits } from '../../../src/money/usage/charge-queue.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 
 /** A transaction that runs until the test ends it. */
@@ -308,6 +308,13 @@ describe('a batch that waits too long', () => {
     watch(queue.charge(batchOf(2)));
     expect(transactions).toHaveLength(3);
   });
+});
+
+test.each([
+  [20, 3],
+  [5, 1],
+])('with %i connections, %i locked accounts are waited for', (connections, locked) => {
+  expect(lockedLimit(connections)).toBe(locked);
 });
 
 describe('batches that are too many to be charged in time', () => {
