@@ -11,10 +11,10 @@ import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/roo
 import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { Deps } from '../deps.ts';
+import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
-  answers,
   body,
   DeviceCredentialSchema,
   IdSchema,
@@ -22,6 +22,7 @@ import {
   PlaintextSchema,
   RotationSchema,
   renderDeviceCredential,
+  time,
   words,
 } from './schemas.ts';
 
@@ -42,12 +43,20 @@ function list(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'listDeviceCredentials',
         summary: 'All device credentials, revoked and expired ones too',
+        description: 'Oldest first, and without their secrets, which nothing can show again.',
         security,
         response: answers(
-          { 200: Type.Object({ device_credentials: Type.Array(DeviceCredentialSchema) }) },
+          {
+            200: Type.Object(
+              { device_credentials: Type.Array(DeviceCredentialSchema, { description: 'The credentials' }) },
+              { description: 'All of them' },
+            ),
+          },
           401,
           403,
+          429,
         ),
       },
     },
@@ -67,6 +76,7 @@ function create(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'createDeviceCredential',
         summary: 'Create a device credential',
         description: 'A device without a back end joins rooms with it, at `POST /join`.',
         security,
@@ -74,7 +84,7 @@ function create(app: Http, deps: Deps): void {
           name: KeyNameSchema,
           publish: Type.Array(words(PUBLISH_RIGHTS), {
             uniqueItems: true,
-            description: 'What whoever joins with it may send. Empty: nobody can join with it',
+            description: 'What devices that join with it may send. Empty: it cannot be joined with',
           }),
           rooms: Type.Optional(
             Type.Array(Type.String({ pattern: ROOM_PATTERN_PATTERN }), {
@@ -89,13 +99,18 @@ function create(app: Http, deps: Deps): void {
               description: 'Where a join goes that names no room. Left out: `lobby`',
             }),
           ),
-          expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+          expires_at: Type.Optional(time('Until when it works. Left out: without an end')),
         }),
         response: answers(
-          { 201: Type.Object({ device_credential: DeviceCredentialSchema, credential: PlaintextSchema }) },
-          400,
+          {
+            201: Type.Object(
+              { device_credential: DeviceCredentialSchema, credential: PlaintextSchema },
+              { description: 'Created' },
+            ),
+          },
           401,
           403,
+          429,
         ),
       },
     },
@@ -130,11 +145,12 @@ function revoke(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'revokeDeviceCredential',
         summary: 'Revoke a device credential at once',
-        description: 'Nobody joins with it any more. Tokens live on until they expire, for minutes.',
+        description: 'No further join with it succeeds. Tokens live on until they expire, for minutes.',
         security,
         params: IdSchema,
-        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 400, 401, 403, 404),
+        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404, 429),
       },
       config: { emptyBody: true },
     },
@@ -155,23 +171,28 @@ function rotate(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'rotateDeviceCredential',
         summary: 'Replace a device credential; the old one works on for the overlap',
+        description: 'The replacement has the same name, rights, rooms and end.',
         security,
         params: IdSchema,
         body: RotationSchema,
         response: answers(
           {
-            201: Type.Object({
-              device_credential: DeviceCredentialSchema,
-              credential: PlaintextSchema,
-              old_credential_retires: Type.String({ format: 'date-time' }),
-            }),
+            201: Type.Object(
+              {
+                device_credential: DeviceCredentialSchema,
+                credential: PlaintextSchema,
+                old_credential_retires: time('Until when the old credential works'),
+              },
+              { description: 'Replaced' },
+            ),
           },
-          400,
           401,
           403,
           404,
           409,
+          429,
         ),
       },
       config: { optionalBody: true },
