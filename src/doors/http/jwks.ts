@@ -39,6 +39,10 @@ export function jwksRoute(app: Http, deps: Deps): void {
       },
       config: { cacheControl: `public, max-age=${MAX_AGE_SECONDS}` },
     },
-    async () => ({ keys: await listPublicKeys(deps) }),
+    async (_request, reply) => {
+      // Public, so any web page may read them. A page that cannot join learns by this that the host is there.
+      reply.header('access-control-allow-origin', '*');
+      return { keys: await listPublicKeys(deps) };
+    },
   );
 }

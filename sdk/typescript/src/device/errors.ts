@@ -17,6 +17,8 @@ const BY_STATUS = {
 
 export type JoinErrorCode =
   | (typeof BY_STATUS)[keyof typeof BY_STATUS]['code']
+  /** The service does not allow web pages of this origin (CORS). */
+  | 'ORIGIN_REFUSED'
   /** There was no answer. */
   | 'NETWORK'
   /** The answer is not one of the join endpoint's. */
