@@ -116,7 +116,8 @@ function checkOptions({ url, controlUrl, apiKey, tenant = '', retries = 0 }: Box
     if (!isHttp) throw new TypeError(`${name} must begin with http:// or https://`);
   }
   // Other keys would be refused further down with a message that contains the key.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be printable ASCII characters');
+  if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new TypeError('apiKey must be printable ASCII characters');
   if (typeof tenant !== 'string') throw new TypeError('tenant must be a string');
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number');
 }

@@ -11,7 +11,7 @@ export class Keys {
     this.#rest = rest;
   }
 
-  /** All keys, including revoked ones. */
+  /** All keys in one array, oldest first, including revoked ones. It has no pages. */
   async list(options?: CallOptions): Promise<ApiKey[]> {
     return (await this.#rest.call('GET /v1/keys', {}, options)).keys;
   }
