@@ -83,7 +83,7 @@ export function readConfig(env: Env): Config {
     joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',
     confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
     secretsKey: readSecretsKey(env),
-    databaseUrl: readDatabaseUrl(env),
+    databaseUrl: readDatabaseUrl(env, production),
     dataDir: resolve(env.DATA_DIR || './data'),
     publicUrl: readUrl(env, 'PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     payments,
@@ -196,9 +196,19 @@ function readUrl(env: Env, name: string): string | undefined {
   return text.replace(/\/+$/, '');
 }
 
-function readDatabaseUrl(env: Env): string | undefined {
+/** `undefined`: the embedded PostgreSQL, which production has to ask for. */
+function readDatabaseUrl(env: Env, production: boolean): string | undefined {
   const text = env.DATABASE_URL;
-  if (!text) return undefined;
+  const fallback = text || production ? 'false' : 'true';
+  const embedded = readChoice(env, 'EMBEDDED_DATABASE', ['true', 'false'], fallback) === 'true';
+  if (embedded && text) throw new ConfigError('EMBEDDED_DATABASE may not be true when DATABASE_URL is set');
+  if (embedded) return undefined;
+  if (!text) {
+    const when = env.EMBEDDED_DATABASE ? 'EMBEDDED_DATABASE is false' : 'NODE_ENV is production';
+    throw new ConfigError(
+      `DATABASE_URL must be set when ${when}; EMBEDDED_DATABASE=true asks for the embedded one`,
+    );
+  }
   const url = URL.parse(text);
   // The value may hold a password, so it is not repeated.
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
@@ -220,6 +230,11 @@ function readStripeKey(env: Env, payments: PaymentsMode): string | undefined {
   if (payments !== 'stripe') return undefined;
   if (!env.STRIPE_SECRET_KEY) throw new ConfigError('STRIPE_SECRET_KEY must be set when PAYMENTS is stripe');
   return env.STRIPE_SECRET_KEY;
+}
+
+/** Whether payments go to Stripe's test mode, in which no money moves. */
+export function isTestMode({ payments, stripeSecretKey }: Config): boolean {
+  return payments === 'stripe' && /^[rs]k_test_/.test(stripeSecretKey ?? '');
 }
 
 function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[] {
