@@ -62,7 +62,12 @@ async function openReference(routes: readonly DescribedRoute[], publicUrl: strin
     staticCSP: CSP,
     logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs', target: '_self' },
     theme: { title: 'Boxoffice API' },
-    uiConfig: { persistAuthorization: false, docExpansion: 'list', defaultModelsExpandDepth: -1 },
+    uiConfig: {
+      persistAuthorization: false,
+      docExpansion: 'list',
+      deepLinking: true,
+      defaultModelsExpandDepth: -1,
+    },
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   await app.ready();
