@@ -108,6 +108,46 @@ test('each script of the SDK has a source map with its source', async () => {
   }
 });
 
+/** The line after a declaration. */
+function blockFrom(lines: readonly string[], start: number): number {
+  const end = / type /.test(lines[start]!) ? /;$/ : /[;}]$/;
+  let depth = 0;
+  for (let at = start; at < lines.length; at += 1) {
+    for (const character of lines[at]!) depth += character === '{' ? 1 : character === '}' ? -1 : 0;
+    if (depth === 0 && end.test(lines[at]!)) return at + 1;
+  }
+  return lines.length;
+}
+
+/** Fields without a comment, in the types that the names are of. */
+function findUncommented(file: string, text: string, names: ReadonlySet<string>): string[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, start) => {
+    const [, name] = /^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/.exec(line) ?? [];
+    if (!name || !names.has(name)) return [];
+    const isBare = (at: number) =>
+      /^\s+(?:readonly )?['\w]+\??: .*[;{]$/.test(lines[at]!) && !lines[at - 1]!.trim().endsWith('*/');
+    const block = Array.from({ length: blockFrom(lines, start) - start }, (_, offset) => start + offset);
+    return block.filter(isBare).map((at) => `${file} ${name}: ${lines[at]!.trim()}`);
+  });
+}
+
+test('every field of every type has a comment, which editors show', async () => {
+  const target = join(project, 'node_modules/@boxoffice/sdk');
+  const paths = (await packedFiles('@boxoffice/sdk')).filter((path) => path.endsWith('.d.ts'));
+  const texts = new Map<string, string>();
+  for (const path of paths) texts.set(path, await readFile(join(target, path), 'utf8'));
+  const exported = [...texts].filter(([path]) => path.endsWith('/index.d.ts')).map(([, text]) => text);
+  // What the methods of the client take and give counts as well.
+  const made = ['rest-types', 'control-types'].map((name) => texts.get(`dist/backend/${name}.d.ts`)!);
+  const ofMade = made.flatMap((text) =>
+    [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name!),
+  );
+  const names = new Set([...exported.join().matchAll(/\w+/g)].map(([name]) => name).concat(ofMade));
+  expect(names.size).toBeGreaterThan(100);
+  expect([...texts].flatMap(([path, text]) => findUncommented(path, text, names))).toStrictEqual([]);
+});
+
 test('the contract holds its .proto files, each compiled, the table of errors, a README and the licence', async () => {
   const paths = await packedFiles('@boxoffice/contract');
   const protos = paths.filter((path) => path.endsWith('.proto'));

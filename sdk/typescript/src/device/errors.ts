@@ -27,6 +27,7 @@ export type JoinErrorCode =
 /** The join endpoint did not give a token. */
 export class JoinError extends Error {
   override readonly name = 'JoinError';
+  /** Why. */
   readonly code: JoinErrorCode;
   /** Undefined when there was no answer. */
   readonly status: number | undefined;
@@ -39,8 +40,11 @@ export class JoinError extends Error {
     code: JoinErrorCode,
     message: string,
     options: {
+      /** HTTP status. */
       status?: number;
+      /** Whether the same request may succeed later. */
       retryable?: boolean;
+      /** What the server asks for. */
       retryAfterSeconds?: number | undefined;
     } & ErrorOptions = {},
   ) {

@@ -53,6 +53,7 @@ export type RefusalCode = keyof typeof REFUSALS;
 /** A participant that may not come in. */
 export class AdmissionRefused extends Error {
   override readonly name = 'AdmissionRefused';
+  /** Why. */
   readonly code: RefusalCode;
 
   constructor(code: RefusalCode, options?: ErrorOptions) {
