@@ -50,6 +50,7 @@ class Api {
 async function main(): Promise<void> {
   const url = `http://${process.env.HOST || '127.0.0.1'}:${process.env.PORT || 8080}`;
   if (await isBoxoffice(url)) {
+    await requireSandbox(url);
     say(`Using the service at ${url}`);
     await tellTheStory(new Api(url));
     return;
@@ -106,7 +107,7 @@ async function pay(checkoutUrl: string): Promise<void> {
 
 function readPaymentForm(page: string, pageUrl: string): { action: string; fields: URLSearchParams } {
   const form = /<form[^>]*method="post"[^>]*>[\s\S]*?<\/form>/i.exec(page)?.[0];
-  if (!form) throw new Error('this service does not use the sandbox for payments, so the demo cannot pay');
+  if (!form) throw new Error('the payment page has no form');
   const fields = new URLSearchParams();
   for (const [input] of form.matchAll(/<(?:input|button)\b[^>]*>/g)) {
     const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(input)?.[1];
@@ -260,6 +261,27 @@ async function isBoxoffice(url: string): Promise<boolean> {
   }
 }
 
+/**
+ * Before the first request: without the sandbox the demo could not pay, and would leave a tenant behind.
+ *
+ * The sandbox of the service is the one that reports payments to it.
+ */
+async function requireSandbox(url: string): Promise<void> {
+  const sandbox = `http://127.0.0.1:${process.env.SANDBOX_PORT || 8082}`;
+  const portOf = (address: string) => new URL(address).port;
+  try {
+    const answer = await fetch(`${sandbox}/_sandbox/endpoints`, { signal: AbortSignal.timeout(2_000) });
+    const endpoints = (await answer.json()) as string[];
+    if (endpoints.some((endpoint) => portOf(endpoint) === portOf(url))) return;
+  } catch {
+    // Nothing answers there, or another program: the same as a sandbox of another service.
+  }
+  throw new Error(
+    `the service at ${url} does not use the sandbox at ${sandbox} for payments, and the demo pays with nothing ` +
+      'else. Give the SANDBOX_PORT of the service, or a PORT that is free: the demo then starts its own service',
+  );
+}
+
 /** Start a service on free ports, with a temporary data folder. */
 async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-demo-'));
@@ -278,6 +300,7 @@ async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
       PAYMENTS: 'sandbox',
       PUBLIC_URL: '',
       DATABASE_URL: '',
+      EMBEDDED_DATABASE: '',
       DATA_DIR: dataDir,
     },
   });

@@ -7,9 +7,6 @@
  * of the file tell the client how.
  */
 import { writeFileSync } from 'node:fs';
-import pino from 'pino';
-import { Metrics } from '../src/base/telemetry/metrics.ts';
-import type { Deps } from '../src/doors/deps.ts';
 import {
   AmountSchema,
   ApiKeySchema,
@@ -17,7 +14,7 @@ import {
   RateCardSchema,
   TenantSchema,
 } from '../src/doors/rest/schemas.ts';
-import { buildRest } from '../src/doors/rest/server.ts';
+import { describeRest } from './describe-rest.ts';
 
 const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.meta.url);
 
@@ -51,6 +48,7 @@ interface Operation {
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
+    readonly required?: boolean;
     readonly description?: string;
     readonly schema: Schema;
   }[];
@@ -60,31 +58,18 @@ interface Operation {
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
-export interface Description {
+interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-}
-
-/** What `/openapi.json` serves. Nothing is asked of what the routes would work with. */
-async function describe(): Promise<Description> {
-  const deps = {
-    log: pino({ enabled: false }),
-    metrics: new Metrics(),
-    config: { publicUrl: 'https://boxoffice' },
-  };
-  const app = await buildRest(deps as unknown as Deps, { trustProxy: [] });
-  const answer = await app.inject('/openapi.json');
-  await app.close();
-  return answer.json();
 }
 
 /** The text of `rest-types.ts`. */
 export async function makeTypes(): Promise<string> {
-  return new Writer().write(await describe());
+  return new Writer().write((await describeRest()) as Description);
 }
 
 class Writer {
   readonly #names = new Map(
-    Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name] as const),
+    Object.entries(NAMED).map(([name, schema]) => [shapeOf(schema as Schema), name] as const),
   );
   readonly #renamed = new Map<string, string>();
   readonly #times = new Set<string>();
@@ -99,7 +84,8 @@ class Writer {
     );
     for (const { operation } of operations) this.#collectWords(operation);
     const interfaces = Object.entries(NAMED).map(
-      ([name, schema]) => `export interface ${name} ${this.#object(schema as Schema, '')}\n`,
+      ([name, schema]) =>
+        `/** ${(schema as Schema).description}. */\nexport interface ${name} ${this.#object(schema as Schema, '')}\n`,
     );
     const members = operations.map(({ name, operation }) => this.#operation(name, operation));
     return [
@@ -128,26 +114,28 @@ class Writer {
     const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2'))!;
     const schema = answer.content?.['application/json']?.schema;
     const fields = [
-      path.length > 0 && `path: { ${path.map((each) => `${each.name}: string`).join('; ')} };`,
-      query.length > 0 && `query?: ${this.#query(query)};`,
-      body && `body${requestBody?.required ? '' : '?'}: ${this.#type(body, '    ', '')};`,
-      `answer: ${schema ? this.#type(schema, '    ', '') : 'undefined'};`,
+      path.length > 0 && `/** In the path. */\n    path: ${this.#parameters(path)};`,
+      query.length > 0 && `/** In the query. */\n    query?: ${this.#parameters(query)};`,
+      body &&
+        `/** The body. */\n    body${requestBody?.required ? '' : '?'}: ${this.#type(body, '    ', '')};`,
+      `/** The answer. */\n    answer: ${schema ? this.#type(schema, '    ', '') : 'undefined'};`,
     ].filter(Boolean);
     return `  /** ${summary}. */\n  '${name}': {\n${fields.map((field) => `    ${field}\n`).join('')}  };\n`;
   }
 
-  #query(parameters: NonNullable<Operation['parameters']>): string {
+  #parameters(parameters: NonNullable<Operation['parameters']>): string {
     const properties = Object.fromEntries(
       parameters.map(({ name, schema, description }) => [
         name,
         { ...schema, ...(description && { description }) },
       ]),
     );
-    return this.#object({ properties }, '    ');
+    const required = parameters.filter((each) => each.required).map(({ name }) => name);
+    return this.#object({ properties, required }, '    ');
   }
 
   #type(schema: Schema, indent: string, field: string): string {
-    const name = this.#names.get(JSON.stringify(schema));
+    const name = this.#names.get(shapeOf(schema));
     if (name) return name;
     if (schema.enum) return schema.enum.map((word) => `'${word}'`).join(' | ');
     switch (schema.type) {
@@ -187,6 +175,11 @@ class Writer {
     });
     return `{\n${lines.join('')}${indent}}`;
   }
+}
+
+/** What two schemas have in common that differ in their descriptions alone. */
+function shapeOf({ description: _, ...schema }: Schema): string {
+  return JSON.stringify(schema);
 }
 
 function camelCase(name: string): string {

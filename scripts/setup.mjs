@@ -9,12 +9,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +25,22 @@ import { fileURLToPath } from 'node:url';
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const MODULES = join(ROOT, 'node_modules');
 const LOCK = join(ROOT, '.setup.lock');
-/** The release line that the service runs on. The newest version of it is installed. */
+/** The release line that the service runs on. */
 const NODE_MAJOR = 24;
+/**
+ * The packages that bring Node, by platform: version and checksum, as package-lock.json has them for all
+ * others. `npm view NAME@VERSION dist.integrity` prints the checksum of a newer version.
+ */
+const RUNTIMES = join(ROOT, 'scripts', 'runtime.json');
+/** Where such a package is installed. npm does not touch folders in node_modules that begin with a dot. */
+const RUNTIME = join(MODULES, '.runtime');
+const NODE_LINK = join(MODULES, '.bin', 'node');
+/** Settings of the user that would break an installation are overridden. */
+const NPM_OPTIONS = [
+  '--ignore-scripts --loglevel=error --no-audit --no-fund --no-progress --no-update-notifier',
+  '--no-engine-strict --no-global --no-dry-run --package-lock --bin-links --install-strategy=hoisted',
+  '--fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000',
+].flatMap((line) => line.split(' '));
 /** Text in npm's output that indicates a network error. */
 const NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 
@@ -102,27 +118,60 @@ function missingLinks() {
 
 /** npm scripts find `node_modules/.bin/node` first, so it may be what runs this file. */
 function hasNode() {
-  if (existsSync(join(MODULES, '.bin', 'node'))) return true;
+  if (lstatSync(NODE_LINK, { throwIfNoEntry: false })) return hasRuntime(findRuntime());
   return major(process.version) >= NODE_MAJOR && !process.execPath.startsWith(MODULES + sep);
 }
 
+/** The pinned runtime of this platform; undefined on a platform that has none. */
+function findRuntime() {
+  return readJson(RUNTIMES)?.[`${process.platform}-${process.arch}`];
+}
+
+/** npm writes `.package-lock.json` last, with the checksum that it verified. */
+function hasRuntime(runtime) {
+  if (runtime === undefined) return false;
+  const installed = readJson(join(RUNTIME, 'node_modules', '.package-lock.json'));
+  const { integrity } = installed?.packages[`node_modules/${runtime.name}`] ?? {};
+  return integrity === runtime.integrity && readLink(NODE_LINK) === linkTo(runtime) && existsSync(NODE_LINK);
+}
+
+/** The target of `node_modules/.bin/node`. */
+function linkTo({ name }) {
+  return join('..', relative(MODULES, RUNTIME), 'node_modules', name, 'bin', 'node');
+}
+
 /**
- * Install the platform's Node from the registry, without changing package.json or the lock file.
+ * Install the pinned Node of this platform beside the packages, without changing package.json or its lock.
  *
  * The package `node` chooses the platform in an install script. Naming the platform package avoids that script.
  */
 async function installNode() {
+  rmSync(NODE_LINK, { force: true });
   const outside =
     spawnSync('node', ['--version'], { encoding: 'utf8', env: cleanEnv() }).stdout?.trim() ?? '';
   if (major(outside) >= NODE_MAJOR) return;
 
-  const { platform, arch } = process;
-  const family = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
-  say(`installing Node ${NODE_MAJOR} beside the packages (this machine has ${outside || process.version})`);
-  await npm(['install', '--no-save', `${family}-${platform}-${arch}@${NODE_MAJOR}`]);
+  const runtime = findRuntime();
+  if (runtime === undefined) {
+    throw new SetupError(`install Node ${NODE_MAJOR} yourself: there is none for ${process.platform} here`);
+  }
+  const { name, version, integrity } = runtime;
+  say(`installing Node ${version} beside the packages (this machine has ${outside || process.version})`);
+  const dependencies = { [name]: version };
+  const packages = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };
+  mkdirSync(RUNTIME, { recursive: true });
+  writeFileSync(join(RUNTIME, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  writeFileSync(
+    join(RUNTIME, 'package-lock.json'),
+    JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
+  );
+  await npm(['ci', '--prefix', RUNTIME]);
 
-  const found = spawnSync(join(MODULES, '.bin', 'node'), ['--version'], { encoding: 'utf8' });
+  mkdirSync(dirname(NODE_LINK), { recursive: true });
+  symlinkSync(linkTo(runtime), NODE_LINK);
+  const found = spawnSync(NODE_LINK, ['--version'], { encoding: 'utf8' });
   if (found.status !== 0 || major(found.stdout) < NODE_MAJOR) {
+    rmSync(NODE_LINK, { force: true });
     throw new SetupError(
       `Node ${NODE_MAJOR} from the registry does not run here: install Node ${NODE_MAJOR} yourself`,
     );
@@ -133,22 +182,9 @@ function major(version) {
   return Number(/^v(\d+)\./.exec(version)?.[1] ?? 0);
 }
 
-/** Run npm. Overrides user settings that would break this. */
 async function npm(args) {
-  const options = [
-    ...['--loglevel=error', '--no-audit', '--no-fund', '--no-progress', '--no-update-notifier'],
-    ...[
-      '--no-engine-strict',
-      '--no-global',
-      '--no-dry-run',
-      '--package-lock',
-      '--bin-links',
-      '--install-strategy=hoisted',
-    ],
-    ...['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'],
-  ];
   const [command, ...prefix] = npmCommand();
-  const child = spawn(command, [...prefix, ...args, ...options], {
+  const child = spawn(command, [...prefix, ...args, ...NPM_OPTIONS], {
     cwd: ROOT,
     env: cleanEnv(),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -212,7 +248,7 @@ function tryLock() {
   } catch (error) {
     if (error.code !== 'EEXIST') throw new SetupError(`${ROOT} cannot be written to (${error.code})`);
   }
-  const owner = readOwner(LOCK);
+  const owner = readLink(LOCK);
   if (owner === undefined || isAlive(Number(owner))) return false;
   takeAway(owner);
   return tryLock();
@@ -223,14 +259,14 @@ function takeAway(owner) {
   const aside = `${LOCK}.${process.pid}`;
   try {
     renameSync(LOCK, aside);
-    if (readOwner(aside) === owner) rmSync(aside, { force: true });
+    if (readLink(aside) === owner) rmSync(aside, { force: true });
     else renameSync(aside, LOCK);
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
   }
 }
 
-function readOwner(link) {
+function readLink(link) {
   try {
     return readlinkSync(link);
   } catch {

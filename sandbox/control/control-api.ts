@@ -67,6 +67,7 @@ const routes: ReadonlyArray<Route<ControlHandler>> = [
     path: '/_sandbox/payment_methods/:id/detach',
     handle: ({ control, id }) => control.detachCard(id),
   },
+  { method: 'GET', path: '/_sandbox/endpoints', handle: ({ control }) => control.endpoints() },
   { method: 'GET', path: '/_sandbox/deliveries', handle: ({ control }) => control.deliveries() },
   {
     method: 'POST',

@@ -165,6 +165,11 @@ export class Control {
     );
   }
 
+  /** The addresses that events are delivered to. */
+  endpoints(): string[] {
+    return this.#provider.webhooks.endpoints().map(({ url }) => url);
+  }
+
   /** Every delivery, oldest first, with its attempts. */
   deliveries(): Delivery[] {
     return this.#provider.state.all('deliveries');

@@ -11,19 +11,23 @@ const FEATURED = ['4242424242424242', '4000002760003184', '4000000000009995', 'b
 export interface ChoicesOptions {
   readonly types: readonly string[];
   readonly legend: string;
+  /** What was chosen before; by default the first card. */
+  readonly chosen?: Instrument | undefined;
 }
 
 /** A choice of instruments, and a field for a card number, which takes precedence if it is filled in. */
-export function cardChoices({ types, legend }: ChoicesOptions): Html {
+export function cardChoices({ types, legend, chosen }: ChoicesOptions): Html {
   const offered = INSTRUMENTS.filter(({ type }) => types.includes(type));
   const featured = offered.filter(({ id }) => FEATURED.includes(id));
   const others = offered.filter(({ id }) => !FEATURED.includes(id));
+  const checked = offered.find(({ id }) => id === chosen?.id) ?? featured[0];
+  const render = (instrument: Instrument) => choice(instrument, instrument === checked);
   return html`<fieldset>
 <legend>${legend}</legend>
-<div class="choices">${featured.map((instrument, index) => choice(instrument, index === 0))}</div>
-<details>
+<div class="choices">${featured.map(render)}</div>
+<details${others.some((each) => each === checked) ? html` open` : null}>
 <summary>More test cards</summary>
-<div class="choices">${others.map((instrument) => choice(instrument, false))}</div>
+<div class="choices">${others.map(render)}</div>
 </details>
 </fieldset>
 <p class="field">

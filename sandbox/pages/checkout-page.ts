@@ -2,8 +2,10 @@
 import { payCheckout } from '../actions/checkout.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Reply } from '../http/request.ts';
+import type { Instrument } from '../objects/cards.ts';
 import { type CheckoutSession, fillTemplate, pageUrl, totalOf } from '../objects/checkout-session.ts';
 import { authenticationUrl } from '../objects/payment-intent.ts';
+import { instrumentOf } from '../objects/payment-method.ts';
 import { type Provider, perform } from '../provider.ts';
 import { cardChoices, readChoice } from './card-choices.ts';
 import { formatAmount } from './format.ts';
@@ -15,7 +17,7 @@ export function showCheckout({ provider, names }: PageCall): Reply {
   const session = provider.state.get('checkoutSessions', names.id ?? '');
   if (session === undefined) return noSuchSession();
   if (session.status !== 'open') return closed(provider, session);
-  return checkoutPage(provider, session, { status: 200, message: lastError(provider, session) });
+  return checkoutPage(provider, session, { status: 200, ...lastAttempt(provider, session) });
 }
 
 export function submitCheckout({ provider, names, form }: PageCall): Reply {
@@ -40,14 +42,14 @@ export function submitCheckout({ provider, names, form }: PageCall): Reply {
     return redirect(fillTemplate(session.successUrl, session));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return checkoutPage(provider, session, { status: 422, message: error.message });
+    return checkoutPage(provider, session, { status: 422, message: error.message, chosen: instrument });
   }
 }
 
 function checkoutPage(
   provider: Provider,
   session: CheckoutSession,
-  { status, message }: { status: number; message: string | null },
+  { status, message, chosen }: { status: number; message: string | null; chosen?: Instrument | undefined },
 ): Reply {
   const total = formatAmount(totalOf(session), session.currency);
   const body = html`<main class="columns">
@@ -59,7 +61,7 @@ function checkoutPage(
 ${alert(message)}
 <form method="post">
 ${session.customer === null ? emailField(session) : null}
-${cardChoices({ types: typesOf(session), legend: 'Pay with a test card' })}
+${cardChoices({ types: typesOf(session), legend: 'Pay with a test card', chosen })}
 <button class="primary" type="submit">Pay ${total}</button>
 </form>
 ${session.cancelUrl === null ? null : html`<p class="cancel"><a href="${fillTemplate(session.cancelUrl, session)}">Cancel and go back to ${provider.merchantName}</a></p>`}
@@ -110,8 +112,14 @@ function typesOf(session: CheckoutSession): readonly string[] {
   return session.allowedTypes ?? ['card', 'us_bank_account'];
 }
 
-function lastError(provider: Provider, session: CheckoutSession): string | null {
+/** What to say about a failed attempt, and what was chosen for it. */
+function lastAttempt(
+  provider: Provider,
+  session: CheckoutSession,
+): { message: string | null; chosen?: Instrument } {
   const intent = provider.state.get('paymentIntents', session.paymentIntent ?? '');
   const error = intent?.lastError ?? null;
-  return error === null ? null : `${error.decline.message} You can choose another card.`;
+  if (error === null) return { message: null };
+  const message = `${error.decline.message} You can choose another card.`;
+  return { message, chosen: instrumentOf(error.paymentMethod) };
 }

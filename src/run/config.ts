@@ -93,7 +93,7 @@ export function readConfig(env: Env): Config {
     joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',
     confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
     secretsKey: readSecretsKey(env),
-    databaseUrl: readDatabaseUrl(env, 'DATABASE_URL'),
+    databaseUrl: readServiceDatabaseUrl(env, production),
     migrationsDatabaseUrl: readMigrationsDatabaseUrl(env),
     dataDir: resolve(env.DATA_DIR || './data'),
     publicUrl: readUrl(env, 'PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -218,6 +218,19 @@ function readUrl(env: Env, name: string): string | undefined {
   return text.replace(/\/+$/, '');
 }
 
+/** `undefined`: the embedded PostgreSQL, which production has to ask for. */
+function readServiceDatabaseUrl(env: Env, production: boolean): string | undefined {
+  const url = readDatabaseUrl(env, 'DATABASE_URL');
+  const fallback = url || production ? 'false' : 'true';
+  const embedded = readChoice(env, 'EMBEDDED_DATABASE', ['true', 'false'], fallback) === 'true';
+  if (embedded && url) throw new ConfigError('EMBEDDED_DATABASE may not be true when DATABASE_URL is set');
+  if (url || embedded) return url;
+  const when = env.EMBEDDED_DATABASE ? 'EMBEDDED_DATABASE is false' : 'NODE_ENV is production';
+  throw new ConfigError(
+    `DATABASE_URL must be set when ${when}; EMBEDDED_DATABASE=true asks for the embedded one`,
+  );
+}
+
 function readDatabaseUrl(env: Env, name: string): string | undefined {
   const text = env[name];
   if (!text) return undefined;
@@ -249,6 +262,11 @@ function readStripeKey(env: Env, payments: PaymentsMode): string | undefined {
   if (payments !== 'stripe') return undefined;
   if (!env.STRIPE_SECRET_KEY) throw new ConfigError('STRIPE_SECRET_KEY must be set when PAYMENTS is stripe');
   return env.STRIPE_SECRET_KEY;
+}
+
+/** Whether payments go to Stripe's test mode, in which no money moves. */
+export function isTestMode({ payments, stripeSecretKey }: Config): boolean {
+  return payments === 'stripe' && /^[rs]k_test_/.test(stripeSecretKey ?? '');
 }
 
 function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[] {

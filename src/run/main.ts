@@ -1,7 +1,7 @@
 /** Reads the environment, opens the database and the service, and stops on signals. */
 import type { Logger } from 'pino';
 import { makeLog } from '../base/telemetry/log.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, isTestMode, readConfig } from './config.ts';
 import { startEmbedded } from './embedded-postgres/embedded-postgres.ts';
 import { findFreePort } from './free-port.ts';
 import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from './lifetime.ts';
@@ -49,6 +49,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
     sandbox: payments?.sandbox.url,
   };
   const workers = config.workers === 1 ? undefined : config.workers;
+  if (config.production && isTestMode(config)) {
+    log.warn(
+      'STRIPE_SECRET_KEY is of the test mode, although NODE_ENV is production: credit is bought with test cards',
+    );
+  }
   log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded', workers }, 'started');
   process.stderr.write(renderTour(config, addresses));
   shrinkHeapSoon();

@@ -24,6 +24,7 @@ import { Sightings } from '../control/rooms/sightings.ts';
 import { StreamLimit } from '../control/streams/stream-limit.ts';
 import type { Deps } from '../doors/deps.ts';
 import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
+import { JOIN_DESCRIPTION } from '../doors/join/join.ts';
 import { buildJoin, joinDoor } from '../doors/join/server.ts';
 import { buildOps, type Watched, watchProcess } from '../doors/ops/server.ts';
 import { buildRest } from '../doors/rest/server.ts';
@@ -129,7 +130,7 @@ async function open(
   const state = { stopping: false };
   const watched = watchProcess(deps, state);
   const { trustProxy, joinAddress, opsPort } = config;
-  const rest = await buildRest(deps, { trustProxy });
+  const rest = await buildRest(deps, { trustProxy, alsoDescribed: [JOIN_DESCRIPTION] });
   const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
   if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
   let ops: FastifyInstance | undefined;

@@ -1,5 +1,5 @@
 /** What is printed when the service has started: its addresses, and a few commands to paste. */
-import type { Config } from './config.ts';
+import { type Config, isTestMode } from './config.ts';
 
 export interface Addresses {
   readonly service: string;
@@ -11,6 +11,12 @@ export interface Addresses {
   readonly sandbox: string | undefined;
 }
 
+/** The demo pays on the sandbox's pages. */
+const DEMO = `
+  # Or watch the whole story at once, in another terminal:
+  npm run demo
+`;
+
 export function renderTour(config: Config, addresses: Addresses): string {
   const { service, grpc, ops, join, sandbox } = addresses;
   const database = config.databaseUrl
@@ -18,7 +24,7 @@ export function renderTour(config: Config, addresses: Addresses): string {
     : `an embedded PostgreSQL in ${config.dataDir} (set DATABASE_URL to use your own)`;
   const payments = {
     sandbox: `sandbox, no real money: ${sandbox}`,
-    stripe: 'Stripe',
+    stripe: isTestMode(config) ? 'Stripe, in test mode: no real money' : 'Stripe',
     none: 'not configured',
   }[config.payments];
 
@@ -41,10 +47,7 @@ Try it:
   # 2. Open checkout_url in a browser and pay${sandbox ? ' with a test card' : ''}. Then look at the balance:
   KEY=svc_...
   curl -s ${service}/v1/billing -H "authorization: Bearer $KEY"
-
-  # Or watch the whole story at once, in another terminal:
-  npm run demo
-
+${sandbox ? DEMO : ''}
 Stop with Ctrl-C.
 `;
 }

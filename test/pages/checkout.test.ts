@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { LOOKS, overflows, PUBLIC_URL, useBrowser } from '../support/browser.ts';
 import { useService } from '../support/service.ts';
@@ -14,12 +15,26 @@ async function openCheckout() {
   return { tenant, url: json.checkout_url as string };
 }
 
+/** The links lead to operations that the reference has. */
+async function expectOnward(page: Page): Promise<void> {
+  const links = await page
+    .locator('nav a')
+    .evaluateAll((all) => all.map((each) => each.getAttribute('href')!));
+  const { paths } = (await app.request('GET', '/openapi.json')).json;
+  const operations = Object.values<Record<string, { tags: string[]; operationId: string }>>(paths)
+    .flatMap((item) => Object.values(item))
+    .map(({ tags, operationId }) => `/docs#/${encodeURIComponent(tags[0]!)}/${operationId}`);
+  expect(links).toHaveLength(3);
+  expect(operations).toEqual(expect.arrayContaining(links));
+}
+
 describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) => {
   test('pays with the keyboard alone and comes back to a page that says so', async () => {
     const { tenant, url } = await openCheckout();
     const { page, complaints } = await browser.open(look);
     await page.goto(url);
     expect(await page.textContent('body')).toContain('$12.34');
+    expect(await page.textContent('.items')).toContain('Prepaid credit');
     expect(await overflows(page)).toBe(false);
 
     const pay = page.getByRole('button', { name: /^pay/i }).first();
@@ -37,7 +52,24 @@ describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) 
     const text = await page.textContent('main');
     expect(text).toContain('Your payment of $12.34 was received');
     expect(text).not.toContain(tenant.id);
+    await expectOnward(page);
     expect(await overflows(page)).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  test('is told that the new balance is on its way while the provider has not reported', async () => {
+    const { url } = await openCheckout();
+    app.sandbox.control.fault({ effect: 'drop', count: 40 });
+    const { page, complaints } = await browser.open(look);
+    await page.goto(url);
+    await page.getByRole('button', { name: /^pay/i }).first().click();
+    await page.getByRole('heading', { name: 'Your new balance is on its way' }).waitFor();
+    expect(await page.textContent('main')).toContain(
+      'We add $12.34 as soon as the payment provider confirms',
+    );
+    await expectOnward(page);
+    expect(await overflows(page)).toBe(false);
+    app.sandbox.control.clearFaults();
     expect(complaints).toEqual([]);
   });
 

@@ -199,14 +199,16 @@ describe('a page of an origin that may join', () => {
   });
 });
 
-test('a page of any other origin is stopped at the preflight, without a join', async () => {
+test('a page of any other origin is stopped at the preflight, without a join, and learns why', async () => {
   const { credential } = await newDevice(app);
   const { page } = await openProfile(stranger.origin);
   const preflights = await countPreflights();
   expect(await ask(page, 'refusal', { ...requestWith(credential), room: 'stranger' })).toMatchObject({
-    code: 'NETWORK',
+    code: 'ORIGIN_REFUSED',
+    message: `the join endpoint does not allow pages of ${stranger.origin}`,
   });
-  expect(await countPreflights()).toBe(preflights + 1);
+  // One for each of the two attempts: the reading of the keys in between needs none.
+  expect(await countPreflights()).toBe(preflights + 2);
   const { rows } = await app.service.deps.db.query(`select 1 from rooms where name = 'stranger'`);
   expect(rows).toHaveLength(0);
 });

@@ -23,4 +23,10 @@ describe.each(LOOKS)('the reference in $colorScheme on a screen of $width', (loo
     expect(elsewhere).toEqual([]);
     expect(complaints).toEqual([]);
   });
+
+  test('opens the operation that the address names', async () => {
+    const { page } = await browser.open(look);
+    await page.goto(`${PUBLIC_URL}/docs#/Billing/getBilling`);
+    await page.locator('#operations-Billing-getBilling.is-open').waitFor();
+  });
 });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/run/config.ts';
+import { ConfigError, isTestMode, readConfig } from '../../src/run/config.ts';
 
 const refusal = (env: Record<string, string>) => {
   try {
@@ -58,6 +58,7 @@ describe('an empty environment', () => {
       'PORT',
       'DATABASE_URL',
       'MIGRATIONS_DATABASE_URL',
+      'EMBEDDED_DATABASE',
       'PUBLIC_URL',
       'PAYMENTS',
       'KEY_PREFIX',
@@ -121,7 +122,16 @@ describe('values', () => {
     [{ JOIN_CREATES_ROOMS: 'false' }, { joinCreatesRooms: false }],
     [{ CONFUSABLE_USERNAMES: 'refuse' }, { confusableUsernames: 'refuse' }],
     [{ SECRETS_KEY: Buffer.alloc(32, 255).toString('base64') }, { secretsKey: Buffer.alloc(32, 255) }],
-    [{ NODE_ENV: 'production' }, { production: true, payments: 'none' }],
+    [
+      { NODE_ENV: 'production', DATABASE_URL: 'postgres://db/x' },
+      { production: true, payments: 'none', databaseUrl: 'postgres://db/x' },
+    ],
+    [
+      { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true' },
+      { production: true, databaseUrl: undefined },
+    ],
+    [{ EMBEDDED_DATABASE: 'true' }, { databaseUrl: undefined }],
+    [{ EMBEDDED_DATABASE: 'false', DATABASE_URL: 'postgres://db/x' }, { databaseUrl: 'postgres://db/x' }],
     [
       { STRIPE_SECRET_KEY: 'sk', STRIPE_WEBHOOK_SECRET: 'whsec_1, whsec_2,' },
       { payments: 'stripe', stripeSecretKey: 'sk', stripeWebhookSecrets: ['whsec_1', 'whsec_2'] },
@@ -134,6 +144,16 @@ describe('values', () => {
   ])('%j', (env, expected) => {
     expect(readConfig(env)).toMatchObject(expected);
   });
+});
+
+test.each([
+  [{ STRIPE_SECRET_KEY: 'sk_test_x' }, true],
+  [{ STRIPE_SECRET_KEY: 'rk_test_x' }, true],
+  [{ STRIPE_SECRET_KEY: 'sk_live_test_x' }, false],
+  [{ STRIPE_SECRET_KEY: 'sk_test_x', PAYMENTS: 'none' }, false],
+  [{}, false],
+])('%j is the test mode of Stripe: %s', (env, expected) => {
+  expect(isTestMode(readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_1', ...env }))).toBe(expected);
 });
 
 describe('refuses, with one line that names the variable', () => {
@@ -157,6 +177,19 @@ describe('refuses, with one line that names the variable', () => {
       { MIGRATIONS_DATABASE_URL: 'postgres://x/y' },
       'DATABASE_URL must be set when MIGRATIONS_DATABASE_URL is',
     ],
+    [
+      { NODE_ENV: 'production' },
+      'DATABASE_URL must be set when NODE_ENV is production; EMBEDDED_DATABASE=true asks for the embedded one',
+    ],
+    [
+      { EMBEDDED_DATABASE: 'false' },
+      'DATABASE_URL must be set when EMBEDDED_DATABASE is false; EMBEDDED_DATABASE=true asks for the embedded one',
+    ],
+    [
+      { EMBEDDED_DATABASE: 'true', DATABASE_URL: 'postgres://db/x' },
+      'EMBEDDED_DATABASE may not be true when DATABASE_URL is set',
+    ],
+    [{ EMBEDDED_DATABASE: '1' }, 'EMBEDDED_DATABASE must be one of true, false, not "1"'],
     [{ PAYMENTS: 'paypal' }, 'PAYMENTS must be one of stripe, sandbox, none, not "paypal"'],
     [{ PAYMENTS: 'stripe' }, 'STRIPE_SECRET_KEY must be set when PAYMENTS is stripe'],
     [

@@ -25,7 +25,7 @@ const start = (env: Record<string, string>) => {
       },
       ...env,
     },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
@@ -38,6 +38,31 @@ test('an external database needs SECRETS_KEY: one line, exit code 1', async () =
     1,
     'SECRETS_KEY must be set when DATABASE_URL is: 32 bytes in base64, as `openssl rand -base64 32` prints\n',
   ]);
+});
+
+test('in production, a key of the test mode is warned of, and the demo is not recommended', async () => {
+  const child = start({
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    PAYMENTS: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_nobody',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    STRIPE_API_BASE: 'http://127.0.0.1:1',
+    SECRETS_KEY: Buffer.alloc(32, 3).toString('base64'),
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (part) => {
+      said[name] += part;
+    });
+  }
+  await expect.poll(() => said.stderr, { timeout: 60_000 }).toMatch(/Stop with Ctrl-C/);
+  expect(said.stderr).toContain('Stripe, in test mode');
+  expect(said.stderr).not.toContain('npm run demo');
+  await expect.poll(() => said.stdout).toMatch(/"level":"warn".*STRIPE_SECRET_KEY is of the test mode/);
+  expect(said.stdout).not.toContain('of_nobody');
+  child.kill('SIGTERM');
+  await once(child, 'exit');
 });
 
 test('prints the join address, and stops on a signal', async () => {

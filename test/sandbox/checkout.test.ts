@@ -206,6 +206,18 @@ describe('paying', () => {
     ]);
   });
 
+  test.each([
+    ['a card shown at once', { card: '4000000000009995' }, '4000000000009995'],
+    ['a card that is folded away', { card: '4000000000000002' }, '4000000000000002'],
+    ['a typed number', { card: '4242424242424242', card_number: '4000 0000 0000 0002' }, '4000000000000002'],
+  ])('a decline keeps what was chosen: %s', async (_, form, kept) => {
+    await postForm(page(), form);
+    const text = await (await fetch(page())).text();
+    expect([...text.matchAll(/value="(\w+)" checked>/g)].map(([, value]) => value)).toEqual([kept]);
+    const isFolded = /<details>.*?value="4000000000000002"/s.test(text);
+    expect(isFolded).toBe(kept !== '4000000000000002');
+  });
+
   test('a typed card number counts before the chosen card', async () => {
     await postForm(page(), { card: '4242424242424242', card_number: '5555 5555 5555 4444' });
     const { payment_method } = await intentNow();

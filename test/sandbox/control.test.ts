@@ -102,6 +102,10 @@ describe('over HTTP', () => {
     expect((await failureOf(pay())).code).toBe('resource_missing');
   });
 
+  test('tells where events go, and no secret', async () => {
+    expect((await control('endpoints')).json).toEqual([receiver.url]);
+  });
+
   test('lists deliveries, sends one again and waits until idle', async () => {
     await pay();
     expect((await control('idle')).json).toEqual({ idle: true });

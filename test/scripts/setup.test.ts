@@ -22,6 +22,10 @@ const PACKAGES: Record<string, Record<string, string>> = {
   },
 };
 
+/** The runtime of this platform in the fake registry: it only knows its version. */
+const RUNTIME = 'node-for-tests';
+const RUNTIME_FILES = { 'bin/node': '#!/bin/sh\necho v24.99.0\n' };
+
 /** User settings that would each break an installation. */
 const USER_NPMRC = `engine-strict=true
 package-lock=false
@@ -70,8 +74,23 @@ beforeEach(() => {
   fs.mkdirSync(join(root, 'shared'));
   writeJson('shared/package.json', shared);
   fs.mkdirSync(join(root, 'scripts'));
+  pinRuntime(integrityOf(registry.tarballs.get(RUNTIME)!));
   fs.copyFileSync(SETUP, join(root, 'scripts', 'setup.mjs'));
 });
+
+function pinRuntime(integrity: string): void {
+  const runtime = { name: RUNTIME, version: '1.0.0', integrity };
+  writeJson('scripts/runtime.json', { [`${process.platform}-${process.arch}`]: runtime });
+}
+
+/** A PATH whose `node` is ours, but tells another version. */
+function pathWithNode(version: string): string {
+  const folder = join(scratch, version);
+  fs.mkdirSync(folder, { recursive: true });
+  const script = `#!/bin/sh\n[ "$*" = --version ] && echo ${version} || exec ${process.execPath} "$@"\n`;
+  fs.writeFileSync(join(folder, 'node'), script, { mode: 0o755 });
+  return `${folder}:${process.env.PATH}`;
+}
 
 function writeJson(name: string, value: unknown): void {
   fs.writeFileSync(join(root, name), JSON.stringify(value, null, 2));
@@ -79,7 +98,8 @@ function writeJson(name: string, value: unknown): void {
 
 async function startRegistry(): Promise<Registry> {
   const tarballs = new Map<string, Buffer>();
-  for (const [name, files] of Object.entries(PACKAGES)) tarballs.set(name, await pack(name, files));
+  const all = { ...PACKAGES, [RUNTIME]: RUNTIME_FILES };
+  for (const [name, files] of Object.entries(all)) tarballs.set(name, await pack(name, files));
 
   const server: Server = createServer((request, response) => {
     started.requests += 1;
@@ -104,11 +124,12 @@ async function startRegistry(): Promise<Registry> {
 
 async function pack(name: string, files: Record<string, string>): Promise<Buffer> {
   const folder = fs.mkdtempSync(join(scratch, 'pack-'));
-  const manifest = JSON.stringify({ name, version: '1.0.0' });
+  const scripts = { install: 'echo ran > it-ran' };
+  const manifest = JSON.stringify({ name, version: '1.0.0', scripts });
   for (const [path, text] of Object.entries({ ...files, 'package.json': manifest })) {
     const file = join(folder, 'package', path);
     fs.mkdirSync(dirname(file), { recursive: true });
-    fs.writeFileSync(file, text);
+    fs.writeFileSync(file, text, { mode: 0o755 });
   }
   const tarball = join(folder, 'package.tgz');
   await once(spawn('tar', ['-czf', tarball, '-C', folder, 'package']), 'exit');
@@ -125,10 +146,11 @@ interface Outcome {
   readonly stderr: string;
 }
 
-async function setup(url = registry.url): Promise<Outcome> {
+async function setup(url = registry.url, path = process.env.PATH): Promise<Outcome> {
   const child = spawn(process.execPath, [join(root, 'scripts', 'setup.mjs')], {
     env: {
       ...process.env,
+      PATH: path,
       NODE_ENV: 'development',
       npm_config_registry: url,
       npm_config_userconfig: join(scratch, 'npmrc'),
@@ -234,5 +256,62 @@ describe('setup', () => {
       stderr: 'setup: npm ci failed: the npm registry cannot be reached (ECONNREFUSED)\n',
     });
     expect(listing()).not.toContain('.setup.lock');
+  });
+
+  it('runs no install script of a package', async () => {
+    await setup();
+    expect(fs.existsSync(join(root, 'node_modules/first-part/index.js'))).toBe(true);
+    expect(fs.existsSync(join(root, 'node_modules/first-part/it-ran'))).toBe(false);
+  });
+});
+
+describe('setup on a machine with an old Node', () => {
+  const path = () => pathWithNode('v20.19.0');
+  const link = 'node_modules/.bin/node';
+
+  /** The link of another installation. It makes the set-up look at the runtime, though we run on Node 24. */
+  const linkAnotherNode = () => {
+    fs.mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
+    fs.rmSync(join(root, link), { force: true });
+    fs.symlinkSync('../another/bin/node', join(root, link));
+  };
+  const setupWithOldNode = async () => {
+    await setup();
+    linkAnotherNode();
+    return await setup(registry.url, path());
+  };
+
+  it('installs the pinned runtime in place of any other, and keeps it', async () => {
+    expect(await setupWithOldNode()).toMatchObject({ code: 0, stderr: '' });
+    expect(read(link)).toBe(RUNTIME_FILES['bin/node']);
+    const asked = registry.requests;
+    expect(await setup(registry.url, path())).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(registry.requests).toBe(asked);
+  });
+
+  it('installs it again when the pin changes, and refuses a package with another checksum', async () => {
+    await setupWithOldNode();
+    pinRuntime(integrityOf(Buffer.from('what was reviewed')));
+    const { code, stderr } = await setup(registry.url, path());
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^setup: npm ci failed: .*EINTEGRITY/s),
+    });
+    expect(fs.lstatSync(join(root, link), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it('says what to do on a platform without a runtime', async () => {
+    writeJson('scripts/runtime.json', {});
+    expect(await setupWithOldNode()).toMatchObject({
+      code: 1,
+      stderr: `setup: install Node 24 yourself: there is none for ${process.platform} here\n`,
+    });
+  });
+
+  it('uses the Node of the machine once it is new enough', async () => {
+    await setup();
+    linkAnotherNode();
+    expect(await setup(registry.url, pathWithNode('v24.0.0'))).toMatchObject({ code: 0, stderr: '' });
+    expect(fs.lstatSync(join(root, link), { throwIfNoEntry: false })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /** The published SDK and contract: what `npm pack` includes, and that plain JavaScript can import it. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,20 +33,25 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The built SDK in a folder of its own, without the sources. */
+/** The SDK as its own script builds it, in a folder of its own, over what an earlier build left. */
 async function buildSdk(): Promise<string> {
-  const built = join(folder, 'sdk');
-  await mkdir(built);
-  for (const file of ['package.json', 'README.md', 'LICENSE']) {
-    await copyFile(join(SDK, file), join(built, file));
+  const clone = join(folder, 'clone');
+  const built = join(clone, 'sdk/typescript');
+  await mkdir(join(built, 'dist/relay'), { recursive: true });
+  await copyFile(join(ROOT, 'tsconfig.json'), join(clone, 'tsconfig.json'));
+  await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']) {
+    await cp(join(SDK, entry), join(built, entry), { recursive: true });
   }
-  await run(process.execPath, [TSC, '-p', SDK, '--outDir', join(built, 'dist')]);
+  await writeFile(join(built, 'dist/relay/of-an-earlier-build.js'), '');
+  await run('npm', ['run', 'build'], { cwd: built });
   return built;
 }
 
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly repository: { readonly url: string; readonly directory: string };
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
@@ -83,8 +88,64 @@ async function packedFiles(name: string): Promise<string[]> {
 test('the SDK holds the build, a README and the licence, and neither sources nor tests', async () => {
   const paths = await packedFiles('@boxoffice/sdk');
   expect(
-    paths.filter((path) => !/^dist\/(backend|device|relay)\/[\w/-]+(\.d\.ts|\.js)$/.test(path)),
+    paths.filter((path) => !/^dist\/(backend|device|relay)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path)),
   ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
+});
+
+test('the SDK holds nothing of an earlier build', async () => {
+  expect(await packedFiles('@boxoffice/sdk')).not.toContain('dist/relay/of-an-earlier-build.js');
+});
+
+test('each script of the SDK has a source map with its source', async () => {
+  const target = join(project, 'node_modules/@boxoffice/sdk');
+  const scripts = (await packedFiles('@boxoffice/sdk')).filter((path) => path.endsWith('.js'));
+  expect(scripts.length).toBeGreaterThan(40);
+  for (const script of scripts) {
+    const { sources, sourcesContent } = JSON.parse(await readFile(join(target, `${script}.map`), 'utf8'));
+    const source = script.replace(/^dist/, 'src').replace(/js$/, 'ts');
+    expect(sources.map((path: string) => join(dirname(script), path))).toStrictEqual([source]);
+    expect(sourcesContent).toStrictEqual([await readFile(join(SDK, source), 'utf8')]);
+  }
+});
+
+/** The line after a declaration. */
+function blockFrom(lines: readonly string[], start: number): number {
+  const end = / type /.test(lines[start]!) ? /;$/ : /[;}]$/;
+  let depth = 0;
+  for (let at = start; at < lines.length; at += 1) {
+    for (const character of lines[at]!) depth += character === '{' ? 1 : character === '}' ? -1 : 0;
+    if (depth === 0 && end.test(lines[at]!)) return at + 1;
+  }
+  return lines.length;
+}
+
+/** Fields without a comment, in the types that the names are of. */
+function findUncommented(file: string, text: string, names: ReadonlySet<string>): string[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, start) => {
+    const [, name] = /^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/.exec(line) ?? [];
+    if (!name || !names.has(name)) return [];
+    const isBare = (at: number) =>
+      /^\s+(?:readonly )?['\w]+\??: .*[;{]$/.test(lines[at]!) && !lines[at - 1]!.trim().endsWith('*/');
+    const block = Array.from({ length: blockFrom(lines, start) - start }, (_, offset) => start + offset);
+    return block.filter(isBare).map((at) => `${file} ${name}: ${lines[at]!.trim()}`);
+  });
+}
+
+test('every field of every type has a comment, which editors show', async () => {
+  const target = join(project, 'node_modules/@boxoffice/sdk');
+  const paths = (await packedFiles('@boxoffice/sdk')).filter((path) => path.endsWith('.d.ts'));
+  const texts = new Map<string, string>();
+  for (const path of paths) texts.set(path, await readFile(join(target, path), 'utf8'));
+  const exported = [...texts].filter(([path]) => path.endsWith('/index.d.ts')).map(([, text]) => text);
+  // What the methods of the client take and give counts as well.
+  const made = ['rest-types', 'control-types'].map((name) => texts.get(`dist/backend/${name}.d.ts`)!);
+  const ofMade = made.flatMap((text) =>
+    [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name!),
+  );
+  const names = new Set([...exported.join().matchAll(/\w+/g)].map(([name]) => name).concat(ofMade));
+  expect(names.size).toBeGreaterThan(100);
+  expect([...texts].flatMap(([path, text]) => findUncommented(path, text, names))).toStrictEqual([]);
 });
 
 test('the contract holds its .proto files, each compiled, the table of errors, a README and the licence', async () => {
@@ -98,7 +159,7 @@ test('the contract holds its .proto files, each compiled, the table of errors, a
   expect(paths).toStrictEqual([...protos, ...compiled, ...others].sort());
 });
 
-test('both have the licence of the project, one version, and the same protobuf', async () => {
+test('both have the licence and the repository of the project, one version, and the same protobuf', async () => {
   const [root, sdk, contract] = await Promise.all([ROOT, SDK, CONTRACT].map(readManifest));
   expect([sdk!.version, sdk!.dependencies['@boxoffice/contract']]).toStrictEqual([
     contract!.version,
@@ -106,6 +167,11 @@ test('both have the licence of the project, one version, and the same protobuf',
   ]);
   const versions = [root, sdk, contract].map((manifest) => manifest!.dependencies['@bufbuild/protobuf']);
   expect(new Set(versions).size).toBe(1);
+  expect([sdk!.repository.directory, contract!.repository.directory]).toStrictEqual([
+    'sdk/typescript',
+    'proto',
+  ]);
+  expect(sdk!.repository.url).toBe(contract!.repository.url);
   const licence = await readFile(join(ROOT, 'LICENSE'), 'utf8');
   for (const path of [SDK, CONTRACT]) expect(await readFile(join(path, 'LICENSE'), 'utf8')).toBe(licence);
 });
@@ -156,18 +222,74 @@ test('devices and relays load neither the contract nor gRPC', async () => {
   expect(JSON.parse(await runProgram(program))).toStrictEqual(['jose']);
 });
 
+const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit'];
+
+/** Type checks files of the project. */
+async function compile(files: readonly string[]): Promise<void> {
+  const options = [...STRICT, '--target', 'es2023', '--module', 'nodenext', '--types', ''];
+  await run(process.execPath, [TSC, ...options, ...files], { cwd: project }).catch(({ stdout }) =>
+    expect.fail(stdout),
+  );
+}
+
+/** What the README's examples take for granted: the rest of the application. */
+const SURROUNDINGS = `
+  import type { Boxoffice, Participant } from '@boxoffice/sdk';
+  import type { Admission, TokenVerifier, UsageReporter } from '@boxoffice/sdk/relay';
+  declare global {
+    const log: (...what: unknown[]) => void;
+    const show: (text: string) => void;
+    const boxoffice: Boxoffice;
+    const deviceThumbprint: string;
+    const resumeToken: string;
+    const signal: AbortSignal;
+    const forgetEverything: () => void;
+    const remember: (participant: Participant) => void;
+    const save: (resumeToken: string) => Promise<void>;
+    interface Connection {
+      ask(question: { challenge: string }): Promise<{ token: string; proof: string }>;
+      readonly dtlsFingerprint: string;
+      readonly address: string;
+    }
+    interface Live {
+      readonly admission: Admission;
+      readonly address: string;
+      mute(media: readonly string[]): void;
+      end(code: string): void;
+    }
+    const connection: Connection;
+    const reporter: UsageReporter;
+    const verifier: TokenVerifier;
+    const admission: Admission;
+    const sessions: readonly Live[];
+    const joinUrl: string;
+    const dtlsFingerprint: string;
+    const askTheRelayForAChallenge: (answer: (question: { challenge: string }) => Promise<object>) => void;
+  }`;
+
+test("the README's examples compile in strict TypeScript", async () => {
+  const readme = await readFile(join(SDK, 'README.md'), 'utf8');
+  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+  expect(examples).toHaveLength(7);
+  const files = examples.map((_, index) => `example-${index + 1}.mts`);
+  await writeFile(join(project, 'surroundings.d.mts'), SURROUNDINGS);
+  for (const [index, file] of files.entries()) {
+    // Something exported makes it a module, whose names are its own.
+    await writeFile(join(project, file), `${examples[index]}\nexport {};\n`);
+  }
+  await compile(['surroundings.d.mts', ...files]);
+});
+
 test('gives TypeScript the types of the contract', async () => {
   const program = `
-    import { Boxoffice } from '@boxoffice/sdk';
-    const { rooms } = new Boxoffice({ url: '', controlUrl: '', apiKey: '' });
+    import { type ApiKey, Boxoffice } from '@boxoffice/sdk';
+    const { rooms, keys } = new Boxoffice({ url: '', controlUrl: '', apiKey: '' });
+    (await keys.list()) satisfies ApiKey[];
     for await (const { state } of rooms.list()) {
       state satisfies 'live' | 'ended' | 'unknown';
       // @ts-expect-error: a state is none of the other words
       state satisfies 'live' | 'ended';
     }\n`;
   await writeFile(join(project, 'program.mts'), program);
-  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', ''];
-  await run(process.execPath, [TSC, ...options, 'program.mts'], { cwd: project }).catch(({ stdout }) =>
-    expect.fail(stdout),
-  );
+  await compile(['program.mts']);
 });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -24,13 +25,16 @@ import { FakeService } from './relay/usage/usage-server.ts';
 const README = readFileSync(new URL('../../sdk/typescript/README.md', import.meta.url), 'utf8');
 // Examples for back ends run in backend/readme.test.ts.
 const [, , verifying, renewing, following, reporting, joining] = [
-  ...README.matchAll(/```js\n(.*?)```/gs),
+  ...README.matchAll(/```ts\n(.*?)```/gs),
 ].map(([, code]) => code!);
 
 /** Run an example with its surrounding code, and return the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[]) {
   const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
-  const body = code?.replace(/import (\{.*?\}) from '@boxoffice\/sdk\/(\w+)';/g, 'const $1 = $2Sdk;');
+  const body = stripTypeScriptTypes(code!).replace(
+    /import (\{.*?\}) from '@boxoffice\/sdk\/(\w+)';/g,
+    'const $1 = $2Sdk;',
+  );
   const scope: Record<string, unknown> = { relaySdk, deviceSdk, ...around };
   const example = new AsyncFunction(...Object.keys(scope), `{ ${body}\nreturn { ${defines.join(', ')} }; }`);
   return await example(...Object.values(scope));
@@ -169,6 +173,6 @@ test('a relay reports what a session used, in each of its tiers', async () => {
 test('the README names every code of JoinError', () => {
   const source = readFileSync(new URL('../../sdk/typescript/src/device/errors.ts', import.meta.url), 'utf8');
   const codes = [...source.matchAll(/(?:code: |\| )'([A-Z_]+)'/g)].map(([, code]) => code!);
-  expect(codes).toHaveLength(13);
+  expect(codes).toHaveLength(14);
   for (const code of codes) expect(README).toContain(`\`${code}\``);
 });

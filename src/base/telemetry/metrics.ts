@@ -1,4 +1,5 @@
 /** Metrics. Names and units follow Prometheus: seconds, counters end in `_total`. */
+import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Pool } from '../db/pool.ts';
 
@@ -10,6 +11,16 @@ export interface ChargeCounts {
   readonly conflicts: number;
   readonly total: bigint;
 }
+
+const MANIFEST = new URL('../../../package.json', import.meta.url);
+const { version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string };
+
+/** Gauges that the library names like counters. They are sums of gauges that are also there, by type. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 export class Metrics {
   readonly registry = new Registry();
@@ -157,6 +168,15 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    new Gauge({
+      name: 'boxoffice_build_info',
+      help: 'Version of the service and of Node; the value is always 1.',
+      labelNames: ['version', 'node'],
+      // All processes of a deployment run the same.
+      aggregator: 'first',
+      registers: [this.registry],
+    }).set({ version: VERSION, node: process.version }, 1);
   }
 
   countCharge(records: number, counts: ChargeCounts): void {

@@ -2,28 +2,47 @@
 import Type from 'typebox';
 import { listPublicKeys } from '../../access/tokens/list-public-keys.ts';
 import type { Deps } from '../deps.ts';
+import { answers } from './answers.ts';
 import type { Http } from './http.ts';
 
 /** Far less than the hour that the rotation schedule of the keys allows for. */
 const MAX_AGE_SECONDS = 300;
 
 const JwkSchema = Type.Object({
-  kty: Type.String(),
-  crv: Type.String(),
-  x: Type.String(),
-  y: Type.String(),
-  kid: Type.String(),
-  alg: Type.String(),
-  use: Type.String(),
+  kty: Type.String({ description: 'Always `EC`' }),
+  crv: Type.String({ description: 'Always `P-256`' }),
+  x: Type.String({ description: 'A coordinate of the point, in base64url' }),
+  y: Type.String({ description: 'The other one' }),
+  kid: Type.String({ description: 'The id, which tokens have in their header' }),
+  alg: Type.String({ description: 'Always `ES256`' }),
+  use: Type.String({ description: 'Always `sig`' }),
 });
+
+const JwksSchema = Type.Object(
+  { keys: Type.Array(JwkSchema, { description: 'Every key whose tokens may be accepted' }) },
+  { description: 'A JSON Web Key Set (RFC 7517)' },
+);
 
 export function jwksRoute(app: Http, deps: Deps): void {
   app.get(
     '/.well-known/jwks.json',
     {
-      schema: { hide: true, response: { 200: Type.Object({ keys: Type.Array(JwkSchema) }) } },
+      schema: {
+        operationId: 'getPublicKeys',
+        tags: ['Relays'],
+        summary: 'The keys that relays verify tokens with',
+        description:
+          'May be cached for 5 minutes. A token with an unknown `kid` is a reason to read it again, not more than ' +
+          'once in a while.',
+        security: [],
+        response: answers({ 200: JwksSchema }),
+      },
       config: { cacheControl: `public, max-age=${MAX_AGE_SECONDS}` },
     },
-    async () => ({ keys: await listPublicKeys(deps) }),
+    async (_request, reply) => {
+      // Public, so any web page may read them. A page that cannot join learns by this that the host is there.
+      reply.header('access-control-allow-origin', '*');
+      return { keys: await listPublicKeys(deps) };
+    },
   );
 }

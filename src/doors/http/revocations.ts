@@ -4,19 +4,46 @@ import { Failure, invalidRequest } from '../../base/failure.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
 import { POLL_SECONDS } from '../../control/revocations/revocation-feed.ts';
 import type { Deps } from '../deps.ts';
+import { answers } from './answers.ts';
 import type { Http } from './http.ts';
 
 /** For sending the answer, in addition to the wait of a poll. */
 const READ_SECONDS = 15;
+
+/** Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong. */
+const AfterSchema = Type.Unsafe<string | string[]>({
+  description: 'The `seq` of the newest snapshot that the relay has',
+  examples: ['42'],
+});
 
 export function revocationsRoute(app: Http, deps: Deps): void {
   app.get(
     '/v1/revocations/:tenant',
     {
       schema: {
-        hide: true,
-        params: Type.Object({ tenant: Type.String() }),
-        querystring: Type.Object({ after: Type.Optional(Type.Unsafe<string | string[]>({})) }),
+        operationId: 'getRevocations',
+        tags: ['Relays'],
+        summary: "Which of a tenant's tokens relays must refuse",
+        description:
+          'A signed snapshot. With `after`, the answer comes as soon as there is a newer one, and after 25 seconds ' +
+          'at the latest. Users and rooms are hashed, so it needs no key.',
+        security: [],
+        params: Type.Object({ tenant: Type.String({ description: 'The id of the tenant' }) }),
+        querystring: Type.Object({ after: Type.Optional(AfterSchema) }),
+        response: answers(
+          {
+            200: Type.Unsafe<string>({
+              description: 'The snapshot',
+              content: {
+                'application/jwt': {
+                  schema: Type.String({ description: 'A JWS of the type `revocations+jwt`' }),
+                },
+              },
+            }),
+          },
+          404,
+          429,
+        ),
       },
       config: { answerSeconds: POLL_SECONDS + READ_SECONDS },
     },

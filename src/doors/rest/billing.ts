@@ -14,11 +14,11 @@ import {
   TOP_UP_CENTS_MIN,
 } from '../../money/payments/top-up-amount.ts';
 import type { Deps } from '../deps.ts';
+import { answers, described } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import {
   AmountSchema,
-  answers,
   body,
   LedgerEntrySchema,
   renderLedgerEntry,
@@ -35,6 +35,12 @@ export function billingRoutes(app: Http, deps: Deps): void {
 
 const security = [{ backend_key: [] }];
 
+/** An answer that is one address. */
+function link<const Name extends string>(name: Name, what: string) {
+  const url = Type.String({ description: `${what}, to open in a browser` });
+  return Type.Object({ [name]: url } as Record<Name, typeof url>, { description: 'It is open' });
+}
+
 function showBilling(app: Http, deps: Deps): void {
   app.get(
     '/v1/billing',
@@ -42,16 +48,24 @@ function showBilling(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Billing'],
+        operationId: 'getBilling',
         summary: 'The tenant, its balance and its newest ledger entries',
+        description: 'Entries are newest first. The balance is the sum of all entries of the ledger.',
         security,
         response: answers(
           {
-            200: Type.Object({
-              tenant: TenantSchema,
-              balance: AmountSchema,
-              admitted: Type.Boolean({ description: 'New sessions and tokens are admitted' }),
-              recent: Type.Array(LedgerEntrySchema, { maxItems: RECENT_ENTRIES_MAX }),
-            }),
+            200: Type.Object(
+              {
+                tenant: TenantSchema,
+                balance: described(AmountSchema, 'Prepaid credit that is left; may be negative'),
+                admitted: Type.Boolean({ description: 'New sessions and tokens are admitted' }),
+                recent: Type.Array(LedgerEntrySchema, {
+                  maxItems: RECENT_ENTRIES_MAX,
+                  description: 'The newest entries of the ledger, newest first',
+                }),
+              },
+              { description: 'The account' },
+            ),
           },
           401,
           403,
@@ -79,18 +93,18 @@ function checkout(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Billing'],
+        operationId: 'openCheckout',
         summary: 'Open a page on which credit is paid for',
+        description: 'The credit is added once the payment has succeeded. The page saves the card.',
         security,
-        body: body({ amount_cents: Type.Integer({ minimum: TOP_UP_CENTS_MIN, maximum: TOP_UP_CENTS_MAX }) }),
-        response: answers(
-          { 200: Type.Object({ checkout_url: Type.String() }) },
-          400,
-          401,
-          403,
-          429,
-          502,
-          503,
-        ),
+        body: body({
+          amount_cents: Type.Integer({
+            minimum: TOP_UP_CENTS_MIN,
+            maximum: TOP_UP_CENTS_MAX,
+            description: 'What to pay, in whole cents',
+          }),
+        }),
+        response: answers({ 200: link('checkout_url', 'The page') }, 401, 403, 408, 502),
       },
       config: { callsProvider: true },
     },
@@ -111,9 +125,11 @@ function portal(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Billing'],
+        operationId: 'openPortal',
         summary: 'Open the portal for receipts and saved cards',
+        description: 'A tenant that never paid has none: 400.',
         security,
-        response: answers({ 200: Type.Object({ portal_url: Type.String() }) }, 400, 401, 403, 502, 503),
+        response: answers({ 200: link('portal_url', 'The portal') }, 401, 403, 502),
       },
       config: { emptyBody: true, callsProvider: true },
     },
@@ -132,15 +148,28 @@ function autoTopUp(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Billing'],
+        operationId: 'setAutoTopUp',
         summary: 'Charge the saved card whenever the balance falls below a threshold',
         description: 'Both amounts are required when enabled. When not, an amount left out keeps its value.',
         security,
         body: body({
-          enabled: Type.Boolean(),
-          below_cents: Type.Optional(Type.Integer({ minimum: THRESHOLD_CENTS_MIN, maximum: CENTS_SAFE_MAX })),
-          amount_cents: Type.Optional(Type.Integer({ minimum: 0, maximum: CENTS_SAFE_MAX })),
+          enabled: Type.Boolean({ description: 'Whether to charge the saved card automatically' }),
+          below_cents: Type.Optional(
+            Type.Integer({
+              minimum: THRESHOLD_CENTS_MIN,
+              maximum: CENTS_SAFE_MAX,
+              description: 'The balance below which to charge it, in whole cents',
+            }),
+          ),
+          amount_cents: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: CENTS_SAFE_MAX,
+              description: `What to charge, in whole cents; when enabled, ${TOP_UP_CENTS_MIN} to ${TOP_UP_CENTS_MAX}`,
+            }),
+          ),
         }),
-        response: answers({ 200: TenantSchema }, 400, 401, 403),
+        response: answers({ 200: TenantSchema }, 401, 403, 408),
       },
     },
     async (request) => {

@@ -11,11 +11,11 @@ import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/roo
 import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { Deps } from '../deps.ts';
+import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import {
-  answers,
   body,
   DeviceCredentialSchema,
   IdSchema,
@@ -23,6 +23,7 @@ import {
   PlaintextSchema,
   RotationSchema,
   renderDeviceCredential,
+  time,
   words,
 } from './schemas.ts';
 
@@ -46,13 +47,21 @@ function list(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'listDeviceCredentials',
         summary: 'All device credentials, revoked and expired ones too',
-        description: `The oldest first, ${PAGE_SIZE} at once.`,
+        description: `Oldest first, ${PAGE_SIZE} at once, and without their secrets, which nothing can show again.`,
         security,
         querystring: CursorSchema,
         response: answers(
-          { 200: Type.Object({ device_credentials: Type.Array(DeviceCredentialSchema), ...nextCursor }) },
-          400,
+          {
+            200: Type.Object(
+              {
+                device_credentials: Type.Array(DeviceCredentialSchema, { description: 'The credentials' }),
+                ...nextCursor,
+              },
+              { description: 'A page of them' },
+            ),
+          },
           401,
           403,
         ),
@@ -79,6 +88,7 @@ function create(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'createDeviceCredential',
         summary: 'Create a device credential',
         description: 'A device without a back end joins rooms with it, at `POST /join`.',
         security,
@@ -86,7 +96,7 @@ function create(app: Http, deps: Deps): void {
           name: KeyNameSchema,
           publish: Type.Array(words(PUBLISH_RIGHTS), {
             uniqueItems: true,
-            description: 'What whoever joins with it may send. Empty: nobody can join with it',
+            description: 'What devices that join with it may send. Empty: it cannot be joined with',
           }),
           rooms: Type.Optional(
             Type.Array(Type.String({ pattern: ROOM_PATTERN_PATTERN }), {
@@ -101,13 +111,18 @@ function create(app: Http, deps: Deps): void {
               description: 'Where a join goes that names no room. Left out: `lobby`',
             }),
           ),
-          expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+          expires_at: Type.Optional(time('Until when it works. Left out: without an end')),
         }),
         response: answers(
-          { 201: Type.Object({ device_credential: DeviceCredentialSchema, credential: PlaintextSchema }) },
-          400,
+          {
+            201: Type.Object(
+              { device_credential: DeviceCredentialSchema, credential: PlaintextSchema },
+              { description: 'Created' },
+            ),
+          },
           401,
           403,
+          408,
           409,
         ),
       },
@@ -143,11 +158,12 @@ function revoke(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'revokeDeviceCredential',
         summary: 'Revoke a device credential at once',
-        description: 'Nobody joins with it any more. Tokens live on until they expire, for minutes.',
+        description: 'No further join with it succeeds. Tokens live on until they expire, for minutes.',
         security,
         params: IdSchema,
-        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 400, 401, 403, 404),
+        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404),
       },
       config: { emptyBody: true },
     },
@@ -168,22 +184,27 @@ function rotate(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'rotateDeviceCredential',
         summary: 'Replace a device credential; the old one works on for the overlap',
+        description: 'The replacement has the same name, rights, rooms and end.',
         security,
         params: IdSchema,
         body: RotationSchema,
         response: answers(
           {
-            201: Type.Object({
-              device_credential: DeviceCredentialSchema,
-              credential: PlaintextSchema,
-              old_credential_retires: Type.String({ format: 'date-time' }),
-            }),
+            201: Type.Object(
+              {
+                device_credential: DeviceCredentialSchema,
+                credential: PlaintextSchema,
+                old_credential_retires: time('Until when the old credential works'),
+              },
+              { description: 'Replaced' },
+            ),
           },
-          400,
           401,
           403,
           404,
+          408,
           409,
         ),
       },

@@ -7,18 +7,19 @@ import { revokeKey } from '../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../access/keys/rotate-key.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import type { Deps } from '../deps.ts';
+import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import {
   ApiKeySchema,
-  answers,
   body,
   IdSchema,
   KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderApiKey,
+  time,
   words,
 } from './schemas.ts';
 
@@ -39,13 +40,18 @@ function list(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'listKeys',
         summary: 'All keys, revoked ones too',
-        description: `The oldest first, ${KEYS_PAGE_SIZE} at once.`,
+        description: `Oldest first, ${KEYS_PAGE_SIZE} at once, and without their secrets, which nothing can show again.`,
         security,
         querystring: CursorSchema,
         response: answers(
-          { 200: Type.Object({ keys: Type.Array(ApiKeySchema), ...nextCursor }) },
-          400,
+          {
+            200: Type.Object(
+              { keys: Type.Array(ApiKeySchema, { description: 'The keys' }), ...nextCursor },
+              { description: 'A page of them' },
+            ),
+          },
           401,
           403,
         ),
@@ -68,17 +74,26 @@ function create(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'createKey',
         summary: 'Create a key',
+        description: 'The answer has its plaintext, which no later answer shows.',
         security,
         body: body({
           name: KeyNameSchema,
-          kind: Type.Optional(words(KEY_KINDS, { default: 'backend' })),
+          kind: Type.Optional(
+            words(KEY_KINDS, {
+              default: 'backend',
+              description: '`backend`: everything of the tenant; `relay`: reports of usage',
+            }),
+          ),
         }),
         response: answers(
-          { 201: Type.Object({ key: ApiKeySchema, api_key: PlaintextSchema }) },
-          400,
+          {
+            201: Type.Object({ key: ApiKeySchema, api_key: PlaintextSchema }, { description: 'Created' }),
+          },
           401,
           403,
+          408,
           409,
         ),
       },
@@ -100,7 +115,10 @@ function revoke(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'revokeKey',
         summary: 'Revoke a key at once',
+        description:
+          'The key that makes the request cannot be revoked: 400. The last working key of its kind needs `confirm`.',
         security,
         params: IdSchema,
         querystring: Type.Object({
@@ -108,7 +126,7 @@ function revoke(app: Http, deps: Deps): void {
             Type.String({ description: '`stop-service`: also the last working key of its kind' }),
           ),
         }),
-        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 400, 401, 403, 404, 409),
+        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404, 409),
       },
       config: { emptyBody: true },
     },
@@ -130,22 +148,28 @@ function rotate(app: Http, deps: Deps): void {
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags,
+        operationId: 'rotateKey',
         summary: 'Replace a key; the old one works on for the overlap',
+        description:
+          'The replacement has the same name and kind. The key that makes the request may be rotated.',
         security,
         params: IdSchema,
         body: RotationSchema,
         response: answers(
           {
-            201: Type.Object({
-              key: ApiKeySchema,
-              api_key: PlaintextSchema,
-              old_key_retires: Type.String({ format: 'date-time' }),
-            }),
+            201: Type.Object(
+              {
+                key: ApiKeySchema,
+                api_key: PlaintextSchema,
+                old_key_retires: time('Until when the old key works'),
+              },
+              { description: 'Replaced' },
+            ),
           },
-          400,
           401,
           403,
           404,
+          408,
           409,
         ),
       },

@@ -10,16 +10,51 @@ export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
         version: '1',
         description:
           'Prepaid credit, API keys and usage charging for a multi-tenant, real-time video platform. ' +
-          'Amounts are integers of micros: millionths of a US dollar. Errors are `{ "error": message }`.',
+          'Amounts are integers of micros: millionths of a US dollar. Errors are `{ "error": message }`. ' +
+          'Times are ISO 8601 UTC, with milliseconds.',
+        contact: { name: 'The operator of this deployment', url: publicUrl },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl }],
+      tags: [
+        { name: 'Rates', description: 'Prices, for everyone' },
+        { name: 'Signup', description: 'How a customer becomes a tenant' },
+        { name: 'Billing', description: 'Balance, ledger, payments' },
+        { name: 'Keys', description: 'API keys of back ends and relays' },
+        { name: 'Device credentials', description: 'What devices without a back end join rooms with' },
+        { name: 'Usage', description: 'What relays report, and tenants are charged for' },
+        { name: 'Joining', description: 'How a device gets a token' },
+        { name: 'Relays', description: 'What relays need to check tokens' },
+      ],
       components: {
         securitySchemes: {
           backend_key: { type: 'http', scheme: 'bearer', description: 'A backend API key' },
+          device_credential: { type: 'http', scheme: 'bearer', description: 'A device credential' },
           relay_key: { type: 'http', scheme: 'bearer', description: 'A relay API key' },
         },
       },
     },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: route.config?.optionalBody ? { ...schema, [OPTIONAL_BODY]: true } : schema,
+    }),
+    transformObject: (document) => {
+      const { openapiObject } = document as { openapiObject: { paths?: Paths } };
+      markOptionalBodies(openapiObject.paths ?? {});
+      return openapiObject;
+    },
   };
+}
+
+/** Stands in an operation between its two transformations. */
+const OPTIONAL_BODY = 'x-optional-body';
+
+type Paths = Record<string, Record<string, { requestBody?: { required?: boolean }; [OPTIONAL_BODY]?: true }>>;
+
+/** The generator takes every body as required. */
+function markOptionalBodies(paths: Paths): void {
+  for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
+    if (operation[OPTIONAL_BODY] && operation.requestBody) operation.requestBody.required = false;
+    delete operation[OPTIONAL_BODY];
+  }
 }

@@ -23,13 +23,16 @@ const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Describes the routes that are registered with `app` after this call. */
-export function reference(app: Http, publicUrl: string): void {
-  const routes: RouteOptions[] = [];
+/** What the reference says of a route. */
+export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>;
+
+/** Describes the routes that are registered with `app` after this call, and those of `others`. */
+export function reference(app: Http, publicUrl: string, others: readonly DescribedRoute[]): void {
+  const routes: DescribedRoute[] = [];
   let opening: Promise<FastifyInstance> | undefined;
 
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    opening ??= openReference(routes, publicUrl);
+    opening ??= openReference([...routes, ...others], publicUrl);
     const { url, headers } = request;
     const answer = await (await opening).inject({ method: 'GET', url, headers });
     if (answer.statusCode === 404) throw new Failure('not_found');
@@ -42,7 +45,7 @@ export function reference(app: Http, publicUrl: string): void {
 }
 
 /** An application that describes `routes` and serves none of them. */
-async function openReference(routes: readonly RouteOptions[], publicUrl: string): Promise<FastifyInstance> {
+async function openReference(routes: readonly DescribedRoute[], publicUrl: string): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
@@ -51,15 +54,20 @@ async function openReference(routes: readonly RouteOptions[], publicUrl: string)
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
   await app.register(swagger, openApi(publicUrl));
-  for (const { method, url, schema } of routes) {
-    if (schema && !('hide' in schema)) app.route({ method, url, schema, handler: async () => {} });
+  for (const { method, url, schema, config = {} } of routes) {
+    if (schema && !('hide' in schema)) app.route({ method, url, schema, config, handler: async () => {} });
   }
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: CSP,
     logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs', target: '_self' },
     theme: { title: 'Boxoffice API' },
-    uiConfig: { persistAuthorization: false, docExpansion: 'list', defaultModelsExpandDepth: -1 },
+    uiConfig: {
+      persistAuthorization: false,
+      docExpansion: 'list',
+      deepLinking: true,
+      defaultModelsExpandDepth: -1,
+    },
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   await app.ready();

@@ -42,7 +42,21 @@ interface Page {
   readonly text: string;
   /** Reload after a moment. */
   readonly waiting?: boolean;
+  /** Where to go from here. */
+  readonly links?: readonly Link[];
 }
+
+interface Link {
+  readonly text: string;
+  readonly href: string;
+}
+
+/** Operations in the reference: the page itself must not show a balance to everyone who has its address. */
+const ONWARD: readonly Link[] = [
+  { text: 'Read your balance', href: '/docs#/Billing/getBilling' },
+  { text: 'Create a key for a relay', href: '/docs#/Keys/createKey' },
+  { text: 'Let a device join', href: '/docs#/Device%20credentials/createDeviceCredential' },
+];
 
 const PORTAL_CLOSED: Page = {
   title: 'All done',
@@ -60,12 +74,14 @@ function describe(checkout: Checkout, canceled: boolean): Page {
     case 'paid':
       return {
         title: 'Thank you',
-        text: `Your payment of ${amount} was received and the credit has been added.`,
+        text: `Your payment of ${amount} was received, and your balance has grown by it.`,
+        links: ONWARD,
       };
     case 'processing':
       return {
         title: 'Your payment is on its way',
-        text: `The bank is still working on your payment of ${amount}. The credit is added once it arrives.`,
+        text: `The bank is still working on your payment of ${amount}. Your balance grows by it once it arrives.`,
+        links: ONWARD,
       };
     case 'failed':
       return { title: 'The payment failed', text: `Nothing was charged. Open a new checkout to try again.` };
@@ -75,9 +91,10 @@ function describe(checkout: Checkout, canceled: boolean): Page {
       return canceled
         ? { title: 'The payment was canceled', text: 'Nothing was charged. You may pay later.' }
         : {
-            title: 'Waiting for the payment',
-            text: `We are waiting to hear that your payment of ${amount} went through. This page looks again by itself.`,
+            title: 'Your new balance is on its way',
+            text: `We add ${amount} as soon as the payment provider confirms your payment, usually within seconds. This page looks again by itself.`,
             waiting: true,
+            links: ONWARD,
           };
   }
 }
@@ -92,7 +109,7 @@ function sendPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 /** Titles and texts are constants, so there is nothing to escape. */
-function renderPage({ title, text, waiting }: Page): string {
+function renderPage({ title, text, waiting, links = [] }: Page): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -103,23 +120,34 @@ function renderPage({ title, text, waiting }: Page): string {
 ${waiting ? '<meta http-equiv="refresh" content="2">' : ''}
 <title>${title}</title>
 <style>
-  :root { --page: #f4f5f7; --card: #fff; --ink: #16181d; --quiet: #565d6b; --line: #d9dce3; }
+  :root { --page: #f4f5f7; --card: #fff; --ink: #16181d; --quiet: #565d6b; --line: #d9dce3; --link: #3f35b8; }
   @media (prefers-color-scheme: dark) {
-    :root { --page: #111318; --card: #1b1e25; --ink: #f1f3f6; --quiet: #a5adbb; --line: #333843; }
+    :root { --page: #111318; --card: #1b1e25; --ink: #f1f3f6; --quiet: #a5adbb; --line: #333843; --link: #a9a2ff; }
   }
   body { margin: 0; min-height: 100dvh; display: grid; place-items: center; padding: 1rem; box-sizing: border-box;
          background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
   main { max-width: 28rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
   h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
   p { margin: 0; color: var(--quiet); }
+  nav { margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+  nav a { display: block; padding: .25rem 0; color: var(--link); text-underline-offset: .15em; }
+  a:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 </style>
 </head>
 <body>
-<main role="status">
+<main>
+<div role="status">
 <h1>${title}</h1>
 <p>${text}</p>
-</main>
+</div>
+${renderLinks(links)}</main>
 </body>
 </html>
 `;
+}
+
+function renderLinks(links: readonly Link[]): string {
+  if (links.length === 0) return '';
+  const anchors = links.map(({ text, href }) => `<a href="${href}">${text}</a>\n`).join('');
+  return `<nav aria-label="What to do next">\n${anchors}</nav>\n`;
 }

@@ -15,6 +15,7 @@ import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
 import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
 import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
+import { described } from '../http/answers.ts';
 
 /** One of the given words. */
 export function words<const T extends readonly string[]>(
@@ -24,27 +25,52 @@ export function words<const T extends readonly string[]>(
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 }
 
-const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601 UTC, with milliseconds' });
+/** ISO 8601 UTC, with milliseconds. */
+export function time(description: string) {
+  return Type.String({ format: 'date-time', description });
+}
 
-export const AmountSchema = Type.Object({
-  micros: Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description: 'Millionths of a US dollar' }),
-  display: Type.String({ pattern: '^-?\\$[0-9]+\\.[0-9]{6}$' }),
-});
-
-export const TenantSchema = Type.Object({
-  id: Type.String({ pattern: '^t_[0-9a-f]{16}$' }),
-  name: Type.String(),
-  email: Type.String(),
-  status: words(TENANT_STATUSES),
-  has_card: Type.Boolean({ description: 'A saved payment method exists' }),
-  auto_top_up: Type.Object({ enabled: Type.Boolean(), below: AmountSchema, amount: AmountSchema }),
-  last_top_up_error: Type.Optional(
-    Type.String({
-      description: 'Only when the last automatic top-up failed, or when something stops automatic top-ups',
+export const AmountSchema = Type.Object(
+  {
+    micros: Type.Unsafe<bigint>({
+      type: 'integer',
+      format: 'int64',
+      description: 'Millionths of a US dollar',
     }),
-  ),
-  created_at: Timestamp,
-});
+    display: Type.String({
+      pattern: '^-?\\$[0-9]+\\.[0-9]{6}$',
+      description: 'The same for people, such as `-$0.000009`',
+    }),
+  },
+  { description: 'An amount of money' },
+);
+
+export const TenantSchema = Type.Object(
+  {
+    id: Type.String({ pattern: '^t_[0-9a-f]{16}$', description: 'The id of the tenant' }),
+    name: Type.String({ description: 'As given at signup' }),
+    email: Type.String({ description: 'As given at signup' }),
+    status: words(TENANT_STATUSES, {
+      description: '`pending` until the first payment; only `active` tenants admit sessions',
+    }),
+    has_card: Type.Boolean({ description: 'A saved payment method exists' }),
+    auto_top_up: Type.Object(
+      {
+        enabled: Type.Boolean({ description: 'Whether the saved card is charged automatically' }),
+        below: described(AmountSchema, 'The balance below which it is charged'),
+        amount: described(AmountSchema, 'What it is charged'),
+      },
+      { description: 'The rule of automatic top-ups' },
+    ),
+    last_top_up_error: Type.Optional(
+      Type.String({
+        description: 'What stops automatic top-ups, or why the last one failed. Absent: neither',
+      }),
+    ),
+    created_at: time('When the tenant signed up'),
+  },
+  { description: 'A customer of the platform, with its settings for payments' },
+);
 
 export function renderTenant(tenant: Tenant, settings: PaymentSettings): Static<typeof TenantSchema> {
   const topUpError = describeTopUpError(settings);
@@ -64,14 +90,17 @@ export function renderTenant(tenant: Tenant, settings: PaymentSettings): Static<
   };
 }
 
-export const LedgerEntrySchema = Type.Object({
-  kind: words(ENTRY_KINDS),
-  amount: AmountSchema,
-  capped: Type.Boolean({ description: 'The charge was limited by the ceiling' }),
-  reference: Type.String({ description: 'For usage, the room' }),
-  detail: Type.Optional(Type.String({ description: 'For usage, the participant' })),
-  at: Timestamp,
-});
+export const LedgerEntrySchema = Type.Object(
+  {
+    kind: words(ENTRY_KINDS, { description: 'What changed the balance' }),
+    amount: described(AmountSchema, 'By how much the balance changed; charges are negative'),
+    capped: Type.Boolean({ description: 'The charge was limited by the ceiling' }),
+    reference: Type.String({ description: "For usage, the room; for payments, the provider's id" }),
+    detail: Type.Optional(Type.String({ description: 'For usage, the participant' })),
+    at: time('When the balance changed'),
+  },
+  { description: 'One change of the balance' },
+);
 
 export function renderLedgerEntry(entry: LedgerEntry): Static<typeof LedgerEntrySchema> {
   return {
@@ -85,14 +114,14 @@ export function renderLedgerEntry(entry: LedgerEntry): Static<typeof LedgerEntry
 }
 
 /** `:id` of a key or of a device credential. */
-export const IdSchema = Type.Object({ id: Type.String() });
+export const IdSchema = Type.Object({ id: Type.String({ description: 'The id of the key or credential' }) });
 
 export const PlaintextSchema = Type.String({ description: 'The plaintext, shown once' });
 
 const keyLife = {
-  created_at: Timestamp,
-  retires_at: Type.Optional(Timestamp),
-  revoked_at: Type.Optional(Timestamp),
+  created_at: time('When it was created'),
+  retires_at: Type.Optional(time('Until when it works beside its replacement. Absent: it was not rotated')),
+  revoked_at: Type.Optional(time('When it was revoked or retired. Absent: it was not')),
 };
 
 function renderKeyLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
@@ -103,12 +132,15 @@ function renderKeyLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
   };
 }
 
-export const ApiKeySchema = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
-  name: Type.String(),
-  kind: words(KEY_KINDS),
-  ...keyLife,
-});
+export const ApiKeySchema = Type.Object(
+  {
+    id: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'The second part of the plaintext' }),
+    name: Type.String({ description: 'As given when it was created' }),
+    kind: words(KEY_KINDS, { description: '`backend`: everything of the tenant; `relay`: reports of usage' }),
+    ...keyLife,
+  },
+  { description: 'An API key, without its secret' },
+);
 
 export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
   return {
@@ -119,15 +151,22 @@ export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
   };
 }
 
-export const DeviceCredentialSchema = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
-  name: Type.String(),
-  publish: Type.Array(words(PUBLISH_RIGHTS)),
-  rooms: Type.Optional(Type.Array(Type.String(), { description: 'Absent: every room' })),
-  default_room: Type.Optional(Type.String()),
-  expires_at: Type.Optional(Timestamp),
-  ...keyLife,
-});
+export const DeviceCredentialSchema = Type.Object(
+  {
+    id: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'The second part of the plaintext' }),
+    name: Type.String({ description: 'As given when it was created' }),
+    publish: Type.Array(words(PUBLISH_RIGHTS), { description: 'What devices that join with it may send' }),
+    rooms: Type.Optional(
+      Type.Array(Type.String(), { description: 'Names and patterns of rooms. Absent: every room' }),
+    ),
+    default_room: Type.Optional(
+      Type.String({ description: 'The room of a join that names none. Absent: `lobby`' }),
+    ),
+    expires_at: Type.Optional(time('Until when it works. Absent: without an end')),
+    ...keyLife,
+  },
+  { description: 'What a device without a back end joins rooms with, without its secret' },
+);
 
 export function renderDeviceCredential(credential: DeviceCredential): Static<typeof DeviceCredentialSchema> {
   return {
@@ -142,18 +181,35 @@ export function renderDeviceCredential(credential: DeviceCredential): Static<typ
 }
 
 /** An object with a member of the same schema for each of these names. */
-function each<const T extends readonly string[], S extends TSchema>(names: T, schema: S) {
-  return Type.Object(Object.fromEntries(names.map((name) => [name, schema])) as Record<T[number], S>);
+function each<const T extends readonly string[], S extends TSchema>(
+  names: T,
+  schema: (name: T[number]) => S,
+  description: string,
+) {
+  const members = Object.fromEntries(names.map((name) => [name, schema(name as T[number])]));
+  return Type.Object(members as Record<T[number], S>, { description });
 }
 
-export const RateCardSchema = Type.Object({
-  currency: Type.String(),
-  model: Type.String(),
-  egress_cost_per_gib: AmountSchema,
-  markup_basis_points: Type.Integer(),
-  platform_fee_per_gib: AmountSchema,
-  ceiling_per_1000_participant_minutes: each(ROLES, each(TIERS, AmountSchema)),
-});
+export const RateCardSchema = Type.Object(
+  {
+    currency: Type.String({ description: 'In lower case: `usd`' }),
+    model: Type.String({ description: 'How a charge comes about, in words' }),
+    egress_cost_per_gib: described(AmountSchema, "What a GiB of a hosted relay's egress costs the platform"),
+    markup_basis_points: Type.Integer({ description: 'Markup on that cost; 1500 is 15 %' }),
+    platform_fee_per_gib: described(AmountSchema, 'Fee for a GiB of egress, whoever hosts the relay'),
+    ceiling_per_1000_participant_minutes: each(
+      ROLES,
+      (role) =>
+        each(
+          TIERS,
+          (tier) => described(AmountSchema, `The most that ${role} pays at ${tier}`),
+          `Ceilings of ${role}, by tier`,
+        ),
+      'The most that 1000 minutes of one participant cost, by role and tier',
+    ),
+  },
+  { description: 'The prices in effect' },
+);
 
 export function renderRateCard(card: RateCard): Static<typeof RateCardSchema> {
   const ceilings = card.ceilingPer1000Minutes;
@@ -181,33 +237,26 @@ function renderTiers(tiers: Readonly<Record<Tier, bigint>>) {
   };
 }
 
-const ErrorSchema = Type.Object({
-  error: Type.String(),
-  code: Type.Optional(Type.String()),
-});
-
 /** Request bodies list all their fields. Any other field is the caller's mistake. */
 export function body<T extends Record<string, TSchema>>(fields: T) {
   return Type.Object(fields, { additionalProperties: false });
 }
 
 /** The name of a new key or device credential. */
-export const KeyNameSchema = Type.String({ minLength: 1, maxLength: KEY_NAME_LENGTH_MAX });
+export const KeyNameSchema = Type.String({
+  minLength: 1,
+  maxLength: KEY_NAME_LENGTH_MAX,
+  description: 'For your own lists: where it is used',
+});
 
 /** The body that rotates a key or a device credential. */
 export const RotationSchema = body({
   overlap_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, default: OVERLAP_SECONDS_DEFAULT }),
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_SECONDS_MAX,
+      default: OVERLAP_SECONDS_DEFAULT,
+      description: 'How long the old one still works; by default a day, at most a week',
+    }),
   ),
 });
-
-/** The answers of a route: its own, and the errors that it can return. */
-export function answers<T extends Record<number, TSchema>>(own: T, ...errors: number[]) {
-  // A route with a body refuses one that stops arriving, and a route with a key limits its tenant.
-  const all = new Set([
-    ...errors,
-    ...(errors.includes(400) ? [408] : []),
-    ...(errors.includes(401) ? [429, 503] : []),
-  ]);
-  return { ...own, ...Object.fromEntries([...all].map((status) => [status, ErrorSchema])) } as T;
-}

@@ -12,19 +12,25 @@ import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import { ratesRoute } from './rates.ts';
-import { reference } from './reference.ts';
+import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
 import { usageRoute } from './usage.ts';
 import { webhookRoute } from './webhook.ts';
 
-export async function buildRest(deps: Deps, options: { trustProxy: readonly string[] }): Promise<Http> {
-  const app = openHttp(deps, { ...options, bodyBytesMax: BODY_BYTES_MAX, sendError, renderClientError });
+export interface RestDoor {
+  readonly trustProxy: readonly string[];
+  /** Routes of other doors that the reference describes as well. */
+  readonly alsoDescribed?: readonly DescribedRoute[];
+}
+
+export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: RestDoor): Promise<Http> {
+  const app = openHttp(deps, { trustProxy, bodyBytesMax: BODY_BYTES_MAX, sendError, renderClientError });
   app.decorateRequest('caller', undefined);
   const refuseMethods = collectMethods(app);
   queueCalls(app, deps);
 
-  reference(app, deps.config.publicUrl);
+  reference(app, deps.config.publicUrl, alsoDescribed);
   ratesRoute(app, deps);
   signupRoute(app, deps);
   billingRoutes(app, deps);

@@ -3,8 +3,9 @@ import Type from 'typebox';
 import { signUp } from '../../access/signup/sign-up.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
+import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
-import { answers, body } from './schemas.ts';
+import { body } from './schemas.ts';
 
 export function signupRoute(app: Http, deps: Deps): void {
   app.post(
@@ -12,24 +13,40 @@ export function signupRoute(app: Http, deps: Deps): void {
     {
       schema: {
         tags: ['Signup'],
+        operationId: 'signUp',
         summary: 'Create a tenant, its first backend key and a checkout',
-        description: 'Five an hour for one client address.',
+        description:
+          'Five an hour for one client address. The answer has the first key, which no later answer shows.',
+        security: [],
         body: body({
-          email: Type.String({ format: 'email', maxLength: EMAIL_LENGTH_MAX }),
-          name: Type.String({ minLength: 1, maxLength: TENANT_NAME_LENGTH_MAX }),
+          email: Type.String({
+            format: 'email',
+            maxLength: EMAIL_LENGTH_MAX,
+            description: 'The address of the customer',
+          }),
+          name: Type.String({
+            minLength: 1,
+            maxLength: TENANT_NAME_LENGTH_MAX,
+            description: 'The name of the customer',
+          }),
         }),
         response: answers(
           {
-            201: Type.Object({
-              tenant: Type.String(),
-              status: Type.Literal('pending'),
-              api_key: Type.String({ description: 'Shown once' }),
-              key_id: Type.String(),
-              checkout_url: Type.String({ description: 'Empty when no checkout could be opened' }),
-              note: Type.String(),
-            }),
+            201: Type.Object(
+              {
+                tenant: Type.String({ description: 'The id of the tenant' }),
+                status: Type.Literal('pending', { description: 'Until the first payment' }),
+                api_key: Type.String({ description: 'The plaintext of the key `default`, shown once' }),
+                key_id: Type.String({ description: 'The id of this key' }),
+                checkout_url: Type.String({
+                  description: 'A page to pay on. Empty when no checkout could be opened',
+                }),
+                note: Type.String({ description: 'A reminder that the key is shown once' }),
+              },
+              { description: 'Created' },
+            ),
           },
-          400,
+          408,
           429,
         ),
       },

@@ -14,9 +14,10 @@ import {
 } from '../../money/usage/usage-record.ts';
 import { UsageRecords } from '../../money/usage/usage-records.ts';
 import type { Deps } from '../deps.ts';
+import { answers, described } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, requireKey } from './auth.ts';
-import { AmountSchema, answers, body, words } from './schemas.ts';
+import { AmountSchema, body, words } from './schemas.ts';
 import { readPlainUsage } from './usage-body.ts';
 
 const RecordSchema = body({
@@ -26,13 +27,21 @@ const RecordSchema = body({
     description: 'The same for the same participant and interval, on every retry; never used for another',
   }),
   tenant: Type.Optional(Type.String({ description: 'If given, the tenant of the key' })),
-  room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX })),
-  participant: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX })),
-  role: words(ROLES),
-  tier: words(TIERS),
-  seconds: Type.Integer({ minimum: 0, maximum: SECONDS_MAX }),
-  egress_bytes: Type.Integer({ minimum: 0 }),
-  ingress_bytes: Type.Integer({ minimum: 0 }),
+  room: Type.Optional(
+    Type.String({ maxLength: RECORD_TEXT_MAX, description: 'The room, which the ledger shows' }),
+  ),
+  participant: Type.Optional(
+    Type.String({ maxLength: RECORD_TEXT_MAX, description: 'The participant, which the ledger shows' }),
+  ),
+  role: words(ROLES, { description: 'What the participant is in the room: it decides the ceiling' }),
+  tier: words(TIERS, { description: 'The sum of all video received at once: it decides the ceiling' }),
+  seconds: Type.Integer({
+    minimum: 0,
+    maximum: SECONDS_MAX,
+    description: 'How long the participant was connected in the interval',
+  }),
+  egress_bytes: Type.Integer({ minimum: 0, description: 'Bytes sent to the participant: they are charged' }),
+  ingress_bytes: Type.Integer({ minimum: 0, description: 'Bytes received from the participant' }),
 });
 
 declare module 'fastify' {
@@ -58,24 +67,35 @@ export function usageRoute(app: Http, deps: Deps): void {
       },
       schema: {
         tags: ['Usage'],
+        operationId: 'reportUsage',
         summary: 'Report usage and have it charged',
         description:
           'A batch is charged as a whole or not at all. After a network error, a timeout or a 5xx, send the ' +
           'same batch again: an id that was charged is never charged twice.',
         security: [{ relay_key: [] }],
-        body: body({ records: Type.Array(RecordSchema, { maxItems: RECORDS_MAX }) }),
+        body: body({
+          records: Type.Array(RecordSchema, {
+            maxItems: RECORDS_MAX,
+            description: 'The batch. An empty one asks for `admitted` alone',
+          }),
+        }),
         response: answers(
           {
-            200: Type.Object({
-              charged: Type.Integer(),
-              duplicates: Type.Integer(),
-              unbilled: Type.Integer(),
-              total: AmountSchema,
-              admitted: Type.Boolean({ description: 'False: admit no new sessions until it is true again' }),
-            }),
+            200: Type.Object(
+              {
+                charged: Type.Integer({ description: 'Records that were charged' }),
+                duplicates: Type.Integer({ description: 'Records whose id was known already: not charged' }),
+                unbilled: Type.Integer({ description: 'Records accepted and not charged: exempt tenants' }),
+                total: described(AmountSchema, 'What the batch cost'),
+                admitted: Type.Boolean({
+                  description: 'False: admit no new sessions until it is true again',
+                }),
+              },
+              { description: 'Charged' },
+            ),
           },
-          400,
           401,
+          408,
         ),
       },
     },

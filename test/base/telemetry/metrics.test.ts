@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
@@ -106,6 +107,77 @@ describe('metrics', () => {
       'boxoffice_limit_refusals_total{limit="api_keys"}': 1,
       'boxoffice_limit_refusals_total{limit="rooms"}': 2,
     });
+  });
+});
+
+describe('/metrics', () => {
+  /** A family of series: its name and type, and the names and labels of its samples. */
+  interface Family {
+    readonly name: string;
+    readonly help: string;
+    readonly type: string;
+    readonly samples: { readonly name: string; readonly labels: readonly string[] }[];
+  }
+
+  async function readFamilies(): Promise<Family[]> {
+    const { text } = await ask(`http://127.0.0.1:${app.service.opsPort}/metrics`, 'GET');
+    const families: Family[] = [];
+    let help = '';
+    for (const line of text.split('\n')) {
+      const [, told] = /^# HELP \S+ ?(.*)$/.exec(line) ?? [];
+      if (told !== undefined) help = told;
+      const [, name, type] = /^# TYPE (\S+) (\w+)$/.exec(line) ?? [];
+      if (name) families.push({ name, help, type: type!, samples: [] });
+      const [, sample, labels = ''] = /^([a-z]\w*)(?:\{(.*)\})? /i.exec(line) ?? [];
+      if (!sample) continue;
+      const names = [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label!);
+      families.at(-1)!.samples.push({ name: sample, labels: names });
+    }
+    return families;
+  }
+
+  /** What `promtool check metrics` complains about. */
+  function complaintsOf({ name, help, type, samples }: Family): string[] {
+    const parts = name.split('_');
+    const labels = samples.flatMap((sample) => sample.labels);
+    const rules: Record<string, boolean> = {
+      'needs a help text': help.trim() === '',
+      'a counter ends in _total': type === 'counter' && !name.endsWith('_total'),
+      'only a counter ends in _total': type !== 'counter' && name.endsWith('_total'),
+      'a name does not end as parts of a histogram do': /_(count|sum|bucket)$/.test(name),
+      'a name does not hold its type': ['counter', 'gauge', 'histogram', 'summary', 'untyped'].some((each) =>
+        parts.includes(each),
+      ),
+      'a unit is a base unit':
+        /_(milli|micro|nano|kilo|kibi|mega|mebi|giga|gibi)(second|byte|gram|meter)s?(_|$)/.test(name),
+      'a unit is not abbreviated': /_(s|ms|us|ns|sec|b|kb|mb|gb|tb|m|h|d)(_|$)/.test(name),
+      'time is in seconds': /_(minutes|hours|days|weeks)(_|$)/.test(name),
+      'names are in snake_case': !/^[a-z][a-z0-9_]*$/.test(name),
+      'labels are in snake_case': labels.some((label) => !/^[a-z][a-z0-9_]*$/.test(label)),
+      'le belongs to histograms': type !== 'histogram' && labels.includes('le'),
+      'quantile belongs to summaries': type !== 'summary' && labels.includes('quantile'),
+    };
+    return Object.keys(rules)
+      .filter((rule) => rules[rule])
+      .map((rule) => `${name}: ${rule}`);
+  }
+
+  it('keeps the rules of Prometheus for names', async () => {
+    const families = await readFamilies();
+    expect(families.length).toBeGreaterThan(40);
+    expect(families.flatMap(complaintsOf)).toEqual([]);
+  });
+
+  it('is told in docs/operations.md, family by family', async () => {
+    const text = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const own = (await readFamilies()).filter(({ name }) => name.startsWith('boxoffice_'));
+    const documented = [...text.matchAll(/^\| `(boxoffice_\w+)` +\| (\w+) /gm)].map(([, ...row]) => row);
+    expect(documented.sort()).toEqual(own.map(({ name, type }) => [name, type]).sort());
+  });
+
+  it('has the versions of the service and of Node', async () => {
+    const metrics = await read();
+    expect(metrics.get(`boxoffice_build_info{version="0.1.0",node="${process.version}"}`)).toBe(1);
   });
 });
 

@@ -10,17 +10,28 @@ let tenant: TestTenant;
 let openApi: OpenApi;
 
 interface Operation {
+  readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
     readonly required?: boolean;
+    readonly description?: string;
   }[];
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Record<string, { readonly schema: object }>;
+  };
   readonly responses: Record<
     string,
-    { readonly description: string; readonly content?: Record<string, { schema: object }> }
+    {
+      readonly description: string;
+      readonly headers?: object;
+      readonly content?: Record<string, { schema: object }>;
+    }
   >;
 }
 
@@ -28,6 +39,7 @@ interface OpenApi {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string };
   readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly components: { readonly securitySchemes: Record<string, unknown> };
   readonly paths: Record<string, Record<string, Operation>>;
 }
@@ -60,6 +72,9 @@ const OPERATIONS: Record<string, string | undefined> = {
   'delete /v1/device-credentials/{id}': 'backend_key',
   'post /v1/device-credentials/{id}/rotate': 'backend_key',
   'post /v1/usage': 'relay_key',
+  'get /.well-known/jwks.json': undefined,
+  'get /v1/revocations/{tenant}': undefined,
+  'post /join': 'device_credential',
 };
 
 /** A schema with every object closed: undocumented fields may not be answered. */
@@ -74,9 +89,12 @@ function closed(schema: unknown): unknown {
 function expectDocumented(operation: Operation, answer: Answer): void {
   const documented = operation.responses[answer.status];
   expect(documented, `${operation.summary}: ${answer.status} is not documented`).toBeDefined();
-  const schema = documented?.content?.['application/json']?.schema;
+  const content = documented?.content ?? {};
+  const schema = content['application/json']?.schema;
   if (schema === undefined) {
-    expect(answer.text).toBe('');
+    const type = answer.headers.get('content-type')?.split(';')[0];
+    expect(type === undefined ? [] : [type]).toStrictEqual(Object.keys(content));
+    if (type === undefined) expect(answer.text).toBe('');
     return;
   }
   let validate = validators.get(schema);
@@ -116,10 +134,60 @@ describe('GET /openapi.json', () => {
     const described = Object.entries(openApi.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { security }]) => [
         `${method} ${path}`,
-        security && Object.keys(security[0]!)[0],
+        // An operation without a key says so: without `security`, it would take that of the whole description.
+        Object.keys(security![0] ?? {})[0],
       ]),
     );
     expect(Object.fromEntries(described)).toStrictEqual(OPERATIONS);
+  });
+
+  test('names, tags and describes every operation, and every field of every body', () => {
+    const ids = operations().map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toStrictEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    const declared = openApi.tags.map(({ name }) => name);
+    const undescribed: string[] = [];
+    for (const operation of operations()) {
+      const { operationId, description, tags, parameters = [] } = operation;
+      expect(declared, operationId).toEqual(expect.arrayContaining([...tags]));
+      expect([operationId, tags.length]).toStrictEqual([operationId, 1]);
+      if (!description) undescribed.push(operationId);
+      for (const each of parameters) if (!each.description) undescribed.push(`${operationId} ${each.name}`);
+      const contents = [operation.requestBody, ...Object.values(operation.responses)];
+      for (const { schema } of contents.flatMap((each) => Object.values(each?.content ?? {}))) {
+        undescribed.push(...findUndescribed(schema, operationId));
+      }
+    }
+    expect(undescribed).toStrictEqual([]);
+    const answered = operations().flatMap(({ responses }) => Object.values(responses));
+    expect(answered.filter(({ description }) => description === 'Default Response')).toStrictEqual([]);
+  });
+
+  test('the bodies of rotations are optional, and no others', () => {
+    const optional = operations().filter(({ requestBody }) => requestBody?.required === false);
+    expect(optional.map(({ operationId }) => operationId)).toStrictEqual([
+      'rotateKey',
+      'rotateDeviceCredential',
+    ]);
+  });
+
+  test('every operation may be 500 and 503, every one with a key 429, and every one with a body 408', () => {
+    const withStatus = (status: number) =>
+      operations()
+        .filter(({ responses }) => status in responses)
+        .map(({ operationId }) => operationId);
+    const all = operations().map(({ operationId }) => operationId);
+    expect(withStatus(500)).toStrictEqual(all);
+    expect(all.filter((id) => !withStatus(429).includes(id))).toStrictEqual(['getRates', 'getPublicKeys']);
+    expect(withStatus(503)).toStrictEqual(all);
+    const withBody = operations().filter(({ requestBody }) => requestBody);
+    expect(withStatus(408)).toStrictEqual(withBody.map(({ operationId }) => operationId));
+    expect(withStatus(504)).toStrictEqual(['join']);
+    for (const { responses } of operations()) {
+      for (const status of [429, 503]) {
+        if (status in responses) expect(responses[status]!.headers).toHaveProperty('Retry-After');
+      }
+    }
   });
 
   test('holds schemas that are JSON Schema', () => {
@@ -163,6 +231,16 @@ describe('/docs', () => {
     },
   );
 });
+
+/** The paths of the properties in a schema that have no description. */
+function findUndescribed(schema: unknown, path: string): string[] {
+  const { properties = {}, items } = schema as { properties?: Record<string, object>; items?: object };
+  const inside = Object.entries(properties).flatMap(([name, member]) => [
+    ...('description' in member ? [] : [`${path}.${name}`]),
+    ...findUndescribed(member, `${path}.${name}`),
+  ]);
+  return items ? [...inside, ...findUndescribed(items, `${path}[]`)] : inside;
+}
 
 const operations = () => Object.values(openApi.paths).flatMap((item) => Object.values(item));
 
@@ -231,10 +309,23 @@ describe('real answers are as documented', () => {
     await note(call(`get ${devices}`, devices, { key }));
     await note(call(`delete ${devices}/{id}`, `${devices}/${await newDevice()}`, { key }));
     await note(call(`delete ${devices}/{id}`, `${devices}/x`, { key }));
+
+    const { credential } = (await app.request('POST', devices, { key, body: { ...grant, rooms: ['*'] } }))
+      .json;
+    const username = 'ann';
+    await note(call('post /join', '/join', { key: credential, body: { username, device: 'A'.repeat(43) } }));
+    await note(call('post /join', '/join', { key: credential, body: {} }));
+    await note(call('post /join', '/join'));
+    await note(call('get /.well-known/jwks.json', '/.well-known/jwks.json'));
+    const revocations = 'get /v1/revocations/{tenant}';
+    await note(call(revocations, `/v1/revocations/${tenant.id}`));
+    await note(call(revocations, `/v1/revocations/${tenant.id}?after=x`));
+    await note(call(revocations, '/v1/revocations/x'));
     expect(statuses).toStrictEqual([
       ...[200, 201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],
       ...[201, 400, 201, 409, 404, 200, 204, 404],
+      ...[200, 400, 401, 200, 200, 400, 404],
     ]);
   });
 });

@@ -4,7 +4,12 @@ import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bill.ts';
-import { ChargeQueue, type Charging, lockedLimit, type QueueLimits } from '../../../src/money/usage/charge-queue.ts';
+import {
+  ChargeQueue,
+  type Charging,
+  lockedLimit,
+  type QueueLimits,
+} from '../../../src/money/usage/charge-queue.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 
 /** A transaction that runs until the test ends it. */

@@ -280,10 +280,10 @@ describe('the API key', () => {
     expect(JSON.stringify(boxoffice)).not.toContain(secret);
   });
 
-  test.each([`${API_KEY}\n`, `${API_KEY} `, `${API_KEY}\u00e9`, ''])(
+  test.each([`${API_KEY}\n`, `${API_KEY} `, `${API_KEY}\u00e9`, '', undefined])(
     '%j is refused without being repeated',
     (apiKey) => {
-      const make = () => client({ apiKey });
+      const make = () => client({ apiKey: apiKey as string });
       expect(make).toThrow(new TypeError('apiKey must be printable ASCII characters'));
     },
   );

@@ -1,5 +1,6 @@
 /** Runs the README's examples for back ends unchanged, with a real service. */
 import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { expect, test } from 'vitest';
 import * as backendSdk from '../../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
@@ -7,13 +8,16 @@ import { useService } from '../../support/service.ts';
 import { client, onEnd } from './support.ts';
 
 const README = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [calling, watching] = [...README.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
+const [calling, watching] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
 const app = useService();
 
 /** Run an example with its surrounding code, and return the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[] = []) {
-  const body = code?.replace(/import (\{.*?\}) from '@boxoffice\/sdk';/, 'const $1 = backendSdk;');
+  const body = stripTypeScriptTypes(code!).replace(
+    /import (\{.*?\}) from '@boxoffice\/sdk';/,
+    'const $1 = backendSdk;',
+  );
   const scope = { backendSdk, ...around };
   return await new AsyncFunction(...Object.keys(scope), `{ ${body}\nreturn { ${defines.join(', ')} }; }`)(
     ...Object.values(scope),

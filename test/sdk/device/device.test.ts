@@ -76,7 +76,7 @@ describe('join', () => {
   test('sends only the public key, and returns the answer', async () => {
     const device = await createDevice();
     const { url, calls } = await endpoint(() => granted(device.thumbprint));
-    expect(await device.join(request(`${url}/`))).toEqual({
+    expect(await device.join(request(url))).toEqual({
       token: 'header.claims.signature',
       expiresAt: new Date('2027-01-15T08:10:00.000Z'),
       room: 'lobby',
@@ -94,6 +94,16 @@ describe('join', () => {
     expect(calls[0]?.body).toEqual({ username: 'Ann', room: 'lobby', key: device.publicJwk });
     expect(Object.keys(device.publicJwk)).toEqual(['kty', 'crv', 'x', 'y']);
   });
+
+  test.each(['', '/', '/join', '/join/', '/base', '/base/join'])(
+    'takes an address that ends with "%s"',
+    async (end) => {
+      const device = await createDevice();
+      const { url, calls } = await endpoint(() => granted(device.thumbprint));
+      await device.join(request(`${url}${end}`));
+      expect(calls.map(({ path }) => path)).toEqual([end.startsWith('/base') ? '/base/join' : '/join']);
+    },
+  );
 
   test.each([
     [400, 'INVALID', 'invalid request: username must be 1 to 64 characters'],
@@ -222,6 +232,66 @@ describe('join, after temporary failures', () => {
     await outcome;
     expect(timers.waits).toEqual([]);
     expect(calls).toHaveLength(1);
+  });
+});
+
+describe('join of a web page, when the browser tells nothing', () => {
+  const KEYS = 'https://join.example/.well-known/jwks.json';
+  const JOIN = 'https://join.example/join';
+
+  /** A browser on `https://app.example` in which `answers` says what each request gets; an error without one. */
+  async function joinInBrowser(
+    answers: Record<string, (Response | undefined)[]>,
+    origin = 'https://app.example',
+  ) {
+    vi.stubGlobal('location', { origin });
+    const asked: string[] = [];
+    const fetchInBrowser: typeof fetch = async (input) => {
+      const url = String(input);
+      asked.push(url);
+      const answer = answers[url]?.shift();
+      if (!answer) throw new TypeError('Failed to fetch');
+      return answer;
+    };
+    const device = await createDevice({ fetch: fetchInBrowser });
+    // Aborted from the start: it makes one attempt, and waits for no other.
+    const options = { signal: AbortSignal.abort() };
+    const error = await device.join(request('https://join.example'), options).catch((thrown) => thrown);
+    vi.unstubAllGlobals();
+    return { error, asked };
+  }
+
+  test('a page whose origin is refused is told so at once', async () => {
+    const { error, asked } = await joinInBrowser({ [KEYS]: [Response.json({ keys: [] })] });
+    expect(error).toMatchObject({
+      code: 'ORIGIN_REFUSED',
+      retryable: false,
+      message: 'the join endpoint does not allow pages of https://app.example',
+    });
+    expect(asked).toEqual([JOIN, KEYS, JOIN]);
+  });
+
+  test('a network that has just come back is no refusal', async () => {
+    const { error, asked } = await joinInBrowser({
+      [JOIN]: [undefined, new Response('room has ended', { status: 409 })],
+      [KEYS]: [Response.json({ keys: [] })],
+    });
+    expect(error).toMatchObject({ code: 'PRECONDITION_FAILED' });
+    expect(asked).toEqual([JOIN, KEYS, JOIN]);
+  });
+
+  test.each([
+    ['the host is away', undefined],
+    ['a proxy answers for it', new Response('', { status: 502 })],
+  ])('it is tried again when %s', async (_, keys) => {
+    const { error } = await joinInBrowser({ [KEYS]: [keys] });
+    expect(error).toMatchObject({ code: 'NETWORK', retryable: true });
+  });
+
+  test('a page of the same origin has nothing to ask', async () => {
+    const { error, asked } = await joinInBrowser({}, 'https://join.example');
+    expect(error).toMatchObject({ code: 'NETWORK' });
+    expect(asked).toEqual([JOIN]);
   });
 });
 

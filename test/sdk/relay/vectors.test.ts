@@ -41,6 +41,16 @@ test('every code is explained in docs/tokens.md', () => {
   expect(Object.keys(REFUSALS).filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
 
+test('every member of a vector, and of the session that it renews, is explained there as well', () => {
+  const text = readFileSync(new URL('../../../docs/tokens.md', import.meta.url), 'utf8');
+  const section = text.slice(text.indexOf('## Test vectors'));
+  const members = new Set(
+    file.vectors.flatMap((vector) => [vector, vector.renews ?? {}].flatMap(Object.keys)),
+  );
+  const explained = (member: string) => section.includes(`\`${member}\``);
+  expect([...members].filter((member) => !explained(member))).toEqual([]);
+});
+
 async function present(vector: Vector): Promise<unknown> {
   const { challenge, dtls_fingerprint, ...connection } = { ...file.connection, ...vector.connection };
   const relay = createRelay({

@@ -33,7 +33,12 @@ export interface BoxofficeOptions {
   /** Replaces the platform's `fetch`, for REST. */
   readonly fetch?: typeof fetch | undefined;
   /** CA certificates for the control plane in PEM, in place of the system's. */
-  readonly tls?: { readonly ca: string | Buffer } | undefined;
+  readonly tls?:
+    | {
+        /** One certificate or several. */
+        readonly ca: string | Buffer;
+      }
+    | undefined;
 }
 
 /**
@@ -41,15 +46,25 @@ export interface BoxofficeOptions {
  * contract does not have, or with the reason of an aborted signal.
  */
 export class Boxoffice {
+  /** Rooms and their events. */
   readonly rooms: Rooms;
+  /** Participants of rooms. */
   readonly participants: Participants;
+  /** Kicks, bans, mutes. */
   readonly moderation: Moderation;
+  /** Tokens for participants. */
   readonly tokens: Tokens;
+  /** Credentials for devices without a back end. */
   readonly deviceCredentials: DeviceCredentials;
+  /** Timers on conditions of rooms. */
   readonly watchdogs: Watchdogs;
+  /** API keys. */
   readonly keys: Keys;
+  /** Balance, ledger, payments. */
   readonly billing: Billing;
+  /** Reports of usage. */
   readonly usage: Usage;
+  /** Prices. */
   readonly rates: Rates;
   readonly #control: Control;
   #tenant: Promise<string> | undefined;
@@ -116,7 +131,8 @@ function checkOptions({ url, controlUrl, apiKey, tenant = '', retries = 0 }: Box
     if (!isHttp) throw new TypeError(`${name} must begin with http:// or https://`);
   }
   // Other keys would be refused further down with a message that contains the key.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be printable ASCII characters');
+  if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new TypeError('apiKey must be printable ASCII characters');
   if (typeof tenant !== 'string') throw new TypeError('tenant must be a string');
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number');
 }

@@ -1,6 +1,5 @@
 /** The control plane over gRPC: one connection, retried calls, resumed streams. */
 import { randomUUID } from 'node:crypto';
-import type { Event } from '@boxoffice/contract/event';
 import {
   type DescMethod,
   type DescMethodServerStreaming,
@@ -18,6 +17,7 @@ import {
   sleep,
   waitAfter,
 } from './calls.ts';
+import type { Event } from './control-types.ts';
 import { BoxofficeError, errorOfCall, timeoutError } from './errors.ts';
 import { Listing } from './listing.ts';
 import { fromPlain, type Plain, toPlain } from './plain.ts';
@@ -44,10 +44,10 @@ export interface WatchOptions {
 }
 
 /** An event, and the token to resume after it. */
-export type WatchedEvent = Plain<Event> & {
+export interface WatchedEvent extends Event {
   /** Store it to resume after this event. Empty inside a snapshot, which cannot be resumed half-way. */
   readonly resumeToken: string;
-};
+}
 
 type Answer<M extends DescMethod> = Plain<MessageShape<M['output']>>;
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
@@ -133,7 +133,7 @@ export class Control {
             method.output,
             fromBinary(method.output, bytes),
           ) as unknown as {
-            event: Plain<Event>;
+            event: Event;
             resumeToken: string;
           };
           yield { ...event, resumeToken: next };

@@ -1,19 +1,29 @@
 /** Credentials for devices without a back end. Over the control plane, where a call can be repeated safely. */
-import type { DeviceCredential as DeviceCredentialMessage } from '@boxoffice/contract/device_credential';
-import {
-  type CreateDeviceCredentialRequest,
-  type ListDeviceCredentialsRequest,
-  type RevokeDeviceCredentialRequest,
-  type RotateDeviceCredentialRequest,
-  TokenService,
-} from '@boxoffice/contract/token_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control } from './control.ts';
+import type {
+  CreateDeviceCredentialRequest,
+  DeviceCredential,
+  ListDeviceCredentialsRequest,
+  RevokeDeviceCredentialRequest,
+  RotateDeviceCredentialRequest,
+} from './control-types.ts';
 import type { Listing } from './listing.ts';
-import type { Plain, Request } from './plain.ts';
 
-/** A credential without its secret. */
-export type DeviceCredential = Plain<DeviceCredentialMessage>;
+/** A new credential. */
+export interface CreatedCredential {
+  /** The credential without its secret. */
+  deviceCredential: DeviceCredential;
+  /** The plaintext that the device presents; no later answer contains it. */
+  credential: string;
+}
+
+/** The replacement of a credential. */
+export interface RotatedCredential extends CreatedCredential {
+  /** Until when the old one works. */
+  oldCredentialRetireTime: Date;
+}
 
 const { method } = TokenService;
 
@@ -27,9 +37,9 @@ export class DeviceCredentials {
 
   /** Create one. `credential` is the secret that the device presents; no later answer contains it. */
   async create(
-    request: Request<CreateDeviceCredentialRequest, 'name' | 'publish'>,
+    request: CreateDeviceCredentialRequest,
     options?: MutationOptions,
-  ): Promise<{ deviceCredential: DeviceCredential; credential: string }> {
+  ): Promise<CreatedCredential> {
     const { deviceCredential, credential } = await this.#control.mutate(
       method.createDeviceCredential,
       request,
@@ -39,18 +49,15 @@ export class DeviceCredentials {
   }
 
   /** All of them, oldest first, including revoked ones. */
-  list(
-    request: Request<ListDeviceCredentialsRequest> = {},
-    options?: CallOptions,
-  ): Listing<DeviceCredential> {
+  list(request: ListDeviceCredentialsRequest = {}, options?: CallOptions): Listing<DeviceCredential> {
     return this.#control.list(method.listDeviceCredentials, 'deviceCredentials', request, options);
   }
 
   /** Replace one. The old one works on for `overlapSeconds`, by default a day. */
   async rotate(
-    request: Request<RotateDeviceCredentialRequest, 'id'>,
+    request: RotateDeviceCredentialRequest,
     options?: MutationOptions,
-  ): Promise<{ deviceCredential: DeviceCredential; credential: string; oldCredentialRetireTime: Date }> {
+  ): Promise<RotatedCredential> {
     const answer = await this.#control.mutate(method.rotateDeviceCredential, request, options);
     const { deviceCredential, credential, oldCredentialRetireTime } = answer;
     return {
@@ -61,10 +68,7 @@ export class DeviceCredentials {
   }
 
   /** Revoke one at once. Tokens that were minted with it stay valid until they expire. */
-  async revoke(
-    request: Request<RevokeDeviceCredentialRequest, 'id'>,
-    options?: MutationOptions,
-  ): Promise<DeviceCredential> {
+  async revoke(request: RevokeDeviceCredentialRequest, options?: MutationOptions): Promise<DeviceCredential> {
     return (await this.#control.mutate(method.revokeDeviceCredential, request, options)).deviceCredential!;
   }
 }

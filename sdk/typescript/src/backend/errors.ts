@@ -41,6 +41,7 @@ interface Details {
 /** The service refused, failed, or was not reached. */
 export class BoxofficeError extends Error {
   override readonly name = 'BoxofficeError';
+  /** What kind of failure it is. */
   readonly kind: ErrorKind;
   /** A gRPC code name such as `NOT_FOUND`, or the status of an HTTP answer. */
   readonly code: string | number;

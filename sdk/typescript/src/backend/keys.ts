@@ -3,6 +3,18 @@ import type { CallOptions } from './calls.ts';
 import type { AnswerOf, BodyOf, Rest } from './rest.ts';
 import type { ApiKey } from './rest-types.ts';
 
+/** Which key. */
+export interface KeyId {
+  /** The second part of its plaintext. */
+  readonly id: string;
+}
+
+/** Which key to revoke. */
+export interface KeyRevocation extends KeyId {
+  /** Also if it is the last working key of its kind. */
+  readonly confirm?: 'stop-service';
+}
+
 /** API keys of the tenant: `boxoffice.keys`. */
 export class Keys {
   readonly #rest: Rest;
@@ -11,7 +23,7 @@ export class Keys {
     this.#rest = rest;
   }
 
-  /** All keys, including revoked ones. */
+  /** All keys in one array, oldest first, including revoked ones. It has no pages. */
   async list(options?: CallOptions): Promise<ApiKey[]> {
     const keys: ApiKey[] = [];
     let cursor: string | undefined;
@@ -40,7 +52,7 @@ export class Keys {
    * repeated, like `create`.
    */
   async rotate(
-    { id, ...body }: { readonly id: string } & BodyOf<'POST /v1/keys/{id}/rotate'>,
+    { id, ...body }: KeyId & BodyOf<'POST /v1/keys/{id}/rotate'>,
     options?: CallOptions,
   ): Promise<AnswerOf<'POST /v1/keys/{id}/rotate'>> {
     return await this.#rest.call('POST /v1/keys/{id}/rotate', { path: { id }, body }, options);
@@ -50,10 +62,7 @@ export class Keys {
    * Revoke a key at once. The last working key of its kind is refused with the reason `WOULD_STOP_SERVICE`,
    * unless `confirm` is `stop-service`.
    */
-  async revoke(
-    { id, ...query }: { readonly id: string; readonly confirm?: 'stop-service' },
-    options?: CallOptions,
-  ): Promise<void> {
+  async revoke({ id, ...query }: KeyRevocation, options?: CallOptions): Promise<void> {
     await this.#rest.call('DELETE /v1/keys/{id}', { path: { id }, query }, options);
   }
 }

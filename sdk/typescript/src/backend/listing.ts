@@ -2,6 +2,7 @@
 
 /** A page of a list. */
 export interface Page<T> {
+  /** The items of the page. */
   readonly items: readonly T[];
   /** Token of the next page; empty for the last page. */
   readonly nextPageToken: string;

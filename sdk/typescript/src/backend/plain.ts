@@ -3,7 +3,8 @@
  *
  * A `Timestamp` is a `Date`. A `Duration` is a number of seconds, in a field with the suffix `Seconds`.
  * An enum is a lower-case word. The members of a `oneof` are fields like the others. The types are
- * derived from the generated ones, so the contract is defined once.
+ * derived from the generated ones, so the contract is defined once. Users of the SDK see the same types with
+ * comments, in `control-types.ts`; a test compares the two.
  */
 import type { Event_Type } from '@boxoffice/contract/event';
 import type { ModerationEvent_Action } from '@boxoffice/contract/moderation';

@@ -1,80 +1,123 @@
 /** The REST interface. Made by scripts/make-rest-types.ts; not to be edited. */
 
+/** An amount of money. */
 export interface Amount {
   /** Millionths of a US dollar. */
   micros: bigint;
+  /** The same for people, such as `-$0.000009`. */
   display: string;
 }
 
+/** A customer of the platform, with its settings for payments. */
 export interface Tenant {
+  /** The id of the tenant. */
   id: string;
+  /** As given at signup. */
   name: string;
+  /** As given at signup. */
   email: string;
+  /** `pending` until the first payment; only `active` tenants admit sessions. */
   status: 'pending' | 'active' | 'suspended' | 'archived' | 'deleted';
   /** A saved payment method exists. */
   hasCard: boolean;
+  /** The rule of automatic top-ups. */
   autoTopUp: {
+    /** Whether the saved card is charged automatically. */
     enabled: boolean;
+    /** The balance below which it is charged. */
     below: Amount;
+    /** What it is charged. */
     amount: Amount;
   };
-  /** Only when the last automatic top-up failed, or when something stops automatic top-ups. */
+  /** Why the last automatic top-up failed. Absent: it did not fail. */
   lastTopUpError?: string | undefined;
-  /** ISO 8601 UTC, with milliseconds. */
+  /** When the tenant signed up. */
   createdAt: Date;
 }
 
+/** One change of the balance. */
 export interface LedgerEntry {
+  /** What changed the balance. */
   kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment';
+  /** By how much the balance changed; charges are negative. */
   amount: Amount;
   /** The charge was limited by the ceiling. */
   capped: boolean;
-  /** For usage, the room. */
+  /** For usage, the room; for payments, the provider's id. */
   reference: string;
   /** For usage, the participant. */
   detail?: string | undefined;
-  /** ISO 8601 UTC, with milliseconds. */
+  /** When the balance changed. */
   at: Date;
 }
 
+/** An API key, without its secret. */
 export interface ApiKey {
+  /** The second part of the plaintext. */
   id: string;
+  /** As given when it was created. */
   name: string;
+  /** `backend`: everything of the tenant; `relay`: reports of usage. */
   kind: 'backend' | 'relay';
-  /** ISO 8601 UTC, with milliseconds. */
+  /** When it was created. */
   createdAt: Date;
-  /** ISO 8601 UTC, with milliseconds. */
+  /** Until when it works beside its replacement. Absent: it was not rotated. */
   retiresAt?: Date | undefined;
-  /** ISO 8601 UTC, with milliseconds. */
+  /** When it was revoked or retired. Absent: it was not. */
   revokedAt?: Date | undefined;
 }
 
+/** The prices in effect. */
 export interface RateCard {
+  /** In lower case: `usd`. */
   currency: string;
+  /** How a charge comes about, in words. */
   model: string;
+  /** What a GiB of a hosted relay's egress costs the platform. */
   egressCostPerGib: Amount;
+  /** Markup on that cost; 1500 is 15 %. */
   markupBasisPoints: number;
+  /** Fee for a GiB of egress, whoever hosts the relay. */
   platformFeePerGib: Amount;
+  /** The most that 1000 minutes of one participant cost, by role and tier. */
   ceilingPer1000ParticipantMinutes: {
+    /** Ceilings of host, by tier. */
     host: {
+      /** The most that host pays at audio. */
       audio: Amount;
+      /** The most that host pays at hd. */
       hd: Amount;
+      /** The most that host pays at full_hd. */
       full_hd: Amount;
+      /** The most that host pays at 2k. */
       '2k': Amount;
+      /** The most that host pays at 2k_plus. */
       '2k_plus': Amount;
     };
+    /** Ceilings of audience, by tier. */
     audience: {
+      /** The most that audience pays at audio. */
       audio: Amount;
+      /** The most that audience pays at hd. */
       hd: Amount;
+      /** The most that audience pays at full_hd. */
       full_hd: Amount;
+      /** The most that audience pays at 2k. */
       '2k': Amount;
+      /** The most that audience pays at 2k_plus. */
       '2k_plus': Amount;
     };
+    /** Ceilings of broadcast_audience, by tier. */
     broadcast_audience: {
+      /** The most that broadcast_audience pays at audio. */
       audio: Amount;
+      /** The most that broadcast_audience pays at hd. */
       hd: Amount;
+      /** The most that broadcast_audience pays at full_hd. */
       full_hd: Amount;
+      /** The most that broadcast_audience pays at 2k. */
       '2k': Amount;
+      /** The most that broadcast_audience pays at 2k_plus. */
       '2k_plus': Amount;
     };
   };
@@ -84,49 +127,63 @@ export interface RateCard {
 export interface Operations {
   /** The rate card in effect. */
   'GET /v1/rates': {
+    /** The answer. */
     answer: RateCard;
   };
   /** The tenant, its balance and its newest ledger entries. */
   'GET /v1/billing': {
+    /** The answer. */
     answer: {
+      /** A customer of the platform, with its settings for payments. */
       tenant: Tenant;
+      /** Prepaid credit that is left; may be negative. */
       balance: Amount;
       /** New sessions and tokens are admitted. */
       admitted: boolean;
+      /** The newest entries of the ledger, newest first. */
       recent: LedgerEntry[];
     };
   };
   /** Open a page on which credit is paid for. */
   'POST /v1/billing/checkout': {
+    /** The body. */
     body: {
+      /** What to pay, in whole cents. */
       amountCents: number;
     };
+    /** The answer. */
     answer: {
+      /** The page, to open in a browser. */
       checkoutUrl: string;
     };
   };
   /** Open the portal for receipts and saved cards. */
   'POST /v1/billing/portal': {
+    /** The answer. */
     answer: {
+      /** The portal, to open in a browser. */
       portalUrl: string;
     };
   };
   /** Charge the saved card whenever the balance falls below a threshold. */
   'PUT /v1/billing/auto-top-up': {
+    /** The body. */
     body: {
+      /** Whether to charge the saved card automatically. */
       enabled: boolean;
+      /** The balance below which to charge it, in whole cents. */
       belowCents?: number | undefined;
+      /** What to charge, in whole cents; when enabled, 1000 to 1000000. */
       amountCents?: number | undefined;
     };
+    /** The answer. */
     answer: Tenant;
   };
   /** All keys, revoked ones too. */
   'GET /v1/keys': {
-    query?: {
-      /** `next_cursor` of the page before; left out: the first page. */
-      cursor?: string | undefined;
-    };
+    /** The answer. */
     answer: {
+      /** The keys. */
       keys: ApiKey[];
       /** Only if there are more: `cursor` of the request for the next page. */
       nextCursor?: string | undefined;
@@ -134,11 +191,16 @@ export interface Operations {
   };
   /** Create a key. */
   'POST /v1/keys': {
+    /** The body. */
     body: {
+      /** For your own lists: where it is used. */
       name: string;
+      /** `backend`: everything of the tenant; `relay`: reports of usage. */
       kind?: 'backend' | 'relay' | undefined;
     };
+    /** The answer. */
     answer: {
+      /** An API key, without its secret. */
       key: ApiKey;
       /** The plaintext, shown once. */
       apiKey: string;
@@ -146,47 +208,76 @@ export interface Operations {
   };
   /** Revoke a key at once. */
   'DELETE /v1/keys/{id}': {
-    path: { id: string };
+    /** In the path. */
+    path: {
+      /** The id of the key or credential. */
+      id: string;
+    };
+    /** In the query. */
     query?: {
       /** `stop-service`: also the last working key of its kind. */
       confirm?: string | undefined;
     };
+    /** The answer. */
     answer: undefined;
   };
   /** Replace a key; the old one works on for the overlap. */
   'POST /v1/keys/{id}/rotate': {
-    path: { id: string };
-    body: {
+    /** In the path. */
+    path: {
+      /** The id of the key or credential. */
+      id: string;
+    };
+    /** The body. */
+    body?: {
+      /** How long the old one still works; by default a day, at most a week. */
       overlapSeconds?: number | undefined;
     };
+    /** The answer. */
     answer: {
+      /** An API key, without its secret. */
       key: ApiKey;
       /** The plaintext, shown once. */
       apiKey: string;
+      /** Until when the old key works. */
       oldKeyRetires: Date;
     };
   };
   /** Report usage and have it charged. */
   'POST /v1/usage': {
+    /** The body. */
     body: {
+      /** The batch. An empty one asks for `admitted` alone. */
       records: {
         /** The same for the same participant and interval, on every retry; never used for another. */
         id: string;
         /** If given, the tenant of the key. */
         tenant?: string | undefined;
+        /** The room, which the ledger shows. */
         room?: string | undefined;
+        /** The participant, which the ledger shows. */
         participant?: string | undefined;
+        /** What the participant is in the room: it decides the ceiling. */
         role: 'host' | 'audience' | 'broadcast_audience';
+        /** The sum of all video received at once: it decides the ceiling. */
         tier: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus';
+        /** How long the participant was connected in the interval. */
         seconds: number;
+        /** Bytes sent to the participant: they are charged. */
         egressBytes: number;
+        /** Bytes received from the participant. */
         ingressBytes: number;
       }[];
     };
+    /** The answer. */
     answer: {
+      /** Records that were charged. */
       charged: number;
+      /** Records whose id was known already: not charged. */
       duplicates: number;
+      /** Records accepted and not charged: exempt tenants. */
       unbilled: number;
+      /** What the batch cost. */
       total: Amount;
       /** False: admit no new sessions until it is true again. */
       admitted: boolean;

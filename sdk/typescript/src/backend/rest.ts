@@ -11,11 +11,11 @@ export interface RestOptions {
 }
 
 type Name = keyof Operations;
-type Part<N extends Name, P extends string> = Operations[N] extends { [Key in P]: infer T } ? T : undefined;
+type Part<N extends Name, P extends string> = P extends keyof Operations[N] ? Operations[N][P] : undefined;
 /** The parameters of a request: path, query, and body. */
 type Given<N extends Name> = Omit<Operations[N], 'answer'>;
 export type AnswerOf<N extends Name> = Part<N, 'answer'>;
-export type BodyOf<N extends Name> = Part<N, 'body'>;
+export type BodyOf<N extends Name> = NonNullable<Part<N, 'body'>>;
 
 export class Rest {
   readonly #options: RestOptions;

@@ -1,23 +1,29 @@
 /** Rooms and their events. */
-import type { Event } from '@boxoffice/contract/event';
-import { type Room as RoomMessage, RoomPolicySchema } from '@boxoffice/contract/room';
-import {
-  type CreateRoomRequest,
-  type EndRoomRequest,
-  type GetRoomRequest,
-  type ListEventsRequest,
-  type ListRoomsRequest,
-  RoomService,
-  type UpdateRoomPolicyRequest,
-  type WatchEventsRequest,
-} from '@boxoffice/contract/room_service';
+import { RoomPolicySchema } from '@boxoffice/contract/room';
+import { RoomService } from '@boxoffice/contract/room_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control, WatchedEvent, WatchOptions } from './control.ts';
+import type {
+  CreateRoomRequest,
+  EndRoomRequest,
+  Event,
+  GetRoomRequest,
+  ListEventsRequest,
+  ListRoomsRequest,
+  Room,
+  UpdateRoomPolicyRequest,
+  WatchEventsRequest,
+} from './control-types.ts';
 import type { Listing } from './listing.ts';
-import { maskOf, type Plain, type Request } from './plain.ts';
+import { maskOf } from './plain.ts';
 
-/** A room, live or ended, with its policy. */
-export type Room = Plain<RoomMessage>;
+/** Events in order, and where they end. */
+export interface ListedEvents {
+  /** The events after the given place; may be empty. */
+  events: Event[];
+  /** The place after the last of them: pass it to read on. */
+  resumeToken: string;
+}
 
 /** The longest wait for events that the service allows. */
 const WAIT_SECONDS_MAX = 30;
@@ -33,31 +39,28 @@ export class Rooms {
   }
 
   /** Create a room, live at once. Fails with `Exists` while a live room has the name. */
-  async create(request: Request<CreateRoomRequest, 'room'>, options?: MutationOptions): Promise<Room> {
+  async create(request: CreateRoomRequest, options?: MutationOptions): Promise<Room> {
     return (await this.#control.mutate(method.createRoom, request, options)).room!;
   }
 
   /** Read a room, live or ended. */
-  async get(request: Request<GetRoomRequest>, options?: CallOptions): Promise<Room> {
+  async get(request: GetRoomRequest, options?: CallOptions): Promise<Room> {
     return (await this.#control.query(method.getRoom, request, options)).room!;
   }
 
   /** Rooms, newest first. */
-  list(request: Request<ListRoomsRequest> = {}, options?: CallOptions): Listing<Room> {
+  list(request: ListRoomsRequest = {}, options?: CallOptions): Listing<Room> {
     return this.#control.list(method.listRooms, 'rooms', request, options);
   }
 
   /** Change the rules of a live room that `policy` names. */
-  async updatePolicy(
-    request: Request<UpdateRoomPolicyRequest, 'room' | 'policy'>,
-    options?: MutationOptions,
-  ): Promise<Room> {
+  async updatePolicy(request: UpdateRoomPolicyRequest, options?: MutationOptions): Promise<Room> {
     const updateMask = maskOf(RoomPolicySchema, request.policy, 'policy');
     return (await this.#control.mutate(method.updateRoomPolicy, { ...request, updateMask }, options)).room!;
   }
 
   /** End a room: its participants leave and its tokens become void. Fails with `Closed` if it has ended. */
-  async end(request: Request<EndRoomRequest, 'room'>, options?: MutationOptions): Promise<Room> {
+  async end(request: EndRoomRequest, options?: MutationOptions): Promise<Room> {
     return (await this.#control.mutate(method.endRoom, request, options)).room!;
   }
 
@@ -66,17 +69,14 @@ export class Rooms {
    * whose `resumeToken` is given, and survives restarts of the service.
    */
   watch(
-    request: Request<WatchEventsRequest> = {},
+    request: WatchEventsRequest = {},
     options?: WatchOptions,
   ): AsyncGenerator<WatchedEvent, never, undefined> {
     return this.#control.watch(method.watchEvents, request, options);
   }
 
   /** Read events, and wait up to `waitSeconds` if there are none. */
-  async listEvents(
-    request: Request<ListEventsRequest> = {},
-    options: CallOptions = {},
-  ): Promise<{ events: Plain<Event>[]; resumeToken: string }> {
+  async listEvents(request: ListEventsRequest = {}, options: CallOptions = {}): Promise<ListedEvents> {
     const patientMs = (WAIT_SECONDS_MAX + 10) * 1000;
     const patient = request.waitSeconds ? { timeoutMs: 2 * patientMs, attemptTimeoutMs: patientMs } : {};
     return await this.#control.query(method.listEvents, request, { ...patient, ...options });

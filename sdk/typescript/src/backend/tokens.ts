@@ -1,15 +1,8 @@
 /** Tokens for participants. */
-import {
-  type MintClientTokenRequest,
-  type MintClientTokenResponse,
-  TokenService,
-} from '@boxoffice/contract/token_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import type { CallOptions } from './calls.ts';
 import type { Control } from './control.ts';
-import type { Plain, Request } from './plain.ts';
-
-/** A token for the given device, valid until `expireTime`. */
-export type MintedToken = Plain<MintClientTokenResponse>;
+import type { MintClientTokenRequest, MintedToken } from './control-types.ts';
 
 /** Tokens: `boxoffice.tokens`. */
 export class Tokens {
@@ -23,10 +16,7 @@ export class Tokens {
    * Mint a token for one user, on one device, in one live room. A repeated attempt mints another
    * token, which is harmless.
    */
-  async mint(
-    request: Request<MintClientTokenRequest, 'room' | 'username' | 'deviceThumbprint'>,
-    options?: CallOptions,
-  ): Promise<MintedToken> {
+  async mint(request: MintClientTokenRequest, options?: CallOptions): Promise<MintedToken> {
     return await this.#control.query(TokenService.method.mintClientToken, request, options);
   }
 }

@@ -1,27 +1,22 @@
 /** Timers on conditions of rooms. */
-import type { Actor as ActorMessage } from '@boxoffice/contract/actor';
-import { type Watchdog as WatchdogMessage, WatchdogSchema } from '@boxoffice/contract/watchdog';
-import {
-  type DeleteWatchdogRequest,
-  type GetWatchdogRequest,
-  type ListWatchdogsRequest,
-  WatchdogService,
-} from '@boxoffice/contract/watchdog_service';
+import { WatchdogSchema } from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control } from './control.ts';
+import type {
+  ActorInput,
+  DeleteWatchdogRequest,
+  GetWatchdogRequest,
+  ListWatchdogsRequest,
+  Watchdog,
+  WatchdogInput,
+} from './control-types.ts';
 import type { Listing } from './listing.ts';
-import { type Input, maskOf, type Plain, type Request } from './plain.ts';
-
-/** A watchdog with one of its conditions, in seconds. */
-export type Watchdog = Plain<WatchdogMessage>;
-type Fields = Input<WatchdogMessage>;
-
-/** The participant on whose behalf a call is made; absent: the tenant itself. */
-type OnBehalf = { readonly actor?: Input<ActorMessage> | undefined };
+import { maskOf } from './plain.ts';
 
 /** The condition of a watchdog, one of these fields, and when it warns. */
 type Timing = Pick<
-  Fields,
+  WatchdogInput,
   | 'maxDurationSeconds'
   | 'unusedForSeconds'
   | 'emptyForSeconds'
@@ -31,6 +26,26 @@ type Timing = Pick<
   | 'unadmittedForSeconds'
   | 'warnBeforeSeconds'
 >;
+
+/** A watchdog to arm, with one condition. */
+export interface NewWatchdog extends Timing {
+  /** Name of the room. */
+  readonly room: string;
+  /** What it does when the condition has held for long enough. */
+  readonly action: NonNullable<WatchdogInput['action']>;
+  /** The participant on whose behalf the call is made; absent: the tenant itself. */
+  readonly actor?: ActorInput | undefined;
+}
+
+/** A watchdog, and what is to change of it. */
+export interface WatchdogChanges extends Timing {
+  /** Id of the watchdog. */
+  readonly id: string;
+  /** What it does when the condition has held for long enough. */
+  readonly action?: WatchdogInput['action'];
+  /** The participant on whose behalf the call is made; absent: the tenant itself. */
+  readonly actor?: ActorInput | undefined;
+}
 
 const { method } = WatchdogService;
 
@@ -43,29 +58,23 @@ export class Watchdogs {
   }
 
   /** Arm a watchdog on a live room, with one condition. */
-  async create(
-    { actor, ...watchdog }: Timing & { room: string; action: NonNullable<Fields['action']> } & OnBehalf,
-    options?: MutationOptions,
-  ): Promise<Watchdog> {
+  async create({ actor, ...watchdog }: NewWatchdog, options?: MutationOptions): Promise<Watchdog> {
     const request = { watchdog, actor };
     return (await this.#control.mutate(method.createWatchdog, request, options)).watchdog!;
   }
 
   /** Read a watchdog, including one that has fired. */
-  async get(request: Request<GetWatchdogRequest, 'id'>, options?: CallOptions): Promise<Watchdog> {
+  async get(request: GetWatchdogRequest, options?: CallOptions): Promise<Watchdog> {
     return (await this.#control.query(method.getWatchdog, request, options)).watchdog!;
   }
 
   /** Watchdogs, newest first. */
-  list(request: Request<ListWatchdogsRequest> = {}, options?: CallOptions): Listing<Watchdog> {
+  list(request: ListWatchdogsRequest = {}, options?: CallOptions): Listing<Watchdog> {
     return this.#control.list(method.listWatchdogs, 'watchdogs', request, options);
   }
 
   /** Change the given fields of a watchdog, and arm it again. The kind of its condition cannot change. */
-  async update(
-    { id, actor, ...changes }: Timing & { id: string; action?: Fields['action'] } & OnBehalf,
-    options?: MutationOptions,
-  ): Promise<Watchdog> {
+  async update({ id, actor, ...changes }: WatchdogChanges, options?: MutationOptions): Promise<Watchdog> {
     const request = {
       watchdog: { id, ...changes },
       updateMask: maskOf(WatchdogSchema, changes, 'watchdog'),
@@ -75,7 +84,7 @@ export class Watchdogs {
   }
 
   /** Delete a watchdog that has not fired. */
-  async delete(request: Request<DeleteWatchdogRequest, 'id'>, options?: MutationOptions): Promise<void> {
+  async delete(request: DeleteWatchdogRequest, options?: MutationOptions): Promise<void> {
     await this.#control.mutate(method.deleteWatchdog, request, options);
   }
 }

@@ -10,9 +10,13 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 
 /** The public half, in the format of `POST /join`. */
 export interface PublicJwk {
+  /** An elliptic curve. */
   readonly kty: 'EC';
+  /** Its name. */
   readonly crv: 'P-256';
+  /** A coordinate of the point, in base64url. */
   readonly x: string;
+  /** The other one. */
   readonly y: string;
 }
 

@@ -16,17 +16,21 @@ export interface DeviceOptions {
   readonly key?: CryptoKeyPair;
   /** Storage for the key. Default: IndexedDB, or memory if there is none. */
   readonly store?: KeyStore;
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof fetch;
+  /** For tests: time. */
   readonly timers?: Timers;
 }
 
 /** What a relay asks a device to sign. */
 export interface ProofRequest {
+  /** The token to prove. */
   readonly token: string;
   /** As received from the relay. */
   readonly challenge: string;
   /** The address at which this device reaches the relay. */
   readonly url: string;
+  /** The method that the relay expects: `CONNECT`, unless it chose another. */
   readonly method: string;
   /** SHA-256 of this device's DTLS certificate, as `RTCCertificate.getFingerprints()` gives it. */
   readonly dtlsFingerprint: string;
@@ -36,9 +40,16 @@ export interface ProofRequest {
 export interface Device {
   /** What a tenant's back end needs to mint a token for this device. */
   readonly thumbprint: string;
+  /** The public half, for a back end that wants more than the thumbprint. */
   readonly publicJwk: PublicJwk;
   /** Ask the join endpoint for a token. Retries temporary failures for a minute. Throws `JoinError`. */
-  join(request: JoinRequest, options?: { signal?: AbortSignal }): Promise<Grant>;
+  join(
+    request: JoinRequest,
+    options?: {
+      /** Stops further attempts. */
+      signal?: AbortSignal;
+    },
+  ): Promise<Grant>;
   /** A proof for one token, relay, challenge and DTLS connection. */
   proof(request: ProofRequest): Promise<string>;
 }

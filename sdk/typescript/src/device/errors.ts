@@ -17,6 +17,8 @@ const BY_STATUS = {
 
 export type JoinErrorCode =
   | (typeof BY_STATUS)[keyof typeof BY_STATUS]['code']
+  /** The service does not allow web pages of this origin (CORS). */
+  | 'ORIGIN_REFUSED'
   /** There was no answer. */
   | 'NETWORK'
   /** The answer is not one of the join endpoint's. */
@@ -25,6 +27,7 @@ export type JoinErrorCode =
 /** The join endpoint did not give a token. */
 export class JoinError extends Error {
   override readonly name = 'JoinError';
+  /** Why. */
   readonly code: JoinErrorCode;
   /** Undefined when there was no answer. */
   readonly status: number | undefined;
@@ -37,8 +40,11 @@ export class JoinError extends Error {
     code: JoinErrorCode,
     message: string,
     options: {
+      /** HTTP status. */
       status?: number;
+      /** Whether the same request may succeed later. */
       retryable?: boolean;
+      /** What the server asks for. */
       retryAfterSeconds?: number | undefined;
     } & ErrorOptions = {},
   ) {

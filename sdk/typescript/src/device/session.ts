@@ -13,7 +13,9 @@ const LIFETIME_MS_MAX = 900_000;
 
 /** The result of a renewal: `Grant`, or the answer of the tenant's own back end. */
 export interface Renewable {
+  /** What the device shows to relays, with a proof. */
   readonly token: string;
+  /** When the token expires. */
   readonly expiresAt: Date;
 }
 
@@ -22,24 +24,38 @@ export interface SessionEvents<G extends Renewable> {
   /** There is a new token: present it to the relay, with a proof. */
   token: G;
   /** A renewal failed and retrying will not help. The session continues until its token expires. */
-  renewalFailed: { readonly error: unknown };
+  renewalFailed: {
+    /** Why. */
+    readonly error: unknown;
+  };
   /** Kicked, banned, or the room closed by a moderator. */
-  moderated: { readonly code: string };
+  moderated: {
+    /** What the application passed to `moderated()`. */
+    readonly code: string;
+  };
   /** The host ended the room or broadcast. */
   hostEnded: object;
   /** The network did not return within the reconnect window. */
   networkFailure: object;
   /** The token expired and was not renewed; `error` is the reason, if a renewal failed. */
-  tokenExpired: { readonly error: unknown };
+  tokenExpired: {
+    /** Why the last renewal failed; `undefined` if none did. */
+    readonly error: unknown;
+  };
 }
 
 /** The first token, and how to get the next. */
 export interface SessionOptions<G extends Renewable> {
+  /** The first token. */
   readonly grant: G;
   /** Get another token for the same user, room and device. */
-  readonly renew: (options: { signal: AbortSignal }) => Promise<G>;
+  readonly renew: (options: {
+    /** Aborts when the session ends. */
+    signal: AbortSignal;
+  }) => Promise<G>;
   /** How long a lost connection may take to return. */
   readonly reconnectSeconds?: number;
+  /** For tests: time. */
   readonly timers?: Timers;
 }
 

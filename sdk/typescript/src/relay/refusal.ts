@@ -57,6 +57,7 @@ export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 /** A participant that may not come in. */
 export class AdmissionRefused extends Error {
   override readonly name = 'AdmissionRefused';
+  /** Why. */
   readonly code: RefusalCode;
   /**
    * With `TOKEN_REVOKED` (`kicked`, `banned`, `watchdog`), `BANNED` (`banned`) and `ROOM_CLOSED` (`closed` by

@@ -26,6 +26,7 @@ const SNAPSHOT_CHARACTERS_MAX = 16 * 1024 * 1024;
 export type RevocationFeedOptions = {
   /** Base URL of the service. */
   readonly url: string;
+  /** Ids of the tenants to follow. */
   readonly tenants: Iterable<string>;
   /** `iss` of the snapshots, as of tokens. */
   readonly issuer: string;
@@ -35,13 +36,25 @@ export type RevocationFeedOptions = {
   readonly onChange?: (tenant: string, revocations: Revocations) => void;
   /** An attempt failed. It will be retried. */
   readonly onError?: (error: RevocationsError) => void;
-  /** For tests: time, randomness and the network. */
+  /** For tests: time. */
   readonly clock?: Clock;
+  /** For tests: randomness. */
   readonly random?: () => number;
+  /** For tests: the network. */
   readonly fetch?: typeof fetch;
 } & (
-  | { readonly jwksUrl: string | URL; readonly jwks?: never }
-  | { readonly jwks: Jwks; readonly jwksUrl?: never }
+  | {
+      /** Address of the service's keys, which are fetched and kept: `/.well-known/jwks.json`. */
+      readonly jwksUrl: string | URL;
+      /** Not together with `jwksUrl`. */
+      readonly jwks?: never;
+    }
+  | {
+      /** The keys themselves; nothing is fetched. */
+      readonly jwks: Jwks;
+      /** Not together with `jwks`. */
+      readonly jwksUrl?: never;
+    }
 );
 
 /** The current revocations, kept up to date until `close()`. */
@@ -61,16 +74,24 @@ export type RevocationsErrorCode = 'NO_ANSWER' | 'BAD_ANSWER' | 'NOT_VALID' | 'O
 /** An attempt to get newer revocations failed. For `onError`; no action is needed. */
 export class RevocationsError extends Error {
   override readonly name = 'RevocationsError';
+  /** Why. */
   readonly code: RevocationsErrorCode;
+  /** The tenant whose revocations were asked for. */
   readonly tenant: string;
   /** HTTP status of a `BAD_ANSWER`. */
   readonly status: number | undefined;
+  /** The wait that the service asks for; 0 if it does not. */
   readonly retryAfterMs: number;
 
   constructor(
     code: RevocationsErrorCode,
     tenant: string,
-    options: ErrorOptions & { status?: number; retryAfterMs?: number } = {},
+    options: ErrorOptions & {
+      /** HTTP status. */
+      status?: number;
+      /** What the service asks for. */
+      retryAfterMs?: number;
+    } = {},
   ) {
     super(`no newer revocations of ${tenant}: ${code}`, options);
     this.code = code;

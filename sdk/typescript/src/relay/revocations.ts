@@ -17,6 +17,7 @@ export interface Revocations {
   readonly exp: number;
   /** A user in a room, epoch: tokens of an earlier epoch are void. */
   readonly epochs: readonly (readonly [user: string, epoch: number])[];
+  /** Who is banned. */
   readonly bans: readonly Ban[];
   /** A user in a room, and what the user may not publish: `audio`, `video`, `screen`, `data`. */
   readonly mutes: readonly (readonly [user: string, ...media: string[]])[];

@@ -19,6 +19,7 @@ const FETCH_TIMEOUT_SECONDS = 5;
 
 /** A JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a `kid` are ignored. */
 export interface Jwks {
+  /** The keys. */
   readonly keys: readonly object[];
 }
 

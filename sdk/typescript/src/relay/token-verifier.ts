@@ -27,22 +27,36 @@ export type TokenVerifierOptions = {
   readonly revocations?: (tenant: string) => Revocations | undefined;
   /** Whether the tenant has credit for new sessions. */
   readonly admitted?: (tenant: string) => boolean;
-  /** For tests: time and the network. */
+  /** For tests: time. */
   readonly clock?: Pick<Clock, 'now' | 'wallNow'>;
+  /** For tests: the network. */
   readonly fetch?: typeof fetch;
 } & (
-  | { readonly jwksUrl: string | URL; readonly jwks?: never }
-  | { readonly jwks: Jwks; readonly jwksUrl?: never }
+  | {
+      /** Address of the service's keys, which are fetched and kept: `/.well-known/jwks.json`. */
+      readonly jwksUrl: string | URL;
+      /** Not together with `jwksUrl`. */
+      readonly jwks?: never;
+    }
+  | {
+      /** The keys themselves; nothing is fetched. */
+      readonly jwks: Jwks;
+      /** Not together with `jwks`. */
+      readonly jwksUrl?: never;
+    }
 );
 
 /** What a device presents, and what the relay knows about the connection. */
 export interface Attempt {
+  /** The participant token. */
   readonly token: string;
+  /** The device's proof that the token is its own. */
   readonly proof: string;
   /** The challenge that was issued for this connection, from the relay's memory. */
   readonly challenge: string;
   /** The address of this relay for devices, from the relay's settings; never from a request header. */
   readonly url: string;
+  /** The method that the proof names: `CONNECT`, unless the relay chose another. */
   readonly method: string;
   /** SHA-256 of the device's DTLS certificate: 32 hex pairs with colons, from the DTLS connection. */
   readonly dtlsFingerprint: string;

@@ -17,9 +17,11 @@ export interface TokenClaims {
   readonly tenant: string;
   /** Normalised by the service. */
   readonly username: string;
+  /** Name of the room. */
   readonly room: string;
   /** Distinguishes successive rooms of the same name. */
   readonly roomUid: string;
+  /** What the user is in the room. */
   readonly role: Role;
   /** Rights that are not listed are denied. */
   readonly capabilities: readonly string[];
@@ -29,6 +31,7 @@ export interface TokenClaims {
   readonly epoch: number;
   /** RFC 7638 thumbprint of the device's public key. */
   readonly deviceThumbprint: string;
+  /** When it was minted. */
   readonly issuedAt: Date;
   /** The session ends at this time unless it is renewed before. */
   readonly expiresAt: Date;

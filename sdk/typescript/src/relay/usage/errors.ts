@@ -21,6 +21,7 @@ export type UsageErrorCode =
 /** The reporter could not be opened, or did not accept usage; `code` is the reason. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Why. */
   readonly code: UsageErrorCode;
 
   constructor(code: UsageErrorCode, message: string, options?: ErrorOptions) {

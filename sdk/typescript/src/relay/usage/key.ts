@@ -4,7 +4,13 @@ import { type Clock, pause } from './clock.ts';
 import { UsageError } from './errors.ts';
 
 /** The key itself, a file that holds it, or a function that fetches it. */
-export type KeySource = string | { readonly file: string } | (() => string | Promise<string>);
+export type KeySource =
+  | string
+  | {
+      /** Path of the file. White space around the key does not matter. */
+      readonly file: string;
+    }
+  | (() => string | Promise<string>);
 
 /** With other characters in a header, `fetch` would fail with a message that quotes the key. */
 const PRINTABLE = /^[\x21-\x7e]+$/;

@@ -21,6 +21,7 @@ export interface UsageReporterOptions {
   readonly spool: string;
   /** Name of the relay within its tenant: 1 to 64 of `A-Z a-z 0-9 _ -`. */
   readonly relayId: string;
+  /** Called for every event. See `UsageEvent`. */
   readonly onEvent?: Emit | undefined;
   /** How often running sessions become records, in seconds. Default 30. */
   readonly intervalSeconds?: number | undefined;
@@ -30,9 +31,11 @@ export interface UsageReporterOptions {
   readonly batchBytes?: number | undefined;
   /** or when its first record is this many seconds old (default 5). */
   readonly batchSeconds?: number | undefined;
-  /** For tests: time, randomness and the network. */
+  /** For tests: time. */
   readonly clock?: Clock | undefined;
+  /** For tests: randomness. */
   readonly random?: (() => number) | undefined;
+  /** For tests: the network. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -41,7 +44,12 @@ export interface UsageReporter {
   /** `false`: admit no new participants. It starts as `unknown`, and keeps its value while the service is unreachable. */
   readonly admitted: Admitted;
   /** The number of unsettled records on disk, and of their segment files. */
-  readonly pending: { readonly segments: number; readonly records: number };
+  readonly pending: {
+    /** Files. */
+    readonly segments: number;
+    /** Records in them. */
+    readonly records: number;
+  };
   /**
    * Store the usage of one participant in one interval. Resolves with its ids once it is on disk.
    *
@@ -57,7 +65,13 @@ export interface UsageReporter {
    * End all sessions, write everything to disk, and send until all is sent or the deadline has passed
    * (default 5 seconds). The rest is sent at the next start. Returns its number of records.
    */
-  close(options?: { readonly deadlineSeconds?: number }): Promise<{ readonly left: number }>;
+  close(options?: {
+    /** How long to send, at most. Default 5. */
+    readonly deadlineSeconds?: number;
+  }): Promise<{
+    /** Records that stay on disk. */
+    readonly left: number;
+  }>;
 }
 
 /** Throws `invalid_options` or `spool_in_use`, or the file system's error about the folder. */

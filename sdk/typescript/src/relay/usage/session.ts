@@ -12,20 +12,36 @@ import { checkCount, checkUsage, type ParticipantUsage, type Role, type Tier } f
 export interface SessionStart {
   /** Becomes part of the ids. Default: a number from the reporter. */
   readonly sessionId?: string | undefined;
+  /** If given, it must be the key's tenant. */
   readonly tenant?: string | undefined;
+  /** Name of the room, which the ledger shows. */
   readonly room?: string | undefined;
+  /** Name of the participant, which the ledger shows. */
   readonly participant?: string | undefined;
+  /** It decides the ceiling of the price. */
   readonly role: Role;
+  /** It decides the ceiling of the price: see `tierOf`. */
   readonly tier: Tier;
 }
 
 /** The stay of one participant; the reporter counts its seconds. */
 export interface UsageSession {
+  /** Its part of the ids of records. */
   readonly id: string;
   /** Count bytes since the last call. */
-  add(bytes: { readonly egressBytes?: number; readonly ingressBytes?: number }): void;
+  add(bytes: {
+    /** Bytes sent to the participant. */
+    readonly egressBytes?: number;
+    /** Bytes received from the participant. */
+    readonly ingressBytes?: number;
+  }): void;
   /** From now on the participant has this role and tier. */
-  change(to: { readonly role?: Role; readonly tier?: Tier }): void;
+  change(to: {
+    /** Left out: as before. */
+    readonly role?: Role;
+    /** Left out: as before. */
+    readonly tier?: Tier;
+  }): void;
   /** The participant left. Resolves once the last interval is on disk; after a failure, call it again. */
   end(): Promise<void>;
 }

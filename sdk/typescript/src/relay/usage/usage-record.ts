@@ -20,9 +20,13 @@ export interface ParticipantUsage {
   readonly sessionId?: string | undefined;
   /** If given, the service refuses the record unless the key belongs to this tenant. */
   readonly tenant?: string | undefined;
+  /** Name of the room, which the ledger shows. */
   readonly room?: string | undefined;
+  /** Name of the participant, which the ledger shows. */
   readonly participant?: string | undefined;
+  /** It decides the ceiling of the price. */
   readonly role: Role;
+  /** It decides the ceiling of the price: see `tierOf`. */
   readonly tier: Tier;
   /** Whole seconds connected in this interval. More than a day becomes several records. */
   readonly seconds: number;
