@@ -204,11 +204,17 @@ export interface Watchdog {
    * END_ROOM.
    */
   action: 'end_room' | 'kick' | 'revoke_publish' | 'notify' | 'unknown';
-  /** How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition. */
+  /**
+   * How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition. If the
+   * warning comes late, the watchdog fires that long after it.
+   */
   warnBeforeSeconds?: number;
   /** Where it stands. Output only. */
   state: 'armed' | 'warned' | 'fired' | 'disarmed' | 'unknown';
-  /** When it will fire if nothing changes; absent while the condition does not hold. Output only. */
+  /**
+   * When it will fire if nothing changes; absent while the condition does not hold. A late warning moves it.
+   * Output only.
+   */
   deadline?: Date;
   /** When it last fired. Output only. */
   fireTime?: Date;
@@ -447,11 +453,17 @@ export interface WatchdogInput {
    * END_ROOM.
    */
   readonly action?: 'end_room' | 'kick' | 'revoke_publish' | 'notify' | undefined;
-  /** How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition. */
+  /**
+   * How long before firing an event warns of it; absent or 0: no warning. Shorter than the condition. If the
+   * warning comes late, the watchdog fires that long after it.
+   */
   readonly warnBeforeSeconds?: number | undefined;
   /** Where it stands. Output only. */
   readonly state?: 'armed' | 'warned' | 'fired' | 'disarmed' | undefined;
-  /** When it will fire if nothing changes; absent while the condition does not hold. Output only. */
+  /**
+   * When it will fire if nothing changes; absent while the condition does not hold. A late warning moves it.
+   * Output only.
+   */
   readonly deadline?: Date | undefined;
   /** When it last fired. Output only. */
   readonly fireTime?: Date | undefined;
@@ -613,7 +625,7 @@ export interface ListParticipantsRequest {
   readonly includeLeft?: boolean | undefined;
   /** 1 to 500; 0 is 50. */
   readonly pageSize?: number | undefined;
-  /** `nextPageToken` of the previous page; empty: the first page. */
+  /** `nextPageToken` of the previous page of this room; empty: the first page. */
   readonly pageToken?: string | undefined;
   /** The acting participant: one with `roster.view`; absent: the tenant. */
   readonly actor?: ActorInput | undefined;
@@ -806,7 +818,7 @@ export interface CreateDeviceCredentialRequest {
   readonly name: string;
   /** What devices may publish with it. */
   readonly publish: readonly ('audio' | 'video' | 'screen' | 'data')[];
-  /** Names and patterns of rooms, at most 100; empty: every room. */
+  /** Names and patterns of rooms, at most 20; empty: every room. */
   readonly rooms?: readonly string[] | undefined;
   /** The room for joins that name none; empty: `lobby`. */
   readonly defaultRoom?: string | undefined;

@@ -29,7 +29,7 @@ export interface Tenant {
     /** What it is charged. */
     amount: Amount;
   };
-  /** Why the last automatic top-up failed. Absent: it did not fail. */
+  /** What stops automatic top-ups, or why the last one failed. Absent: neither. */
   lastTopUpError?: string | undefined;
   /** When the tenant signed up. */
   createdAt: Date;
@@ -181,6 +181,11 @@ export interface Operations {
   };
   /** All keys, revoked ones too. */
   'GET /v1/keys': {
+    /** In the query. */
+    query?: {
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
     /** The answer. */
     answer: {
       /** The keys. */
