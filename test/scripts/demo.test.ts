@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { MACHINE } from '../support/environment.ts';
-import { useService } from '../support/service.ts';
+import { ask, useService } from '../support/service.ts';
 
 const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url));
 const app = useService();
@@ -13,7 +13,12 @@ const other = useService();
 
 async function demo(sandboxPort: number) {
   const child = spawn(process.execPath, [DEMO], {
-    env: { ...MACHINE, PORT: String(app.service.port), SANDBOX_PORT: String(sandboxPort) },
+    env: {
+      ...MACHINE,
+      PORT: String(app.service.port),
+      SANDBOX_PORT: String(sandboxPort),
+      DATABASE_URL: app.config.databaseUrl,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([
@@ -30,6 +35,16 @@ const countTenants = async () =>
 test('tells the whole story, and its sum is right', async () => {
   const { code, stdout, stderr } = await demo(app.sandbox.port);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('Done: every micro-dollar is accounted for.');
+});
+
+test('also when its address has used up its signups', async () => {
+  for (let count = 0; count < 5; count += 1) {
+    await ask(`${app.url}/v1/signup`, 'POST', { body: { name: 'Ada', email: 'ada@example.com' } });
+  }
+  const { code, stdout, stderr } = await demo(app.sandbox.port);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('admin tenants create');
   expect(stdout).toContain('Done: every micro-dollar is accounted for.');
 });
 

@@ -255,7 +255,7 @@ const SURROUNDINGS = `
       readonly admission: Admission;
       readonly address: string;
       mute(media: readonly string[]): void;
-      end(code: string): void;
+      end(code: string, reason?: string): void;
     }
     const connection: Connection;
     const reporter: UsageReporter;

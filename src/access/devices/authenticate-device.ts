@@ -8,7 +8,7 @@ import { Failure } from '../../base/failure.ts';
 import { authenticate, type KeyDeps } from '../keys/authenticate.ts';
 import { parseAuthorization, verifySecret } from '../keys/verify-secret.ts';
 import { CREDENTIAL_PREFIX, type Device } from './device-credential.ts';
-import { findWorkingCredential } from './device-credentials.sql.ts';
+import { findCredentialById } from './device-credentials.sql.ts';
 
 /**
  * The device behind an `Authorization` header.
@@ -28,8 +28,8 @@ export async function authenticateDevice(
     throw noPublishRights();
   }
 
-  const find = (id: string) => findWorkingCredential(deps.db, id);
-  const { hash: _, ...device } = await verifySecret(deps.failedKeys, secret, address, find);
+  const find = (id: string) => findCredentialById(deps.db, id);
+  const { hash: _, isWorking: __, ...device } = await verifySecret(deps.failedKeys, secret, address, find);
   if (device.publish.length === 0) throw noPublishRights();
   return device;
 }

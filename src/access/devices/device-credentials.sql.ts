@@ -8,17 +8,21 @@ import type { Device, DeviceCredential, DeviceGrant } from './device-credential.
 const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",
   ${LIFE_COLUMNS}`;
 
-/** The device with this credential id, and the hash to verify its secret, if the credential works now. */
-export async function findWorkingCredential(
-  db: Db,
-  id: string,
-): Promise<(Device & { readonly hash: Buffer }) | undefined> {
-  const { rows } = await db.query<Device & { hash: Buffer }>({
-    name: 'find-working-credential',
+/** A device with what verifies its credential. */
+export interface CredentialInUse extends Device {
+  readonly hash: Buffer;
+  /** False: the credential was revoked or has expired, or was replaced and its overlap has ended. */
+  readonly isWorking: boolean;
+}
+
+export async function findCredentialById(db: Db, id: string): Promise<CredentialInUse | undefined> {
+  const { rows } = await db.query<CredentialInUse>({
+    name: 'find-credential-by-id',
     text: `select c.tenant_id as tenant, c.id as "credentialId", c.hash, c.publish, c.rooms,
-                  c.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits"
+                  c.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits",
+                  (${IS_WORKING} and (c.expires_at is null or c.expires_at > now())) as "isWorking"
              from device_credentials c join tenants t on t.id = c.tenant_id
-            where c.id = $1 and ${IS_WORKING} and (c.expires_at is null or c.expires_at > now())`,
+            where c.id = $1`,
     values: [id],
   });
   return rows[0];

@@ -7,7 +7,7 @@
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Pool } from '../../base/db/pool.ts';
-import { findWorkingKeys, type KeyInUse } from './keys.sql.ts';
+import { findKeysById, type KeyInUse } from './keys.sql.ts';
 
 interface Turn {
   readonly ids: Set<string>;
@@ -23,7 +23,7 @@ export class KeyLookups {
     this.#db = db;
   }
 
-  /** The key with this id, if it works now. */
+  /** The key with this id, also one that works no longer. */
   async find(id: string): Promise<KeyInUse | undefined> {
     this.#turn ??= this.#begin();
     const { ids, found } = this.#turn;
@@ -41,7 +41,7 @@ export class KeyLookups {
     this.#turn = undefined;
     this.#underWay += 1;
     try {
-      return await findWorkingKeys(this.#db, [...ids]);
+      return await findKeysById(this.#db, [...ids]);
     } finally {
       this.#underWay -= 1;
     }

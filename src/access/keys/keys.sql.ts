@@ -20,24 +20,24 @@ export interface KeyInUse {
   /** As an operator changed them. */
   readonly limits: LimitOverrides | null;
   readonly ceiling: KeyCeiling;
+  /** False: it was revoked, or replaced and its overlap has ended. */
+  readonly isWorking: boolean;
 }
 
-/** The keys with these ids that work now, by id. */
-export async function findWorkingKeys(
-  db: Db,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, KeyInUse>> {
+/** The keys with these ids, by id, also those that work no longer. */
+export async function findKeysById(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, KeyInUse>> {
   const { rows } = await db.query<Omit<KeyInUse, 'ceiling'> & KeyCeiling>({
-    name: 'find-working-keys',
-    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, t.limits, ${CEILING_COLUMNS}
+    name: 'find-keys-by-id',
+    text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, t.limits, (${IS_WORKING}) as "isWorking",
+                  ${CEILING_COLUMNS}
              from api_keys k join tenants t on t.id = k.tenant_id
-            where k.id = any($1) and ${IS_WORKING}`,
+            where k.id = any($1)`,
     values: [ids],
   });
   return new Map(
-    rows.map(({ id, tenant, kind, hash, status, limits, ...ceiling }) => [
+    rows.map(({ id, tenant, kind, hash, status, limits, isWorking, ...ceiling }) => [
       id,
-      { id, tenant, kind, hash, status, limits, ceiling },
+      { id, tenant, kind, hash, status, limits, isWorking, ceiling },
     ]),
   );
 }

@@ -4,6 +4,7 @@
  * Every check queries the database, so a revoked key is refused at once in every process. Nothing is cached.
  * Only malformed keys are refused without a query.
  */
+import { Failure } from '../../base/failure.ts';
 import { keyIdOf, secretMatches } from './api-key.ts';
 import type { FailedKeys } from './failed-keys.ts';
 
@@ -26,10 +27,10 @@ export function parseAuthorization(
 /**
  * Verifies a secret, and returns what `find` returned for its id.
  *
- * Fails with `invalid_api_key`, also for an unknown id; with `too_many_failed_keys` when too many wrong ones
+ * Fails with `invalid_api_key`, also for an unknown id, and for the right secret of a key that works no longer; with `too_many_failed_keys` when too many wrong ones
  * came from the address.
  */
-export async function verifySecret<Found extends { readonly hash: Buffer }>(
+export async function verifySecret<Found extends { readonly hash: Buffer; readonly isWorking: boolean }>(
   failedKeys: FailedKeys,
   { id, plaintext }: PresentedSecret,
   address: string,
@@ -37,5 +38,7 @@ export async function verifySecret<Found extends { readonly hash: Buffer }>(
 ): Promise<Found> {
   const found = await find(id);
   if (!secretMatches(plaintext, found?.hash) || !found) throw await failedKeys.count(address, id);
+  // Not counted: its holder learns that it was revoked, however often it is used.
+  if (!found.isWorking) throw new Failure('invalid_api_key');
   return found;
 }

@@ -1,15 +1,10 @@
 /** Sign a tenant up: the tenant, its first key, and a checkout to pay. Source: specification 4.2. */
-import { inTransaction } from '../../base/db/transaction.ts';
-import { newTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { insertTenant } from '../../base/tenants/tenants.sql.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { microsOfCents } from '../../money/amount.ts';
 import { type CheckoutDeps, openCheckout } from '../../money/payments/open-checkout.ts';
-import { newKey } from '../keys/api-key.ts';
 import type { KeyDeps } from '../keys/authenticate.ts';
-import { keyCreated } from '../keys/key-events.ts';
-import { insertKey } from '../keys/keys.sql.ts';
+import { type CreatedTenant, createTenant } from './create-tenant.ts';
 import type { SignupLimit } from './signup-limit.ts';
 
 export interface SignupDeps extends CheckoutDeps, EventDeps {
@@ -17,11 +12,7 @@ export interface SignupDeps extends CheckoutDeps, EventDeps {
   readonly config: CheckoutDeps['config'] & KeyDeps['config'] & { readonly signupCheckoutCents: number };
 }
 
-export interface SignedUp {
-  readonly tenant: TenantId;
-  readonly keyId: string;
-  /** Shown once. */
-  readonly apiKey: string;
+export interface SignedUp extends CreatedTenant {
   /** Empty when no checkout could be opened; the tenant opens one later. */
   readonly checkoutUrl: string;
 }
@@ -32,15 +23,9 @@ export async function signUp(
 ): Promise<SignedUp> {
   await deps.signupLimit.count(address);
 
-  const tenant = newTenantId();
-  const key = newKey(deps.config.keyPrefix);
-  await inTransaction(deps.db, async (tx) => {
-    await insertTenant(tx, { id: tenant, name, email });
-    const created = await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
-    await appendEvents(tx, tenant, [keyCreated(created)]);
-  });
-  deps.events.wake(tenant);
-  return { tenant, keyId: key.id, apiKey: key.plaintext, checkoutUrl: await firstCheckout(deps, tenant) };
+  const created = await createTenant(deps.db, deps.config.keyPrefix, { name, email });
+  deps.events.wake(created.tenant);
+  return { ...created, checkoutUrl: await firstCheckout(deps, created.tenant) };
 }
 
 /** The tenant already exists, so if the provider fails, only the checkout link is missing. */

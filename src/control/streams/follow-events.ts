@@ -9,7 +9,7 @@
 import type { Caller } from '../../access/keys/api-key.ts';
 import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import type { KeyLookups } from '../../access/keys/key-lookups.ts';
-import { findWorkingKeys } from '../../access/keys/keys.sql.ts';
+import { findKeysById } from '../../access/keys/keys.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { CallQueue } from '../../base/tenants/call-queue.ts';
@@ -129,7 +129,7 @@ async function sendSnapshot(
   await send({ type: 'reset' });
   const buffer = new SnapshotBuffer(send, signal, following.snapshotBuffer);
   const read = async (tx: Tx, place: Place) => {
-    assertKeyStillWorks((await findWorkingKeys(tx, [keyId])).get(keyId));
+    assertKeyStillWorks((await findKeysById(tx, [keyId])).get(keyId));
     const until = performance.now() + SNAPSHOT_MS_MAX;
     for await (const item of readSnapshot(tx, tenant, following)) {
       if (signal.aborted) break;

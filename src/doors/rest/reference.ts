@@ -18,6 +18,9 @@ import { openApi } from './openapi.ts';
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="140" height="28" viewBox="0 0 140 28" role="img" aria-label="Boxoffice">
 <text x="0" y="21" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#fff">Boxoffice</text></svg>`;
 
+/** No answer has links, and their empty column would not fit on a phone. */
+const CSS = '.swagger-ui .response-col_links { display: none; }';
+
 /** The page has inline styles; all scripts are ours. */
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
@@ -61,7 +64,7 @@ async function openReference(routes: readonly DescribedRoute[], publicUrl: strin
     routePrefix: '/docs',
     staticCSP: CSP,
     logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs', target: '_self' },
-    theme: { title: 'Boxoffice API' },
+    theme: { title: 'Boxoffice API', css: [{ filename: 'boxoffice.css', content: CSS }] },
     uiConfig: {
       persistAuthorization: false,
       docExpansion: 'list',

@@ -19,6 +19,7 @@ import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
 import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } from './arguments.ts';
+import { createCommand } from './create-tenant.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
 import {
@@ -36,6 +37,7 @@ export function tenantsCommands(program: Command): void {
   const tenants = program.command('tenants').description('look at tenants and change their status');
   list(tenants);
   show(tenants);
+  createCommand(tenants);
   move(
     tenants,
     'suspend',

@@ -52,6 +52,7 @@ export type RefusalCode = keyof typeof REFUSALS;
 
 /** Why tokens were revoked; `watchdog`: a timer that the tenant has set. */
 export const REVOCATION_REASONS = ['kicked', 'banned', 'closed', 'ended', 'watchdog'] as const;
+/** One of `REVOCATION_REASONS`. */
 export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 
 /** A participant that may not come in. */
@@ -65,7 +66,13 @@ export class AdmissionRefused extends Error {
    */
   readonly reason: RevocationReason | undefined;
 
-  constructor(code: RefusalCode, options: ErrorOptions & { reason?: RevocationReason | undefined } = {}) {
+  constructor(
+    code: RefusalCode,
+    options: ErrorOptions & {
+      /** Why tokens were revoked, if that is the cause. */
+      reason?: RevocationReason | undefined;
+    } = {},
+  ) {
     super(REFUSALS[code], options);
     this.code = code;
     this.reason = options.reason;
