@@ -9,8 +9,9 @@ import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type Account, appendPosting } from '../ledger/ledger.sql.ts';
 import { paymentReversed } from './payment-events.ts';
-import { endReversalPause, type Payment, pauseForReversal, updateReversed } from './payments.sql.ts';
+import { type Payment, updateReversed } from './payments.sql.ts';
 import { sumTakenBack } from './reversals.sql.ts';
+import { endReversalPause, pauseForReversal } from './top-up-stops.sql.ts';
 
 /** The account must be locked. Returns the account as it is afterwards. */
 export async function applyReversals(

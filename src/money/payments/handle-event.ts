@@ -25,8 +25,6 @@ import {
   findPayment,
   forgetCard,
   forgetCustomer,
-  freeze,
-  unfreeze,
   updateCardFingerprint,
 } from './payments.sql.ts';
 import { findAtProvider, type Provider } from './provider.ts';
@@ -36,6 +34,7 @@ import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql
 import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
 import { findAttempt } from './top-up-attempts.sql.ts';
 import { countTopUp } from './top-up-outcome.ts';
+import { freeze, unfreeze } from './top-up-stops.sql.ts';
 
 /** The types that we handle, subscribe to and sweep. The provider lists at most 20 types at once. */
 export const EVENT_TYPES = [

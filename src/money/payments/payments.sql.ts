@@ -138,58 +138,6 @@ export async function updateCardFingerprint(
   );
 }
 
-export async function freeze(tx: Tx, tenant: TenantId, reason: string): Promise<void> {
-  await tx.query(
-    `update payment_settings set frozen_by = array_append(array_remove(frozen_by, $2), $2) where tenant_id = $1`,
-    [tenant, reason],
-  );
-}
-
-/** Remove one reason, or all of them. */
-export async function unfreeze(tx: Tx, tenant: TenantId, reason: string | 'all'): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set frozen_by = case when $2 = 'all' then '{}' else array_remove(frozen_by, $2) end where tenant_id = $1`,
-    [tenant, reason],
-  );
-}
-
-/** The payment was refunded or disputed: automatic top-up pauses until the tenant turns it on again. */
-export async function pauseForReversal(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
-  await tx.query(
-    `update payment_settings set reversed_payments = array_append(array_remove(reversed_payments, $2), $2)
-      where tenant_id = $1`,
-    [tenant, paymentId],
-  );
-}
-
-/** No automatic top-up runs while this payment is parked. The account must be locked. */
-export async function holdTopUps(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
-  await tx.query(
-    `update payment_settings set parked_payments = array_append(array_remove(parked_payments, $2), $2)
-      where tenant_id = $1`,
-    [tenant, paymentId],
-  );
-}
-
-/** All that was taken back of the payment was given back. */
-export async function endReversalPause(tx: Tx, tenant: TenantId, paymentId: string): Promise<void> {
-  await tx.query(
-    'update payment_settings set reversed_payments = array_remove(reversed_payments, $2) where tenant_id = $1',
-    [tenant, paymentId],
-  );
-}
-
-/** The payment is no longer parked; `all`: an operator lets automatic top-ups run all the same. */
-export async function endHold(tx: Tx, tenant: TenantId, paymentId: string | 'all'): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set parked_payments = case when $2 = 'all' then '{}' else array_remove(parked_payments, $2) end
-      where tenant_id = $1`,
-    [tenant, paymentId],
-  );
-}
-
 export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state' | 'createdAt'>): Promise<void> {
   await db.query('insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)', [
     checkout.id,

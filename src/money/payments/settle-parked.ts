@@ -17,7 +17,7 @@ import { microsOfCents } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { isCheckoutId } from './checkout.ts';
 import { handleEvent } from './handle-event.ts';
-import { endHold, restoreCheckout } from './payments.sql.ts';
+import { restoreCheckout } from './payments.sql.ts';
 import { findAtProvider, type Provider } from './provider.ts';
 import {
   findOpenEvent,
@@ -29,6 +29,7 @@ import {
 import { settlePayment } from './settle-payment.ts';
 import { isAttemptId, restoreAttempt } from './top-up-attempts.sql.ts';
 import { countTopUp } from './top-up-outcome.ts';
+import { endHold } from './top-up-stops.sql.ts';
 
 /** What was credited; without it, the event was applied and credited nothing. */
 export interface SettledParked {

@@ -17,11 +17,8 @@ import { topUpSucceeded } from './payment-events.ts';
 import type { SavedCard } from './payment-settings.ts';
 import {
   advanceCheckout,
-  endHold,
   findCheckout,
   findPayment,
-  freeze,
-  holdTopUps,
   insertPayment,
   notePaid,
   type Payment,
@@ -31,6 +28,7 @@ import { type ParkedPayment, releaseParkedEvents } from './provider-events.sql.t
 import { findReasonsToFreeze } from './reversals.sql.ts';
 import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
+import { endHold, freeze, holdTopUps } from './top-up-stops.sql.ts';
 
 /** The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics. */
 export type Handled =

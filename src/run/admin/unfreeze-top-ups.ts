@@ -6,13 +6,9 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../../money/ledger/ledger.sql.ts';
 import { clearBreaker } from '../../money/payments/card-breakers.sql.ts';
-import {
-  endHold,
-  findPaymentSettings,
-  unfreeze,
-  updateAutoTopUp,
-} from '../../money/payments/payments.sql.ts';
+import { findPaymentSettings, updateAutoTopUp } from '../../money/payments/payments.sql.ts';
 import { releaseStuckAttempt } from '../../money/payments/top-up-attempts.sql.ts';
+import { endHold, unfreeze } from '../../money/payments/top-up-stops.sql.ts';
 
 /** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
 export async function unfreezeTopUps(db: Pool, tenant: TenantId): Promise<readonly string[]> {

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { handleEvent } from '../../../src/money/payments/handle-event.ts';
-import { unfreeze } from '../../../src/money/payments/payments.sql.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
+import { unfreeze } from '../../../src/money/payments/top-up-stops.sql.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 
