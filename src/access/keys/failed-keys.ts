@@ -11,7 +11,7 @@ import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
 
-const WRONG_KEYS_PER_ID = 50;
+const WRONG_KEYS_PER_ID = 80;
 const WRONG_KEYS_PER_ADDRESS = 100;
 const WINDOW_SECONDS = 60;
 

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 const BUDGET = 100;
-const BUDGET_OF_ID = 50;
+const BUDGET_OF_ID = 80;
 const tooMany = 'too many failed api keys from this address';
 const get = (key: string, from: string, url = app.url) =>
   ask(`${url}/v1/keys`, 'GET', { key, headers: { 'x-forwarded-for': from } });

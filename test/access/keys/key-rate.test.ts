@@ -33,7 +33,7 @@ describe('requests with one key', () => {
   });
 
   test.each([
-    ['pending', 1_200],
+    ['pending', 12_000],
     ['active', 60_000],
   ] as const)('of a tenant that is %s: %i', (status: TenantStatus, max) => {
     const rate = new KeyRate(Number.POSITIVE_INFINITY);
