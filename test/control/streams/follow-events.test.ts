@@ -372,25 +372,16 @@ describe('followEvents', () => {
 
   test('a client that disconnects while others read their snapshots leaves the queue', async () => {
     const tenant = await app.signUp();
-    await controlOf(tenant).call(createRoom, { room: 'lobby' });
     const reading = Promise.withResolvers<void>();
-    const first = new AbortController();
-    gone.push(first);
-    const following = { room: undefined, after: undefined, signal: first.signal };
-    let isReading = false;
-    const one = followEvents(app.service.deps, followerOf(tenant), following, async (item) => {
-      isReading = item.type === 'snapshot';
-      if (isReading) await reading.promise;
-    });
-    await waitFor(() => expect(isReading).toBe(true));
+    const { streams } = app.service.deps;
+    const turn = streams.inTurn(followerOf(tenant), new AbortController().signal, () => reading.promise);
     const { items, ended, controller } = follow(tenant);
     await waitFor(() => expect(items).toHaveLength(1));
     controller.abort();
     await ended;
     expect(items.map((item) => item.type)).toStrictEqual(['reset']);
     reading.resolve();
-    first.abort();
-    await one;
+    await turn;
   });
 
   describe('in a database that was restored', () => {

@@ -135,7 +135,7 @@ describe('a database that', () => {
     const credential = await credentialOf();
     // The name of a statement is on the wire each time, its text only once per connection.
     for (const statement of [
-      'find-working-credential',
+      'find-credential-by-id',
       'rate_limits',
       'find-entry-state',
       'upsert-admission',
@@ -157,7 +157,7 @@ describe('a database that', () => {
       'content-type': 'application/json',
       'content-length': '100',
     };
-    proxy.cutBefore('find-working-credential');
+    proxy.cutBefore('find-credential-by-id');
     const answer = await sendBytes(url().url, rawRequest('POST /join HTTP/1.1', head, '{'));
     proxy.cutBefore(undefined);
     expectText(answer, 503, 'temporarily unavailable');
