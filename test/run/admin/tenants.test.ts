@@ -55,6 +55,35 @@ describe('tenants list', () => {
   });
 });
 
+describe('tenants create', () => {
+  const create = (name: string, email: string, ...more: string[]) =>
+    admin('tenants', 'create', '--name', name, '--email', email, ...more);
+
+  it('creates a pending tenant, whose key works', async () => {
+    const { code, err, json } = await create('Ada Video', 'ada@example.com', '--json');
+    expect({ code, err, json }).toMatchObject({ code: 0, err: '', json: { status: 'pending' } });
+    const { tenant } = (await app.request('GET', '/v1/billing', { key: json.api_key })).json;
+    expect(tenant).toMatchObject({
+      id: json.id,
+      name: 'Ada Video',
+      email: 'ada@example.com',
+      status: 'pending',
+    });
+    const { keys } = (await app.request('GET', '/v1/keys', { key: json.api_key })).json;
+    expect(keys).toMatchObject([{ id: json.key_id, name: 'default', kind: 'backend' }]);
+    expect((await create('Bob', 'bob@example.com')).out).toMatch(/^API key +svc_[0-9a-f]{16}_/m);
+  });
+
+  it.each([
+    ['', 'ada@example.com', '1 to 200 characters'],
+    ['n'.repeat(201), 'ada@example.com', '1 to 200 characters'],
+    ['Ada', 'nobody', 'an e-mail address'],
+    ['Ada', `${'n'.repeat(250)}@example.com`, 'an e-mail address'],
+  ])('does not understand %j %j', async (name, email, message) => {
+    expect(await create(name, email)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+  });
+});
+
 describe('tenants show', () => {
   it('shows all details, but no secret', async () => {
     const tenant = await app.paidTenant({ cents: 1234 });
