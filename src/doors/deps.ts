@@ -1,4 +1,5 @@
 /** All dependencies of the operations, as the doors and `run` hold them. Features declare the part they need. */
+import type { DeviceDeps } from '../access/devices/authenticate-device.ts';
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { KeyRate } from '../access/keys/key-rate.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
@@ -19,7 +20,7 @@ export interface Deps
   extends OnceDeps,
     ChargeDeps,
     PaymentsDeps,
-    KeyDeps,
+    DeviceDeps,
     SigningKeyDeps,
     SignupDeps,
     JoinDeps,
@@ -27,7 +28,8 @@ export interface Deps
   readonly joinLimit: JoinLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;
-  readonly calls: CallQueue;
+  /** Of calls that share their statements, and so hold no connection. */
+  readonly gatheredCalls: CallQueue;
   /** Of calls that wait for the payment provider, so that a slow provider delays no others. */
   readonly providerCalls: CallQueue;
   readonly events: EventWaker;

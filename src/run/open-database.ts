@@ -4,30 +4,53 @@ import { openPool, type Pool } from '../base/db/pool.ts';
 import { codeOf } from '../base/lib/error-code.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
 
+/** The database connections of a process. */
+export interface Pools {
+  readonly db: Pool;
+  /** For `GatheredAdmissions`, so that joins that wait for the database delay no other calls. */
+  readonly admissionDb: Pool;
+}
+
 export interface DatabaseConfig {
   readonly databaseUrl: string;
   /** Opens the same database as the owner of its tables; `undefined`: `databaseUrl` does. */
   readonly migrationsDatabaseUrl: string | undefined;
-  /** Database connections of this process. Default: that of `openPool()`. */
+  /** Database connections of this process; default 20. */
   readonly connectionsMax?: number;
 }
+
+const CONNECTIONS_MAX = 20;
+const SHARE_OF_ADMISSIONS = 0.2;
 
 /** Source: PostgreSQL, appendix A "Error Codes". */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** The connection of the owner is closed before the service serves. */
-export async function openDatabase(config: DatabaseConfig): Promise<Pool> {
-  const { databaseUrl, migrationsDatabaseUrl, connectionsMax } = config;
-  const db = openPool(databaseUrl, connectionsMax === undefined ? {} : { max: connectionsMax });
+export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
+  const pools = openPools(config);
+  const { migrationsDatabaseUrl } = config;
   try {
-    const role = await roleOf(db, 'DATABASE_URL');
-    if (migrationsDatabaseUrl === undefined) await migrateAs(db);
+    const role = await roleOf(pools.db, 'DATABASE_URL');
+    if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db);
     else await migrateFor(role, migrationsDatabaseUrl);
-    return db;
+    return pools;
   } catch (error) {
-    await db.end();
+    await closePools(pools);
     throw error;
   }
+}
+
+/** Connections are opened when they are needed. */
+function openPools({ databaseUrl, connectionsMax = CONNECTIONS_MAX }: DatabaseConfig): Pools {
+  const ofAdmissions = Math.max(1, Math.floor(connectionsMax * SHARE_OF_ADMISSIONS));
+  return {
+    db: openPool(databaseUrl, { max: connectionsMax - ofAdmissions }),
+    admissionDb: openPool(databaseUrl, { max: ofAdmissions, plansByKey: true }),
+  };
+}
+
+export async function closePools({ db, admissionDb }: Pools): Promise<void> {
+  await Promise.all([db.end(), admissionDb.end()]);
 }
 
 async function migrateFor(application: string, url: string): Promise<void> {

@@ -5,19 +5,20 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { CredentialLookups } from '../access/devices/credential-lookups.ts';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { KeyRate } from '../access/keys/key-rate.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
-import type { Pool } from '../base/db/pool.ts';
 import { parseRange } from '../base/lib/address.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
 import { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
-import { CallQueue, callQueueLimits } from '../base/tenants/call-queue.ts';
+import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/call-queue.ts';
+import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
@@ -36,7 +37,7 @@ import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charg
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
-import { type DatabaseConfig, openDatabase } from './open-database.ts';
+import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
 
 export type ServiceConfig = Pick<
   Config,
@@ -84,7 +85,7 @@ export class ListenError extends StartError {
 }
 
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
-const PROVIDER_CALLS_MAX = 100;
+const PROVIDER_CALLS_MAX = 80;
 
 /** `chargeLimits` are for benchmarks that compare other limits. */
 export async function startService(
@@ -92,8 +93,10 @@ export async function startService(
   log: Logger,
   chargeLimits?: Partial<QueueLimits>,
 ): Promise<Service> {
-  const db = await openDatabase(config);
-  db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  const pools = await openDatabase(config);
+  const { db } = pools;
+  for (const pool of [db, pools.admissionDb])
+    pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   try {
     const { ratesFile } = config;
     const card = ratesFile
@@ -101,16 +104,16 @@ export async function startService(
       : undefined;
     const loading = await loadRates(db, card);
     if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
-    return await open(config, db, log, chargeLimits);
+    return await open(config, pools, log, chargeLimits);
   } catch (error) {
-    await db.end();
+    await closePools(pools);
     throw error;
   }
 }
 
 async function open(
   config: ServiceConfig,
-  db: Pool,
+  pools: Pools,
   log: Logger,
   chargeLimits: Partial<QueueLimits> | undefined,
 ): Promise<Service> {
@@ -123,10 +126,10 @@ async function open(
     : undefined;
 
   let background: Background | undefined;
-  const deps = makeDeps(config, db, log, provider, () => background?.wakeTopUps(), chargeLimits);
-  await turnSigningKeys(db, deps.box);
-  await registerListeners(db);
-  deps.metrics.watchPool(db);
+  const deps = makeDeps(config, pools, log, provider, () => background?.wakeTopUps(), chargeLimits);
+  await turnSigningKeys(deps.db, deps.box);
+  await registerListeners(deps.db);
+  deps.metrics.watchPools([pools.db, pools.admissionDb]);
   const state = { stopping: false };
   const watched = watchProcess(deps, state);
   const { trustProxy, joinAddress, opsPort } = config;
@@ -168,7 +171,7 @@ async function open(
       ]);
       await ops?.close();
       await deps.events.close();
-      await db.end();
+      await closePools(pools);
     },
   };
 }
@@ -189,10 +192,10 @@ export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** All dependencies of the operations, on one pool. For `startService()`, and for benchmarks of single parts. */
+/** All dependencies of the operations. For `startService()`, and for benchmarks of single parts. */
 export function makeDeps(
   config: ServiceConfig,
-  db: Pool,
+  { db, admissionDb }: Pools,
   log: Logger,
   provider: Provider | undefined,
   wakeTopUps: () => void,
@@ -217,6 +220,7 @@ export function makeDeps(
       { locked: lockedLimit(db.options.max), ...chargeLimits },
     ),
     keyLookups: new KeyLookups(db),
+    credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
@@ -229,6 +233,8 @@ export function makeDeps(
     }),
     keyRate: new KeyRate(),
     calls: new CallQueue(callQueueLimits(db.options.max)),
+    gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max)),
+    admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
     signer,
     box,

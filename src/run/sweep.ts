@@ -3,6 +3,7 @@ import type { Pool } from '../base/db/pool.ts';
 import type { BaseDeps } from '../base/deps.ts';
 import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from '../base/idempotency/once.ts';
+import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
 import { liftEndedBans } from '../control/moderation/bans.sql.ts';
 import {
   deleteExpiredAdmissions,
@@ -27,6 +28,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   bans: liftEndedBans,
+  'rate limits': deleteEndedWindows,
 };
 
 /** A failed removal is retried next time, and does not stop the others. */

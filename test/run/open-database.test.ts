@@ -11,7 +11,7 @@ import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
 import { sweepParticipants } from '../../src/control/rooms/sweep-participants.ts';
-import { openDatabase } from '../../src/run/open-database.ts';
+import { closePools, openDatabase } from '../../src/run/open-database.ts';
 import { sweep } from '../../src/run/sweep.ts';
 import { mint, newStage } from '../control/moderation/support.ts';
 import { lapse } from '../doors/grpc/mint.ts';
@@ -168,7 +168,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       await expect(open()).rejects.toThrow(StartError);
       await expect(open()).rejects.toThrow(/role of DATABASE_URL may not: set MIGRATIONS_DATABASE_URL/);
 
-      await (await open(database.url)).end();
+      await closePools(await open(database.url));
       const granted = await rights();
       const { rows } = await database.pool.query(
         `select relname as name from pg_class
@@ -185,20 +185,20 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       });
 
       await database.pool.query('create table later (); grant delete on usage_records to boxoffice_app');
-      await (await open(database.url)).end();
+      await closePools(await open(database.url));
       expect(await rights()).toEqual({ ...granted, later: 'DELETE INSERT SELECT UPDATE' });
 
       // On a database that is up to date, the owner is not needed.
-      const db = await open();
-      await db.query('select 1 from later').finally(() => db.end());
+      const pools = await open();
+      await pools.db.query('select 1 from later').finally(() => closePools(pools));
     });
 
     test('as the owner, as before', async () => {
-      const db = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: undefined });
-      expect(await migrate(db)).toBe(0);
-      await db.end();
+      const pools = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: undefined });
+      expect(await migrate(pools.db)).toBe(0);
+      await closePools(pools);
       const again = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: database.url });
-      await again.query('create table mine ()').finally(() => again.end());
+      await again.db.query('create table mine ()').finally(() => closePools(again));
     });
 
     test('unless it has more than those', async () => {

@@ -7,8 +7,12 @@
 import { Failure } from '../../base/failure.ts';
 import { authenticate, type KeyDeps } from '../keys/authenticate.ts';
 import { parseAuthorization, verifySecret } from '../keys/verify-secret.ts';
+import type { CredentialLookups } from './credential-lookups.ts';
 import { CREDENTIAL_PREFIX, type Device } from './device-credential.ts';
-import { findCredentialById } from './device-credentials.sql.ts';
+
+export interface DeviceDeps extends KeyDeps {
+  readonly credentialLookups: CredentialLookups;
+}
 
 /**
  * The device behind an `Authorization` header.
@@ -18,7 +22,7 @@ import { findCredentialById } from './device-credentials.sql.ts';
  * `too_many_failed_keys`.
  */
 export async function authenticateDevice(
-  deps: KeyDeps,
+  deps: DeviceDeps,
   authorization: string | undefined,
   address: string,
 ): Promise<Device> {
@@ -28,7 +32,7 @@ export async function authenticateDevice(
     throw noPublishRights();
   }
 
-  const find = (id: string) => findCredentialById(deps.db, id);
+  const find = (id: string) => deps.credentialLookups.find(id);
   const { hash: _, isWorking: __, ...device } = await verifySecret(deps.failedKeys, secret, address, find);
   if (device.publish.length === 0) throw noPublishRights();
   return device;

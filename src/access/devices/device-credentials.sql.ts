@@ -15,17 +15,21 @@ export interface CredentialInUse extends Device {
   readonly isWorking: boolean;
 }
 
-export async function findCredentialById(db: Db, id: string): Promise<CredentialInUse | undefined> {
+/** The credentials with these ids, by id, also those that work no longer. */
+export async function findCredentialsById(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CredentialInUse>> {
   const { rows } = await db.query<CredentialInUse>({
-    name: 'find-credential-by-id',
+    name: 'find-credentials-by-id',
     text: `select c.tenant_id as tenant, c.id as "credentialId", c.hash, c.publish, c.rooms,
                   c.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits",
                   (${IS_WORKING} and (c.expires_at is null or c.expires_at > now())) as "isWorking"
              from device_credentials c join tenants t on t.id = c.tenant_id
-            where c.id = $1`,
-    values: [id],
+            where c.id = any($1)`,
+    values: [ids],
   });
-  return rows[0];
+  return new Map(rows.map((credential) => [credential.credentialId, credential]));
 }
 
 /** Inserts nothing and returns `undefined` if the credential would already be expired. */

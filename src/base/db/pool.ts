@@ -10,16 +10,34 @@ export type Db = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>;
 const INT8 = 20;
 
 /**
+ * A kept plan finds each row by its key, whatever the planner knew of the tables when it made it. Otherwise a
+ * plan from when a table was empty reads the whole table for each statement, until the statistics change.
+ */
+const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+  .map((setting) => `-c ${setting}=off`)
+  .join(' ')
+  .concat(' -c plan_cache_mode=force_generic_plan');
+
+export interface PoolOptions {
+  /** Default 20. */
+  readonly max?: number;
+  readonly applicationName?: string;
+  /** For statements that find each row by its key. */
+  readonly plansByKey?: boolean;
+}
+
+/**
  * Open a pool on `url`.
  *
  * No request waits for ever. Getting a connection fails after 5 s. The server cancels a statement after
  * 10 s; if the server is silent, the client gives up after 12 s.
  */
-export function openPool(url: string, options: { max?: number; applicationName?: string } = {}): Pool {
+export function openPool(url: string, options: PoolOptions = {}): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 20,
     application_name: options.applicationName ?? 'boxoffice',
+    ...(options.plansByKey && { options: BY_KEY }),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,

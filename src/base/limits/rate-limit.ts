@@ -1,22 +1,16 @@
-/** A rate limit, counted in a table that all processes share. The migrations create it. */
-import type pg from 'pg';
-import { RateLimiterPostgres } from 'rate-limiter-flexible';
+/** A rate limit, counted in a table that all processes share. Counts that wait go together. */
+import { Gather } from '../db/gather.ts';
+import type { Pool } from '../db/pool.ts';
+import { countInWindow, type Window } from './rate-limits.sql.ts';
 
 export class RateLimit {
-  readonly #counter: RateLimiterPostgres;
+  readonly #name: string;
+  readonly #counts: Gather<string, Window>;
 
   /** A window of `seconds` begins with the first count of a key. `name` separates the limits in the table. */
-  constructor(pool: pg.Pool, { name, seconds }: { name: string; seconds: number }) {
-    this.#counter = new RateLimiterPostgres({
-      storeClient: pool,
-      storeType: 'pool',
-      tableName: 'rate_limits',
-      tableCreated: true,
-      keyPrefix: name,
-      duration: seconds,
-      // The counter's own limit. Each count names the limit that it is compared with.
-      points: Number.MAX_SAFE_INTEGER,
-    });
+  constructor(db: Pool, { name, seconds }: { name: string; seconds: number }) {
+    this.#name = name;
+    this.#counts = new Gather((keys) => countEach(db, seconds, keys));
   }
 
   /**
@@ -24,7 +18,22 @@ export class RateLimit {
    * `undefined`.
    */
   async count(key: string, max: number): Promise<number | undefined> {
-    const { consumedPoints, msBeforeNext } = await this.#counter.penalty(key, 1);
-    return consumedPoints > max ? msBeforeNext : undefined;
+    const { points, msLeft } = await this.#counts.ask(`${this.#name}:${key}`);
+    return points > max ? msLeft : undefined;
   }
+}
+
+/** The window of each key as its own count left it: the same key may be there several times. */
+async function countEach(db: Pool, seconds: number, keys: readonly string[]): Promise<Window[]> {
+  const amounts = new Map<string, number>();
+  const places = keys.map((key) => {
+    const place = (amounts.get(key) ?? 0) + 1;
+    amounts.set(key, place);
+    return place;
+  });
+  const windows = await countInWindow(db, seconds, amounts);
+  return keys.map((key, at) => {
+    const { points, msLeft } = windows.get(key)!;
+    return { points: points - amounts.get(key)! + places[at]!, msLeft };
+  });
 }

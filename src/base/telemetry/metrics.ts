@@ -189,16 +189,26 @@ export class Metrics {
   }
 
   /** Export the use of the pool, read at each scrape. */
-  watchPool(pool: Pool): void {
+  watchPools(pools: readonly Pool[]): void {
+    const sum = (count: (pool: Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
     const gauge = new Gauge({
       name: 'boxoffice_pool_connections',
       help: 'Database connections by state; `waiting` counts requests that wait for a connection.',
       labelNames: ['state'],
       registers: [this.registry],
       collect: () => {
-        gauge.set({ state: 'idle' }, pool.idleCount);
-        gauge.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
-        gauge.set({ state: 'waiting' }, pool.waitingCount);
+        gauge.set(
+          { state: 'idle' },
+          sum((pool) => pool.idleCount),
+        );
+        gauge.set(
+          { state: 'busy' },
+          sum((pool) => pool.totalCount - pool.idleCount),
+        );
+        gauge.set(
+          { state: 'waiting' },
+          sum((pool) => pool.waitingCount),
+        );
       },
     });
   }

@@ -13,13 +13,15 @@ export interface CallQueueLimits {
   readonly running: number;
   /** Calls of one tenant that run at the same time, whatever its own limit. */
   readonly runningPerTenant: number;
+  /** Calls that count as one against the tenant's own limit; default 1. */
+  readonly callsPerPlace?: number;
   readonly waiting: number;
   readonly waitingPerTenant: number;
   readonly waitMs: number;
 }
 
 /** The rest of the connections serves authentication, charging, snapshots and background work. */
-const SHARE_OF_CONNECTIONS = 0.6;
+const SHARE_OF_CONNECTIONS = 0.75;
 /** So that other tenants find a place at once while one tenant uses all of its own. */
 const SHARE_OF_TENANT = 2 / 3;
 
@@ -38,6 +40,20 @@ export function callQueueLimits(connections: number): CallQueueLimits {
     waiting: WAITING_MAX,
     waitingPerTenant: WAITING_PER_TENANT_MAX,
     waitMs: WAIT_MS_MAX,
+  };
+}
+
+/** So many calls whose statements are gathered share what one other call needs. */
+const GATHERED_CALLS = 8;
+
+/** The limits of calls that hold no connection, because they share their statements. */
+export function gatheredCallLimits(connections: number): CallQueueLimits {
+  const { running, runningPerTenant, ...waiting } = callQueueLimits(connections);
+  return {
+    ...waiting,
+    running: running * GATHERED_CALLS,
+    runningPerTenant: runningPerTenant * GATHERED_CALLS,
+    callsPerPlace: GATHERED_CALLS,
   };
 }
 
@@ -80,7 +96,8 @@ export class CallQueue {
   }
 
   #callsOf(caller: LimitedCaller): Calls {
-    const runningMax = Math.min(limitOfCaller(caller, 'calls_in_flight'), this.#limits.runningPerTenant);
+    const { runningPerTenant, callsPerPlace = 1 } = this.#limits;
+    const runningMax = Math.min(limitOfCaller(caller, 'calls_in_flight') * callsPerPlace, runningPerTenant);
     const known = this.#tenants.get(caller.tenant);
     if (known) {
       known.runningMax = runningMax;

@@ -38,6 +38,47 @@ export interface Admission {
   readonly eventful: boolean;
 }
 
+/** What a renewal needs to know. */
+export type Renewal = Omit<NewAdmission, 'skeleton' | 'mayLower'>;
+
+/** `username_taken`: a join under the name of a user who is present with a higher rank. */
+export type Admitting = Admission | 'username_taken';
+
+/** The admissions of a statement, from its first parameter. */
+const WANTED = `select *, date_trunc('second', now()) + make_interval(secs => seconds) as until
+     from json_to_recordset($1) as g (at integer, tenant_id bigint, room_uid text, username text, skeleton text,
+            device text, role text, rank smallint, capabilities text[], key_id text, seconds double precision)`;
+
+function wanted(admissions: readonly (Renewal & { readonly skeleton?: string })[]): string {
+  return JSON.stringify(
+    admissions.map((each, at) => ({
+      at,
+      tenant_id: String(each.tenant),
+      room_uid: each.roomUid,
+      username: each.username,
+      skeleton: each.skeleton,
+      device: each.thumbprint,
+      role: each.role,
+      rank: each.rank,
+      capabilities: each.capabilities,
+      key_id: each.keyId,
+      seconds: each.lifetimeSeconds,
+    })),
+  );
+}
+
+const SAME_PARTICIPANT = 'p.tenant_id = g.tenant_id and p.room_uid = g.room_uid and p.username = g.username';
+
+const INSERT_ADMISSIONS = `insert into admissions as a
+    (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)`;
+const ON_KNOWN_DEVICE = `on conflict (tenant_id, room_uid, username, device) do update
+    set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+        key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+        expires_at = greatest(a.expires_at, excluded.expires_at)`;
+
+const ISSUED = `extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+    (select kid from signing_keys where state = 'active') as kid`;
+
 /** Whether a device of `participants p` has a valid token of a higher rank than the new one. */
 const IS_OUTRANKED = `coalesce((select bool_or(o.expires_at > now() and o.rank > excluded.rank) from admissions o
   where o.tenant_id = p.tenant_id and o.room_uid = p.room_uid and o.username = p.username), false)`;
@@ -48,138 +89,165 @@ const IS_OUTRANKED = `coalesce((select bool_or(o.expires_at > now() and o.rank >
 const IS_NEWER = `p.xmin is distinct from (select s.xmin from participants s where s.tenant_id = p.tenant_id
   and s.room_uid = p.room_uid and s.username = p.username)`;
 
+/** `skip locked` leaves out what another transaction has locked. */
+type Lock = '' | 'skip locked';
+
+/** With `skip locked`, a participant who is there but locked is not wanted: `before` would not show the row. */
+const upsertText = (lock: Lock) => `with g as materialized (
+       ${WANTED}
+     ), r as (
+       select g.at, r.name, r.state from g join rooms r on r.tenant_id = g.tenant_id and r.uid = g.room_uid
+          for share of r ${lock}
+     ), before as (
+       -- Locked, so that the row cannot change before this statement updates it.
+       select g.at, p.* from r join g using (at) join participants p on ${SAME_PARTICIPANT}
+        where r.state = 'LIVE' for no key update of p ${lock}
+     ), entering as (
+       -- The join forces the old rows to be read before the change.
+       select g.*, r.name from r join g using (at) left join before using (at)
+        where r.state = 'LIVE'
+          ${lock && `and (before.at is not null or not exists (select from participants p where ${SAME_PARTICIPANT}))`}
+     ), p as (
+       insert into participants as p
+         (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
+       select tenant_id, room_uid, username, skeleton, role, rank, capabilities, until
+         from entering order by tenant_id, room_uid, username
+       on conflict (tenant_id, room_uid, username) do update
+         set skeleton = excluded.skeleton,
+             role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+             entered_at = case when ${PRESENT} then p.entered_at else excluded.entered_at end,
+             expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
+                               else excluded.expires_at end,
+             left_at = null, leave_reason = null
+         where $2 or not (${PRESENT})
+            or not ${IS_OUTRANKED} and (p.rank <= excluded.rank or not ${IS_NEWER})
+       returning p.*
+     ), entered as (
+       select g.at, g.name, p.* from entering g join p on ${SAME_PARTICIPANT}
+     ), a as (
+       ${INSERT_ADMISSIONS}
+       select g.tenant_id, g.room_uid, g.username, g.device, g.role, g.rank, g.capabilities, g.key_id, g.until
+         from entering g join entered using (at)
+       ${ON_KNOWN_DEVICE}
+       returning a.tenant_id, a.room_uid, a.username,
+                 jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'expiresAt', a.expires_at) as device
+     ), news as (
+       select p.at, case when p.entered_at = now() then 'participant_entered' else 'participant_updated' end as type
+         from entered p left join before using (at)
+        where p.entered_at = now()
+           or (p.role, p.rank, p.capabilities) is distinct from (before.role, before.rank, before.capabilities)
+     ), appended as (
+       insert into unnumbered_events (tenant_id, type, room_uid, subject)
+       select p.tenant_id, 'participant_left', p.room_uid, to_jsonb(v)
+         from before p join entering r using (at),
+              lateral (select ${PARTICIPANT}, '[]'::jsonb as devices) v
+        where p.left_at is null and p.expires_at <= now()
+       union all
+       select p.tenant_id, news.type, p.room_uid, to_jsonb(v)
+         from news join entered p using (at) join entering r using (at),
+              lateral (select ${PARTICIPANT}, (select jsonb_agg(a.device) from a where a.tenant_id = p.tenant_id
+                and a.room_uid = p.room_uid and a.username = p.username) as devices) v
+     )
+     select g.at, ${ISSUED}, p.epoch, p.muted, p.publish_revoked as "publishRevoked",
+            exists (select from news where news.at = g.at) as eventful, p.at is not null as "isAdmitted"
+       from entering g left join entered p using (at)`;
+
+/** A row with the place of its admission among those of the statement. */
+interface Placed {
+  readonly at: number;
+}
+
+async function upsert(
+  db: Db,
+  name: string,
+  lock: Lock,
+  admissions: readonly NewAdmission[],
+  mayLower: boolean,
+): Promise<(Admitting | undefined)[]> {
+  const { rows } = await db.query<Admission & Placed & { readonly isAdmitted: boolean }>({
+    name,
+    text: upsertText(lock),
+    values: [wanted(admissions), mayLower],
+  });
+  const found = admissions.map((): Admitting | undefined => undefined);
+  for (const { at, isAdmitted, ...admission } of rows) found[at] = isAdmitted ? admission : 'username_taken';
+  return found;
+}
+
 /**
- * Admit a user on a device, or renew the admission. A join returns `username_taken` under the name of a user
- * who is present with a higher rank.
+ * Admit a user on a device, or renew the admission. Waits for the locks of the room and of the participant.
  *
  * The same statement appends `participant_entered`, or `participant_updated` if role, rank or capabilities
  * change. It locks the room's row, so that the room cannot end meanwhile. If the user's last token expired
  * and no sweep has emitted `participant_left` yet, it is emitted here, before `participant_entered`.
  */
-export async function upsertAdmission(
+export async function upsertAdmission(db: Db, admission: NewAdmission): Promise<Admitting | 'room_ended'> {
+  const [admitting] = await upsert(db, 'upsert-admission', '', [admission], admission.mayLower);
+  return admitting ?? 'room_ended';
+}
+
+/**
+ * Like `upsertAdmission()` for several users, each once, with the same `mayLower`. It waits for no lock:
+ * `undefined` for a user whose room has ended or whose rows are locked.
+ */
+export function upsertFreeAdmissions(
   db: Db,
-  admission: NewAdmission,
-): Promise<Admission | 'room_ended' | 'username_taken'> {
-  const { rows } = await db.query<Admission & { readonly isAdmitted: boolean }>({
-    name: 'upsert-admission',
-    text: `with locked as (
-             select name, uid, state from rooms where tenant_id = $1 and uid = $2 for share
-           ), r as (
-             select name, uid from locked where state = 'LIVE'
-           ), before as (
-             -- Locked, so that the row cannot change before this statement updates it.
-             select * from participants
-              where tenant_id = $1 and room_uid = $2 and username = $3 and exists (select from r)
-                for no key update
-           ), p as (
-             -- The join forces the old row to be read before the change.
-             insert into participants as p
-               (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
-             select $1, r.uid, $3, $4, $6, $7, $8, date_trunc('second', now()) + make_interval(secs => $10)
-               from r left join before on true
-             on conflict (tenant_id, room_uid, username) do update
-               set skeleton = excluded.skeleton,
-                   role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
-                   entered_at = case when ${PRESENT} then p.entered_at else excluded.entered_at end,
-                   expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
-                                     else excluded.expires_at end,
-                   left_at = null, leave_reason = null
-               where $11 or not (${PRESENT})
-                  or not ${IS_OUTRANKED} and (p.rank <= excluded.rank or not ${IS_NEWER})
-             returning p.*
-           ), a as (
-             insert into admissions as a
-               (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
-             select $1, room_uid, $3, $5, $6, $7, $8, $9, date_trunc('second', now()) + make_interval(secs => $10)
-               from p
-             on conflict (tenant_id, room_uid, username, device) do update
-               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
-                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
-                   expires_at = greatest(a.expires_at, excluded.expires_at)
-             returning a.device as thumbprint, a.key_id as "keyId", a.expires_at as "expiresAt"
-           ), news as (
-             select case when p.entered_at = now() then 'participant_entered' else 'participant_updated' end as type
-               from p left join before on true
-              where p.entered_at = now()
-                 or (p.role, p.rank, p.capabilities)
-                    is distinct from (before.role, before.rank, before.capabilities)
-           ), appended as (
-             insert into unnumbered_events (tenant_id, type, room_uid, subject)
-             select $1, 'participant_left', $2, to_jsonb(v)
-               from (select ${PARTICIPANT}, '[]'::jsonb as devices
-                       from before p, r where p.left_at is null and p.expires_at <= now()) v
-             union all
-             select $1, type, $2, to_jsonb(v)
-               from news, (select ${PARTICIPANT}, (select jsonb_agg(a) from a) as devices from p, r) v
-           )
-           select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
-                  (select kid from signing_keys where state = 'active') as kid,
-                  p.epoch, p.muted, p.publish_revoked as "publishRevoked",
-                  exists (select from news) as eventful, p.username is not null as "isAdmitted"
-             from r left join p on true`,
-    values: [
-      admission.tenant,
-      admission.roomUid,
-      admission.username,
-      admission.skeleton,
-      admission.thumbprint,
-      admission.role,
-      admission.rank,
-      admission.capabilities,
-      admission.keyId,
-      admission.lifetimeSeconds,
-      admission.mayLower,
-    ],
+  admissions: readonly NewAdmission[],
+  mayLower: boolean,
+): Promise<(Admitting | undefined)[]> {
+  return upsert(db, 'upsert-free-admissions', 'skip locked', admissions, mayLower);
+}
+
+/** The conditions on a participant lead by the primary key alone; otherwise the planner may pick another index. */
+const renewText = (lock: Lock) => `with g as materialized (
+       ${WANTED}
+     ), present as (
+       select g.*, p.epoch, p.muted, p.publish_revoked from g join participants p on ${SAME_PARTICIPANT}
+        where (${PRESENT} and (p.role, p.rank, p.capabilities) = (g.role, g.rank, g.capabilities)) is true
+          for no key update of p ${lock}
+     ), p as (
+       update participants p set expires_at = greatest(p.expires_at, g.until) from present g
+        where ${SAME_PARTICIPANT}
+     ), a as (
+       ${INSERT_ADMISSIONS}
+       select tenant_id, room_uid, username, device, role, rank, capabilities, key_id, until from present
+       ${ON_KNOWN_DEVICE}
+     )
+     select at, ${ISSUED}, epoch, muted, publish_revoked as "publishRevoked", false as eventful from present`;
+
+async function renew(
+  db: Db,
+  name: string,
+  lock: Lock,
+  renewals: readonly Renewal[],
+): Promise<(Admission | undefined)[]> {
+  const { rows } = await db.query<Admission & Placed>({
+    name,
+    text: renewText(lock),
+    values: [wanted(renewals)],
   });
-  if (!rows[0]) return 'room_ended';
-  const { isAdmitted, ...admitted } = rows[0];
-  return isAdmitted ? admitted : 'username_taken';
+  const found = renewals.map((): Admission | undefined => undefined);
+  for (const { at, ...admission } of rows) found[at] = admission;
+  return found;
 }
 
 /**
  * Renew the admission of a user who is present and unchanged, or add a device for that user; `undefined` if
- * anything else is needed, which `upsertAdmission()` does.
+ * anything else is needed, which `upsertAdmission()` does. Waits for the lock of the participant.
  *
  * It appends no event, and does not lock the room's row, because the end of a room updates its participants.
  */
-export async function renewAdmission(
+export async function renewAdmission(db: Db, renewal: Renewal): Promise<Admission | undefined> {
+  const [renewed] = await renew(db, 'renew-admission', '', [renewal]);
+  return renewed;
+}
+
+/** Like `renewAdmission()` for several users, each once. `undefined` also for a participant who is locked. */
+export function renewFreeAdmissions(
   db: Db,
-  admission: Omit<NewAdmission, 'skeleton' | 'mayLower'>,
-): Promise<Admission | undefined> {
-  const { rows } = await db.query<Admission>({
-    name: 'renew-admission',
-    text: `with p as (
-             update participants p
-                set expires_at = greatest(expires_at, date_trunc('second', now()) + make_interval(secs => $8))
-              where tenant_id = $1 and room_uid = $2 and username = $3
-                and left_at is null and expires_at > now() and (role, rank, capabilities) = ($5, $6, $7)
-             returning epoch, muted, publish_revoked
-           ), a as (
-             insert into admissions as a
-               (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
-             select $1, $2, $3, $4, $5, $6, $7, $9, date_trunc('second', now()) + make_interval(secs => $8) from p
-             on conflict (tenant_id, room_uid, username, device) do update
-               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
-                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
-                   expires_at = greatest(a.expires_at, excluded.expires_at)
-           )
-           select extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
-                  (select kid from signing_keys where state = 'active') as kid,
-                  epoch, muted, publish_revoked as "publishRevoked", false as eventful
-             from p`,
-    values: [
-      admission.tenant,
-      admission.roomUid,
-      admission.username,
-      admission.thumbprint,
-      admission.role,
-      admission.rank,
-      admission.capabilities,
-      admission.lifetimeSeconds,
-      admission.keyId,
-    ],
-  });
-  return rows[0];
+  renewals: readonly Renewal[],
+): Promise<(Admission | undefined)[]> {
+  return renew(db, 'renew-free-admissions', 'skip locked', renewals);
 }
 
 /** Whether another user is present whose name looks like this one. */

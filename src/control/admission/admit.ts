@@ -7,8 +7,11 @@
 import { type MintedToken, mintToken, type TokenDeps } from '../../access/tokens/mint-token.ts';
 import { skeleton } from '../../access/usernames/skeleton.ts';
 import type { ConfusableUsernames } from '../../access/usernames/username.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import type { CallQueue } from '../../base/tenants/call-queue.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { withhold } from '../rooms/participant.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
@@ -21,8 +24,12 @@ import {
   renewAdmission,
   upsertAdmission,
 } from './admissions.sql.ts';
+import type { GatheredAdmissions } from './gathered-admissions.ts';
 
 export interface AdmissionDeps extends EventDeps, TokenDeps {
+  readonly admissions: GatheredAdmissions;
+  /** For what is not gathered, because it may wait for a lock. */
+  readonly calls: CallQueue;
   readonly config: TokenDeps['config'] & { readonly confusableUsernames: ConfusableUsernames };
 }
 
@@ -50,12 +57,16 @@ export interface Admitted extends MintedToken {
  *
  * Also fails with `room_ended`, `room_full`, `username_confusable` and, for joins, `username_taken`.
  */
-export async function admit(deps: AdmissionDeps, check: () => Promise<Entry>): Promise<Admitted> {
+export async function admit(
+  deps: AdmissionDeps,
+  caller: LimitedCaller,
+  check: () => Promise<Entry>,
+): Promise<Admitted> {
   const found = await check();
-  const renewed = found.isPresent ? await renew(deps, found) : undefined;
+  const renewed = found.isPresent ? await renew(deps, caller, found) : undefined;
   if (renewed) return mintFor(deps, found, renewed);
   const entry = found.isPresent ? await check() : found;
-  const admission = await enter(deps, entry);
+  const admission = await enter(deps, caller, entry);
   if (admission.eventful) deps.events.wake(entry.tenant);
   return mintFor(deps, entry, admission);
 }
@@ -81,21 +92,28 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
   return { ...minted, withheld, roomUid: entry.roomUid };
 }
 
-function renew(deps: AdmissionDeps, entry: Entry): Promise<Admission | undefined> {
+async function renew(
+  deps: AdmissionDeps,
+  caller: LimitedCaller,
+  entry: Entry,
+): Promise<Admission | undefined> {
   entry.lastCheck();
-  return repeatOnConflict(() => renewAdmission(deps.db, entry));
+  const waiting = () => deps.calls.run(caller, () => repeatOnConflict(() => renewAdmission(deps.db, entry)));
+  return (await deps.admissions.renew(entry)) ?? (await waiting());
 }
 
-async function enter(deps: AdmissionDeps, entry: Entry): Promise<Admission> {
+async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): Promise<Admission> {
   const admission = { ...entry, skeleton: skeleton(entry.username) };
   const { maxParticipants } = entry.policy;
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
   if (maxParticipants === 0 && !refusesLookalikes) {
     entry.lastCheck();
-    return orRefuse(await repeatOnConflict(() => upsertAdmission(deps.db, admission)));
+    const waiting = () =>
+      deps.calls.run(caller, () => repeatOnConflict(() => upsertAdmission(deps.db, admission)));
+    return orRefuse((await deps.admissions.enter(admission)) ?? (await waiting()));
   }
   // The outcome depends on who else is present, so entries are serialized.
-  return inTransaction(deps.db, async (tx) => {
+  const enterAlone = async (tx: Tx) => {
     await lockRoom(tx, admission.tenant, admission.roomUid);
     const isLimited = maxParticipants > 0 && !entry.isPresent;
     if (isLimited && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
@@ -105,7 +123,8 @@ async function enter(deps: AdmissionDeps, entry: Entry): Promise<Admission> {
       throw new Failure('username_confusable', { field: 'username' });
     entry.lastCheck();
     return orRefuse(await upsertAdmission(tx, admission));
-  });
+  };
+  return deps.calls.run(caller, () => inTransaction(deps.db, enterAlone));
 }
 
 function orRefuse(outcome: Awaited<ReturnType<typeof upsertAdmission>>): Admission {

@@ -7,11 +7,11 @@ import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
 /** Whether a ban covers the user, the device or the address, in this room or in all. */
 const IS_BANNED = bansOf({
-  tenant: 't.id',
+  tenant: 'g.tenant_id',
   roomUid: 'r.uid',
-  username: '$3',
-  thumbprint: '$4',
-  address: '$5',
+  username: 'g.username',
+  thumbprint: 'g.device',
+  address: 'g.address',
 });
 
 /** Everything that decides whether a user may enter, as of one instant. */
@@ -46,29 +46,42 @@ export interface Entrant {
   readonly address: string | undefined;
 }
 
-/**
- * The plan of this statement is kept, perhaps from when the tables were empty. Each `where` has only
- * conditions that lead to one row by primary key; otherwise the planner may pick another index.
- */
-export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
+/** The states of several entrants, in their order. Each `where` leads to one row by primary key. */
+export async function findEntryStates(db: Db, entrants: readonly Entrant[]): Promise<EntryState[]> {
   const { rows } = await db.query<EntryState>({
-    name: 'find-entry-state',
-    text: `select t.status, t.exempt, t.limits, a.balance, t.range_salt as "rangeSalt", r.uid as "roomUid", r.state as "roomState", r.policy,
+    name: 'find-entry-states',
+    text: `select t.status, t.exempt, t.limits, c.balance, t.range_salt as "rangeSalt",
+                  r.uid as "roomUid", r.state as "roomState", r.policy,
                   coalesce((select p.left_at is null and p.expires_at > now() from participants p
-                             where p.tenant_id = t.id and p.room_uid = r.uid and p.username = $3), false)
-                    as "isPresent",
+                             where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username),
+                           false) as "isPresent",
                   coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
                   ${IS_BANNED} as "isBanned"
-             from tenants t
-             join accounts a on a.tenant_id = t.id
+             from json_to_recordset($1) as g (at integer, tenant_id bigint, room text, username text, device text,
+                                              address inet)
+             join tenants t on t.id = g.tenant_id
+             join accounts c on c.tenant_id = g.tenant_id
              left join lateral (select uid, state, policy from rooms
-                                 where tenant_id = t.id and name = $2
+                                 where tenant_id = g.tenant_id and name = g.room
                                  order by incarnation desc limit 1) r on true
-             left join lateral (select bool_or(device = $4 and expires_at > now()) as admits,
-                                       max(rank) filter (where expires_at > now()) as rank from admissions
-                                 where tenant_id = t.id and room_uid = r.uid and username = $3) d on true
-            where t.id = $1`,
-    values: [entrant.tenant, entrant.room, entrant.username, entrant.thumbprint, entrant.address],
+             left join lateral (select bool_or(a.device = g.device and a.expires_at > now()) as admits,
+                                       max(a.rank) filter (where a.expires_at > now()) as rank
+                                  from admissions a
+                                 where a.tenant_id = g.tenant_id and a.room_uid = r.uid
+                                   and a.username = g.username) d on true
+            order by g.at`,
+    values: [
+      JSON.stringify(
+        entrants.map(({ tenant, room, username, thumbprint, address }, at) => ({
+          at,
+          tenant_id: String(tenant),
+          room,
+          username,
+          device: thumbprint,
+          address,
+        })),
+      ),
+    ],
   });
-  return rows[0]!;
+  return rows;
 }

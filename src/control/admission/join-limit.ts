@@ -9,8 +9,8 @@ const MINUTE_SECONDS = 60;
 export class JoinLimit {
   readonly #limit: RateLimit;
 
-  constructor(pool: Pool) {
-    this.#limit = new RateLimit(pool, { name: 'join', seconds: MINUTE_SECONDS });
+  constructor(db: Pool) {
+    this.#limit = new RateLimit(db, { name: 'join', seconds: MINUTE_SECONDS });
   }
 
   /** Count one join. Throws `too_many_joins` beyond the limit. */

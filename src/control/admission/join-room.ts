@@ -11,11 +11,11 @@ import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { type LimitHolder, takePlace } from '../../base/tenants/places.sql.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { DEFAULT_POLICY, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
 import { countLiveRooms } from '../rooms/rooms.sql.ts';
 import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
-import { type EntryState, findEntryState } from './entry-state.sql.ts';
+import type { EntryState } from './entry-state.sql.ts';
 import { openFirstRoom, openFirstRoomInPlace } from './open-first-room.sql.ts';
 import {
   refuseBanned,
@@ -59,7 +59,7 @@ export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequ
   const room = request.room ?? device.defaultRoom ?? ROOM_DEFAULT;
   if (!mayJoinRoom(device.rooms, room)) throw denied('this credential is not for this room');
 
-  const admitted = await admit(deps, () => checkJoin(deps, device, { ...request, room }));
+  const admitted = await admit(deps, device, () => checkJoin(deps, device, { ...request, room }));
   return { ...admitted, room };
 }
 
@@ -69,11 +69,11 @@ async function checkJoin(
   { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
 ): Promise<Entry> {
   const { tenant } = device;
-  const state = await findEntryState(deps.db, { tenant, room, username, thumbprint, address });
+  const state = await deps.admissions.findState({ tenant, room, username, thumbprint, address });
   refuseBanned(state);
   refuseInactive(state);
   refuseWithoutCredit(state);
-  const live = await getRoom(deps, tenant, room, state);
+  const live = await getRoom(deps, device, room, state);
   // A device joins without a back end that could vouch for the user's age.
   refuseUnverifiedAge(live.policy, false);
   // Only an admitted device counts as inside, because any device can claim a username.
@@ -102,13 +102,14 @@ function denied(why: string): Failure {
 /** The live room. Deployments that let joins create rooms open it here. */
 async function getRoom(
   deps: JoinDeps,
-  tenant: TenantId,
+  device: Device,
   name: string,
   state: EntryState,
 ): Promise<{ roomUid: string; policy: RoomPolicy }> {
   if (state.roomUid === null) {
     if (!deps.config.joinCreatesRooms) throw new Failure('not_found');
-    return { roomUid: await openRoom(deps, { ...state, id: tenant }, name), policy: DEFAULT_POLICY };
+    const opened = deps.calls.run(device, () => openRoom(deps, { ...state, id: device.tenant }, name));
+    return { roomUid: await opened, policy: DEFAULT_POLICY };
   }
   if (state.roomState !== 'LIVE') throw new Failure('room_ended');
   return { roomUid: state.roomUid, policy: state.policy! };

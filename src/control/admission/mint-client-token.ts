@@ -12,7 +12,6 @@ import { Failure, notFound } from '../../base/failure.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
 import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
-import { findEntryState } from './entry-state.sql.ts';
 import {
   refuseBanned,
   refuseInactive,
@@ -50,7 +49,7 @@ export function mintClientToken(
   caller: AuthenticatedCaller,
   request: MintRequest,
 ): Promise<Admitted> {
-  return admit(deps, () => checkMint(deps, caller, request));
+  return admit(deps, caller, () => checkMint(deps, caller, request));
 }
 
 async function checkMint(
@@ -60,13 +59,8 @@ async function checkMint(
 ): Promise<Entry> {
   const { tenant, ceiling } = caller;
   const { room, username, thumbprint, role } = request;
-  const state = await findEntryState(deps.db, {
-    tenant,
-    room,
-    username,
-    thumbprint,
-    address: request.address,
-  });
+  const { address } = request;
+  const state = await deps.admissions.findState({ tenant, room, username, thumbprint, address });
   const { roomUid, policy } = state;
   if (roomUid === null || policy === null) throw notFound('room');
 

@@ -60,6 +60,8 @@ export interface Method {
   readonly timeoutMs?: number;
   /** The method waits for something to happen, and takes a place in the queue of calls for each read instead. */
   readonly waits?: boolean;
+  /** The method shares its statements with other calls. */
+  readonly isGathered?: boolean;
   run(call: Call, request: Message, send: (answer: Answer) => Promise<void>): Promise<Answer | undefined>;
 }
 
@@ -74,7 +76,7 @@ type Response<M extends DescMethod> = MessageInitShape<M['output']>;
 export function query<M extends Unary>(
   desc: M,
   answer: (call: Call, request: Request<M>) => Promise<Response<M>>,
-  options: Pick<Method, 'timeoutMs' | 'waits'> = {},
+  options: Pick<Method, 'timeoutMs' | 'waits' | 'isGathered'> = {},
 ): Method {
   return {
     desc,
@@ -195,7 +197,10 @@ function unaryHandler(door: Door, method: Method): handleUnaryCall<unknown, Answ
   return (incoming, callback) => {
     void serve(door, method, incoming, async (call, request) => {
       const run = () => method.run(call, request, async () => {});
-      const running = method.waits ? run() : door.deps.calls.run(call.caller, run);
+      const { calls, gatheredCalls } = door.deps;
+      const running = method.waits
+        ? run()
+        : (method.isGathered ? gatheredCalls : calls).run(call.caller, run);
       const answer = await inTime(running, method.timeoutMs);
       callback(null, answer!);
     }).then((failed) => failed && callback(failed));

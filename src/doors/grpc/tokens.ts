@@ -39,20 +39,24 @@ import { renderDeviceCredential } from './render.ts';
 const { method } = TokenService;
 
 export const tokenMethods = {
-  mintClientToken: query(method.mintClientToken, async ({ deps, caller }, request) => {
-    const wanted = parseMint(request);
-    const minted = await mintClientToken(deps, caller, wanted);
-    return {
-      token: minted.token,
-      expireTime: timestampFromDate(minted.expiresAt),
-      room: wanted.room,
-      username: wanted.username,
-      keyId: minted.kid,
-      deviceThumbprint: wanted.thumbprint,
-      roomUid: minted.roomUid,
-      withheldCapabilities: [...minted.withheld],
-    };
-  }),
+  mintClientToken: query(
+    method.mintClientToken,
+    async ({ deps, caller }, request) => {
+      const wanted = parseMint(request);
+      const minted = await mintClientToken(deps, caller, wanted);
+      return {
+        token: minted.token,
+        expireTime: timestampFromDate(minted.expiresAt),
+        room: wanted.room,
+        username: wanted.username,
+        keyId: minted.kid,
+        deviceThumbprint: wanted.thumbprint,
+        roomUid: minted.roomUid,
+        withheldCapabilities: [...minted.withheld],
+      };
+    },
+    { isGathered: true },
+  ),
   createDeviceCredential: command(
     method.createDeviceCredential,
     (request) => parseGrant(request),

@@ -19,8 +19,7 @@ declare module 'fastify' {
 export async function requireDevice(deps: Deps, request: FastifyRequest): Promise<void> {
   request.device = await authenticateDevice(deps, authorizationOf(request), request.ip);
   request.keyId = request.device.credentialId;
-  const { device } = request;
-  await deps.calls.run(device, () => deps.joinLimit.count(device.credentialId));
+  await deps.joinLimit.count(request.device.credentialId);
 }
 
 /** The authenticated credential. */

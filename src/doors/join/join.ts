@@ -92,14 +92,14 @@ export function joinRoute(app: Http, deps: Deps): void {
     async (request) => {
       const device = deviceOf(request);
       const { tenant, room } = request.body;
-      const thumbprint = await findThumbprint(request.body);
+      const thumbprint = findThumbprint(request.body);
       const username = prepareUsername(request.body.username);
       if (username === undefined) {
         throw invalidRequest('username must be 1 to 64 characters that a username may hold (RFC 8265)');
       }
 
       const wanted = { tenant, room, username, thumbprint, address: parseAddress(request.ip) };
-      const joined = await deps.calls.run(device, () => joinRoom(deps, device, wanted));
+      const joined = await deps.gatheredCalls.run(device, () => joinRoom(deps, device, wanted));
       request.log.info(
         { tenant: renderTenantId(device.tenant), room: joined.room, jti: joined.jti, kid: joined.kid },
         'joined',

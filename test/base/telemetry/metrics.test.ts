@@ -181,11 +181,11 @@ describe('/metrics', () => {
   });
 });
 
-describe('watchPool', () => {
+describe('watchPools', () => {
   it('shows busy connections and waiting requests', async () => {
     const pool = openPool(app.service.deps.db.options.connectionString!, { max: 1 });
     const metrics = new Metrics();
-    metrics.watchPool(pool);
+    metrics.watchPools([pool]);
     const taken = await pool.connect();
     const waiting = pool.connect();
     const values = async () =>

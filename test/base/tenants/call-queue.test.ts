@@ -126,8 +126,8 @@ describe('the limit of a tenant', () => {
 });
 
 test.each([
-  [20, { running: 12, runningPerTenant: 8 }],
-  [5, { running: 3, runningPerTenant: 2 }],
+  [16, { running: 12, runningPerTenant: 8 }],
+  [4, { running: 3, runningPerTenant: 2 }],
   [1, { running: 1, runningPerTenant: 1 }],
 ])('with %i connections: %j', (connections, limits) => {
   expect(callQueueLimits(connections)).toMatchObject(limits);

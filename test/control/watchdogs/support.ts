@@ -19,7 +19,7 @@ import { callerOf } from '../../support/tenants.ts';
 
 /** The dependencies of one process, on an existing pool. */
 export function depsOn(db: Pool): Deps {
-  return makeDeps(bareConfig(''), db, pino({ level: 'silent' }), undefined, () => {});
+  return makeDeps(bareConfig(''), { db, admissionDb: db }, pino({ level: 'silent' }), undefined, () => {});
 }
 
 export function makeRoom(db: Pool, tenant: TenantId): Promise<Room> {

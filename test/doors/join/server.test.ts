@@ -135,14 +135,14 @@ describe('a database that', () => {
     const credential = await credentialOf();
     // The name of a statement is on the wire each time, its text only once per connection.
     for (const statement of [
-      'find-credential-by-id',
-      'rate_limits',
-      'find-entry-state',
-      'upsert-admission',
-      'renew-admission',
+      'find-credentials-by-id',
+      'count-in-window',
+      'find-entry-states',
+      'upsert-free-admissions',
+      'renew-free-admissions',
     ]) {
       // A newcomer is admitted, a present participant renews.
-      const username = statement === 'upsert-admission' ? 'bob' : 'ann';
+      const username = statement === 'upsert-free-admissions' ? 'bob' : 'ann';
       proxy.cutBefore(statement);
       expectText(await join(url(), credential, { username }), 503, 'temporarily unavailable');
       proxy.cutBefore(undefined);
@@ -157,7 +157,7 @@ describe('a database that', () => {
       'content-type': 'application/json',
       'content-length': '100',
     };
-    proxy.cutBefore('find-credential-by-id');
+    proxy.cutBefore('find-credentials-by-id');
     const answer = await sendBytes(url().url, rawRequest('POST /join HTTP/1.1', head, '{'));
     proxy.cutBefore(undefined);
     expectText(answer, 503, 'temporarily unavailable');

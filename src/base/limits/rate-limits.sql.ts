@@ -1,0 +1,48 @@
+/** SQL of `rate_limits`. Uses database time. */
+import type { Db } from '../db/pool.ts';
+
+/** The window of a key, after a count. */
+export interface Window {
+  readonly points: number;
+  /** Until it ends. */
+  readonly msLeft: number;
+}
+
+const NOW_MS = 'extract(epoch from now()) * 1000';
+
+/**
+ * Add to each key in `amounts`. A window of `seconds` begins with the first count of a key, and with the first
+ * after the last window has ended.
+ *
+ * The commit does not wait for the disk. If the server loses its power, the counts of the last second are lost.
+ */
+export async function countInWindow(
+  db: Db,
+  seconds: number,
+  amounts: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, Window>> {
+  const { rows } = await db.query<Window & { readonly key: string }>({
+    name: 'count-in-window',
+    // In the order of the keys, so that two statements never wait for each other.
+    text: `insert into rate_limits as r (key, points, expire)
+           select key, amount, ${NOW_MS} + $3 from unnest($1::text[], $2::integer[]) as g (key, amount) order by key
+           on conflict (key) do update
+             set points = case when r.expire <= ${NOW_MS} then excluded.points else r.points + excluded.points end,
+                 expire = case when r.expire <= ${NOW_MS} then excluded.expire else r.expire end
+           returning key, points, ceil(expire - ${NOW_MS})::double precision as "msLeft",
+                     set_config('synchronous_commit', 'off', true)`,
+    values: [[...amounts.keys()], [...amounts.values()], seconds * 1000],
+  });
+  return new Map(rows.map(({ key, points, msLeft }) => [key, { points, msLeft }]));
+}
+
+/** Delete some windows that have ended. Returns how many. */
+export async function deleteEndedWindows(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'delete-ended-windows',
+    text: `delete from rate_limits where key in (
+             select key from rate_limits where expire <= ${NOW_MS} limit $1 for update skip locked)`,
+    values: [limit],
+  });
+  return rowCount ?? 0;
+}
