@@ -26,7 +26,15 @@ import {
 } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { deviceOf, eventsSince, mint, newStage, read, type Stage } from '../moderation/support.ts';
+import {
+  deviceOf,
+  eventsSince,
+  isLockAwaited,
+  mint,
+  newStage,
+  read,
+  type Stage,
+} from '../moderation/support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -75,13 +83,7 @@ async function during<T>(work: (tx: Tx) => Promise<unknown>, meanwhile: () => Pr
   return (await outcome)[0];
 }
 
-/** Whether a statement waits for a lock. */
-async function isWaiting(): Promise<boolean> {
-  const { rows } = await app.service.deps.db.query(
-    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-}
+const isWaiting = () => isLockAwaited(app);
 
 /** The user enters and is kicked. */
 async function leave(username: string): Promise<void> {

@@ -62,6 +62,14 @@ export async function read(app: TestService, { token }: { token: string }) {
   return { ep: ep as number, cap: cap as string[] };
 }
 
+/** Whether a statement waits for a lock. */
+export async function isLockAwaited(app: TestService): Promise<boolean> {
+  const { rows } = await app.service.deps.db.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}
+
 /** The tenant's events after number `after`, with type and subject. */
 export async function eventsSince(app: TestService, tenant: { id: string }, after = 0n) {
   const { db } = app.service.deps;

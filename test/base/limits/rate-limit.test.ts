@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { RateLimit } from '../../../src/base/limits/rate-limit.ts';
+import { deleteEndedWindows } from '../../../src/base/limits/rate-limits.sql.ts';
+import { useDatabase } from '../../support/database.ts';
+
+const database = useDatabase();
+const limitOf = (name: string) => new RateLimit(database.pool, { name, seconds: 60 });
+const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work));
+const endWindow = (key: string) =>
+  database.pool.query('update rate_limits set expire = extract(epoch from now()) * 1000 where key = $1', [
+    key,
+  ]);
+
+test('counts that come together are counted one by one, for each key', async () => {
+  const limit = limitOf('together');
+  const [a, b] = await Promise.all([
+    times(5, () => limit.count('a', 3)),
+    times(2, () => limit.count('b', 3)),
+  ]);
+  expect(a.map((waitMs) => waitMs === undefined)).toStrictEqual([true, true, true, false, false]);
+  expect(b).toStrictEqual([undefined, undefined]);
+});
+
+test('several processes count together', async () => {
+  const limits = [limitOf('shared'), limitOf('shared')];
+  const counted = (await Promise.all(limits.map((limit) => times(20, () => limit.count('a', 30))))).flat();
+  expect(counted.filter((waitMs) => waitMs === undefined)).toHaveLength(30);
+});
+
+test('tells how long the window lasts, which begins with its first count', async () => {
+  const limit = limitOf('window');
+  expect(await limit.count('a', 0)).toSatisfy((waitMs: number) => waitMs > 50_000 && waitMs <= 60_000);
+  await endWindow('window:a');
+  expect(await limit.count('a', 1)).toBeUndefined();
+  expect(await limit.count('a', 1)).toBeGreaterThan(50_000);
+});
+
+test('limits of different names count by themselves', async () => {
+  expect(await limitOf('one').count('a', 1)).toBeUndefined();
+  expect(await limitOf('two').count('a', 1)).toBeUndefined();
+});
+
+test('only windows that have ended are deleted', async () => {
+  const limit = limitOf('old');
+  await limit.count('ended', 1);
+  await limit.count('open', 1);
+  await endWindow('old:ended');
+  expect(await deleteEndedWindows(database.pool, 1)).toBe(1);
+  const { rows } = await database.pool.query(`select key from rate_limits where key like 'old:%'`);
+  expect(rows).toStrictEqual([{ key: 'old:open' }]);
+});

@@ -1,0 +1,169 @@
+/** Admissions that share a statement, while some of their rows are locked or change. */
+import { RoomService } from '@boxoffice/contract/room_service';
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
+import { openPool, type Tx } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
+import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { deviceOf, eventsSince, isLockAwaited, mint, newStage, type Stage } from '../moderation/support.ts';
+
+const TOGETHER = 32;
+const app = useService();
+const controlOf = useControl(app);
+
+let stage: Stage;
+let tenant: TenantId;
+
+beforeEach(async () => {
+  stage = await newStage(app, controlOf);
+  tenant = parseTenantId(stage.tenant.id)!;
+});
+
+const names = Array.from({ length: TOGETHER }, (_, at) => `user-${at}`);
+const admissionOf = (username: string, change: Partial<NewAdmission> = {}): NewAdmission => ({
+  tenant,
+  roomUid: stage.roomUid,
+  username,
+  skeleton: username,
+  thumbprint: deviceOf(username),
+  role: 'audience',
+  rank: 20,
+  capabilities: ['media.subscribe'],
+  mayLower: true,
+  keyId: stage.tenant.keyId,
+  lifetimeSeconds: 600,
+  ...change,
+});
+const admissions = () => app.service.deps.admissions;
+const enterAll = (change?: Partial<NewAdmission>) =>
+  Promise.all(names.map((name) => admissions().enter(admissionOf(name, change))));
+const renewAll = () => Promise.all(names.map((name) => admissions().renew(admissionOf(name))));
+const told = async () =>
+  (await eventsSince(app, stage.tenant))
+    .filter(({ type }) => type.startsWith('participant'))
+    .map(({ type, subject }) => `${type} ${(subject as { username: string }).username}`);
+const kick = (tx: Tx, username: string) =>
+  kickParticipant(tx, { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller, {
+    room: 'lobby',
+    username,
+    actor: undefined,
+    reason: '',
+  });
+
+test('thirty-two share one statement each way', async () => {
+  const { connectionString } = app.service.deps.db.options;
+  const pool = openPool(connectionString!, { max: 4, plansByKey: true });
+  const query = vi.spyOn(pool, 'query');
+  const gathered = new GatheredAdmissions(pool);
+  try {
+    const entered = await Promise.all(names.map((name) => gathered.enter(admissionOf(name))));
+    const renewed = await Promise.all(names.map((name) => gathered.renew(admissionOf(name))));
+    const states = await Promise.all(
+      names.map((username) =>
+        gathered.findState({
+          tenant,
+          room: 'lobby',
+          username,
+          thumbprint: deviceOf(username),
+          address: undefined,
+        }),
+      ),
+    );
+    expect(entered).toStrictEqual(names.map(() => expect.objectContaining({ epoch: 0, eventful: true })));
+    expect(renewed).toStrictEqual(names.map(() => expect.objectContaining({ epoch: 0, eventful: false })));
+    expect(states).toStrictEqual(
+      names.map(() => expect.objectContaining({ isPresent: true, isAdmitted: true, highestRank: 20 })),
+    );
+    expect(query).toHaveBeenCalledTimes(3);
+  } finally {
+    await pool.end();
+  }
+  expect((await told()).sort()).toStrictEqual(names.map((name) => `participant_entered ${name}`).sort());
+});
+
+test('each gets the answer of its own row', async () => {
+  const hosts = names.filter((_, at) => at % 2 === 0);
+  await Promise.all(hosts.map((name) => admissions().enter(admissionOf(name, { role: 'host', rank: 80 }))));
+  await inTransaction(app.service.deps.db, (tx) => kick(tx, 'user-2'));
+  const joined = await enterAll({ mayLower: false, thumbprint: deviceOf('kiosk') });
+  // Those with a host under their name are refused; the host who was kicked is no longer there.
+  const expected = names.map((name) => {
+    if (name === 'user-2') return expect.objectContaining({ epoch: 1 });
+    return hosts.includes(name) ? 'username_taken' : expect.objectContaining({ epoch: 0 });
+  });
+  expect(joined).toStrictEqual(expected);
+});
+
+test('a participant who is being kicked is left out, and the others renew meanwhile', async () => {
+  await enterAll();
+  const renewed = await inTransaction(app.service.deps.db, async (tx) => {
+    await kick(tx, 'user-7');
+    return renewAll();
+  });
+  expect(renewed).toStrictEqual(
+    names.map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
+  );
+  expect((await renewAll())[7]).toBeUndefined();
+});
+
+test('a participant who is being kicked is left out, and the others enter meanwhile', async () => {
+  await admissions().enter(admissionOf('user-7'));
+  const { room: other } = await stage.control.call(RoomService.method.createRoom, { room: 'other' });
+  const entered = await inTransaction(app.service.deps.db, async (tx) => {
+    // Locks the room and the participant.
+    await kick(tx, 'user-7');
+    return Promise.all(
+      names.map((name) =>
+        admissions().enter(admissionOf(name, name === 'user-7' ? {} : { roomUid: other!.uid })),
+      ),
+    );
+  });
+  expect(entered).toStrictEqual(
+    names.map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
+  );
+});
+
+test('a locked participant of an open room is left out, without an event', async () => {
+  await admissions().enter(admissionOf('user-7'));
+  const entered = await inTransaction(app.service.deps.db, async (tx) => {
+    await tx.query(`select from participants where tenant_id = $1 and username = 'user-7' for update`, [
+      tenant,
+    ]);
+    return enterAll();
+  });
+  expect(entered.map((each) => each !== undefined)).toStrictEqual(names.map((name) => name !== 'user-7'));
+  expect((await told()).filter((each) => each.endsWith('user-7'))).toStrictEqual([
+    'participant_entered user-7',
+  ]);
+});
+
+test('nobody enters a room that has ended, and the others of the statement enter theirs', async () => {
+  const { room: other } = await stage.control.call(RoomService.method.createRoom, { room: 'other' });
+  await stage.control.call(RoomService.method.endRoom, { room: 'lobby' });
+  const entered = await Promise.all(
+    names.map((name, at) => admissions().enter(admissionOf(name, at % 2 ? { roomUid: other!.uid } : {}))),
+  );
+  expect(entered.map((each) => each !== undefined)).toStrictEqual(names.map((_, at) => at % 2 === 1));
+});
+
+test('mints that wait for a kick of all of them are refused', async () => {
+  await Promise.all(names.map((name) => mint(stage, name)));
+  await stage.control.call(RoomService.method.updateRoomPolicy, {
+    room: 'lobby',
+    policy: { locked: true },
+    updateMask: { paths: ['locked'] },
+  });
+  const { minting } = await inTransaction(app.service.deps.db, async (tx) => {
+    for (const name of names) await kick(tx, name);
+    const minting = Promise.allSettled(names.map((name) => mint(stage, name)));
+    await expect.poll(() => isLockAwaited(app)).toBe(true);
+    return { minting };
+  });
+  const refused = { status: 'rejected', reason: { reason: 'ROOM_LOCKED' } };
+  expect(await minting).toMatchObject(names.map(() => refused));
+});
