@@ -50,7 +50,7 @@ const LIMITS: QueueLimits = {
 
 /** `locked` of a process that has so many connections. */
 export function lockedLimit(connections: number): number {
-  return Math.max(1, Math.floor(connections * 0.15));
+  return Math.max(1, Math.floor(connections * 0.2));
 }
 
 /** So that many small batches do not wait either. */

@@ -316,8 +316,8 @@ describe('a batch that waits too long', () => {
 });
 
 test.each([
-  [20, 3],
-  [5, 1],
+  [16, 3],
+  [4, 1],
 ])('with %i connections, %i locked accounts are waited for', (connections, locked) => {
   expect(lockedLimit(connections)).toBe(locked);
 });
