@@ -5,26 +5,20 @@ import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from '../base/idempotency/once.ts';
 import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
 import { liftEndedBans } from '../control/moderation/bans.sql.ts';
-import {
-  deleteExpiredAdmissions,
-  deleteOldParticipants,
-  sweepEndedRooms,
-} from '../control/rooms/old-participants.sql.ts';
+import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
 import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 
 /** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
 
-/** Participants that left are shown for a week, and the devices of participants for a day. */
+/** Participants that left are shown for a week. */
 const PARTICIPANT_DAYS = 7;
-const ADMISSION_HOURS = 24;
 
 /** Each removes up to `limit` rows and returns the count. A count of `limit` means that there may be more. */
 const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {
   participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
   'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
-  admissions: (db, limit) => deleteExpiredAdmissions(db, { keepHours: ADMISSION_HOURS, limit }),
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   bans: liftEndedBans,

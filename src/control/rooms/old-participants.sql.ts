@@ -1,4 +1,4 @@
-/** SQL that deletes participants and devices that are no longer shown. */
+/** SQL that deletes participants who are no longer shown. */
 import type { Db } from '../../base/db/pool.ts';
 
 /** Participants who left more than $1 days ago and have no restrictions. */
@@ -68,18 +68,4 @@ export async function sweepEndedRooms(db: Db, options: { keepDays: number; limit
     [options.keepDays, options.limit],
   );
   return rows[0]!.count;
-}
-
-/** Delete some admissions that expired long ago. Returns how many. */
-export async function deleteExpiredAdmissions(
-  db: Db,
-  options: { keepHours: number; limit: number },
-): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from admissions where (tenant_id, room_uid, username, device) in (
-       select tenant_id, room_uid, username, device from admissions
-        where expires_at < now() - make_interval(hours => $1) limit $2 for update skip locked)`,
-    [options.keepHours, options.limit],
-  );
-  return rowCount ?? 0;
 }

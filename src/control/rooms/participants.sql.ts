@@ -157,41 +157,6 @@ export async function expel(
   return rows;
 }
 
-/** Some of the tenants with participants whose last token expired and who are not marked as left. */
-export async function findTenantsWithExpired(db: Db, limit: number): Promise<TenantId[]> {
-  const { rows } = await db.query<{ tenant: TenantId }>(
-    `select distinct tenant_id as tenant
-       from (select tenant_id from participants
-              where left_at is null and expires_at <= now() order by expires_at limit $1) expired`,
-    [limit],
-  );
-  return rows.map((row) => row.tenant);
-}
-
-/**
- * Mark some participants as left whose last token expired, and return them. Rows that a renewal or another
- * sweep has locked are skipped.
- */
-export async function markExpired(tx: Tx, tenant: TenantId, limit: number): Promise<Participant[]> {
-  const { rows } = await tx.query<Participant>(
-    `with expired as (
-       select room_uid, username from participants
-        where tenant_id = $1 and left_at is null and expires_at <= now()
-        order by expires_at limit $2 for update skip locked
-     ), p as (
-       update participants p set left_at = p.expires_at, leave_reason = 'expired'
-         from expired e
-        where p.tenant_id = $1 and p.room_uid = e.room_uid and p.username = e.username
-       returning p.*
-     )
-     select ${PARTICIPANT}, '[]'::jsonb as devices
-       from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      order by p.left_at, p.room_uid, p.username`,
-    [tenant, limit],
-  );
-  return rows;
-}
-
 /** A user in a live room who is covered by a ban of a user or a device. */
 export interface BannedUser {
   readonly roomUid: string;

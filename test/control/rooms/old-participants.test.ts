@@ -3,11 +3,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
-import {
-  deleteExpiredAdmissions,
-  deleteOldParticipants,
-  sweepEndedRooms,
-} from '../../../src/control/rooms/old-participants.sql.ts';
+import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
 import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
@@ -32,24 +28,6 @@ async function enter(tenant: TenantId, roomUid: string, username: string): Promi
     lifetimeSeconds: 600,
   });
 }
-
-test('admissions are deleted long after they expired, some at a time', async () => {
-  const { pool } = database;
-  const tenant = await makeTenant(database.pool);
-  const roomUid = (await openFirstRoom(pool, tenant, 'lobby'))!.uid;
-  for (const username of ['now', 'recent', 'old1', 'old2', 'old3']) await enter(tenant, roomUid, username);
-  await pool.query(
-    `update admissions set expires_at = now() - interval '23 hours' where username = 'recent'`,
-  );
-  await pool.query(
-    `update admissions set expires_at = now() - interval '25 hours' where username like 'old%'`,
-  );
-
-  const sweep = () => deleteExpiredAdmissions(pool, { keepHours: 24, limit: 2 });
-  expect([await sweep(), await sweep(), await sweep()]).toStrictEqual([2, 1, 0]);
-  const { rows } = await pool.query('select username from admissions order by username');
-  expect(rows.map((row) => row.username)).toStrictEqual(['now', 'recent']);
-});
 
 test('participants are deleted some time after their room ended, with their admissions', async () => {
   const { pool } = database;

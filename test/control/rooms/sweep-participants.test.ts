@@ -1,7 +1,8 @@
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { expel, markExpired } from '../../../src/control/rooms/participants.sql.ts';
+import { markExpired } from '../../../src/control/rooms/lapses.sql.ts';
+import { expel } from '../../../src/control/rooms/participants.sql.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
 import { lapse, mint, newThumbprint, toldOf } from '../../doors/grpc/mint.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
@@ -100,10 +101,10 @@ describe('a renewal after the last token expired', () => {
       // A sweep does not wait for a renewal.
       await renewal.query('begin');
       await renewal.query(setExpiry, [id, '-1 second']);
-      expect(await markExpired(sweep, id, 10)).toStrictEqual([]);
+      expect(await markExpired(sweep, id, [roomUid], 10)).toStrictEqual([]);
       await renewal.query(setExpiry, [id, '10 minutes']);
       await renewal.query('commit');
-      expect(await markExpired(sweep, id, 10)).toStrictEqual([]);
+      expect(await markExpired(sweep, id, [roomUid], 10)).toStrictEqual([]);
     } finally {
       renewal.release();
       sweep.release();
