@@ -1,9 +1,10 @@
 /** Replace a device credential with a new one of the same grant. The old one works until its overlap ends. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { type AuthenticatedCaller, limitHolderOf } from '../keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';

@@ -1,9 +1,10 @@
 /** Replace a key with a new one. The old one works until its overlap ends. Source: specification 4.10. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
-import { type AuthenticatedCaller, type KeyDeps, limitHolderOf } from './authenticate.ts';
+import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';

@@ -5,7 +5,8 @@
  * in order, tenants in turns. Each process has places of its own.
  */
 import { Failure } from '../failure.ts';
-import { beyondLimit, type LimitedCaller, limitOfCaller } from './limited-caller.ts';
+import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
+import { beyondLimit } from './limits.ts';
 import type { TenantId } from './tenant.ts';
 
 export interface CallQueueLimits {
@@ -27,7 +28,7 @@ const WAITING_MAX = 5_000;
 const WAITING_PER_TENANT_MAX = 500;
 const WAIT_MS_MAX = 10_000;
 
-const RETRY_AFTER_SECONDS = 2;
+const RETRY = { retryAfter: 2 };
 
 /** The limits of a process that has so many database connections. */
 export function callQueueLimits(connections: number): CallQueueLimits {
@@ -160,6 +161,6 @@ export class CallQueue {
 
 /** Names the tenant's own limit if it was reached, and otherwise the load of the process. */
 function tooMany(calls: Calls): Failure {
-  if (calls.running < calls.runningMax) return new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS });
-  return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY_AFTER_SECONDS);
+  if (calls.running < calls.runningMax) return new Failure('overloaded', RETRY);
+  return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY);
 }

@@ -5,9 +5,10 @@
  * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
 
-import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';

@@ -1,9 +1,10 @@
 /** Create a room, live at once. This needs no credit. */
 
-import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Room } from './room.ts';

@@ -1,7 +1,8 @@
 /** Arm a watchdog on a live room. */
-import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { authorizeActor } from '../rooms/actor.ts';
