@@ -71,7 +71,7 @@ function list(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const after = parseCursor(request.query.cursor);
-      const page = await listCredentials(deps.db, caller.tenant, { after, limit: PAGE_SIZE });
+      const page = await listCredentials(deps.db, caller.tenant, after, PAGE_SIZE);
       if (!page) throw noSuchPage();
       return {
         device_credentials: page.credentials.map(renderDeviceCredential),
