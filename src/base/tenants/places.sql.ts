@@ -47,6 +47,20 @@ export async function takePlace(
   ]);
 }
 
+/** How many rows `rows` selects, up to `most`: what `takePlace()` needs to count. */
+export async function countUpTo(
+  tx: Tx,
+  most: number,
+  rows: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const counted = await tx.query<{ count: number }>(
+    `select count(*)::integer as count from (${rows} limit $${values.length + 1}) counted`,
+    [...values, most],
+  );
+  return counted.rows[0]!.count;
+}
+
 /** Whether a statement that takes a place without asking first found that none was left. */
 export function isLastPlaceTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'tenant_places_free_check';
