@@ -189,7 +189,9 @@ export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** All dependencies of the operations, on one pool. For `startService()`, and for benchmarks of single parts. */
+/**
+ * All dependencies of the operations, on one pool. For `startService()`, and for benchmarks of single parts.
+ */
 export function makeDeps(
   config: ServiceConfig,
   db: Pool,

@@ -21,8 +21,8 @@ export interface RotatedCredential extends CreatedCredential {
  * Like a key, a credential has one successor. An expired one has none, because it would be expired too. A
  * tenant at its limit may still rotate.
  *
- * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`; with
- * `quota_exceeded` if as many credentials as the limit are retiring.
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`;
+ * with `quota_exceeded` if as many credentials as the limit are retiring.
  */
 export async function rotateCredential(
   tx: Tx,

@@ -20,8 +20,8 @@ export interface RotatedKey extends CreatedKey {
  * A key has one successor: a retiring or revoked key cannot be rotated again. A tenant at its limit of keys
  * may still rotate them.
  *
- * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`; with `quota_exceeded` if
- * as many keys as the limit are retiring.
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`; with `quota_exceeded`
+ * if as many keys as the limit are retiring.
  */
 export async function rotateKey(
   deps: KeyDeps,

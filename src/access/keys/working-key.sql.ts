@@ -16,8 +16,8 @@ export const LIFE_COLUMNS = `created_at as "createdAt",
 export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
 
 /**
- * How many keys of a tenant are in use, up to `most`: neither revoked, nor replaced, nor expired. A rotation does
- * not change this number.
+ * How many keys of a tenant are in use, up to `most`: neither revoked, nor replaced, nor expired. A rotation
+ * does not change this number.
  */
 export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most: number): Promise<number> {
   const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';

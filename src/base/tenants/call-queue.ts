@@ -1,8 +1,9 @@
 /**
- * Limits the calls of each tenant that run at the same time, so that no tenant holds all database connections.
+ * Limits the calls of each tenant that run at the same time, so that no tenant holds
+ * all database connections.
  *
- * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one tenant
- * in order, tenants in turns. Each process has places of its own.
+ * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one
+ * tenant in order, tenants in turns. Each process has places of its own.
  */
 import { Failure } from '../failure.ts';
 import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
@@ -66,8 +67,8 @@ export class CallQueue {
   }
 
   /**
-   * Run `work` once the tenant has a place. Fails with `too_many_calls` if that takes too long, or if too many
-   * calls wait already.
+   * Run `work` once the tenant has a place. Fails with `too_many_calls` if that takes too long, or if too
+   * many calls wait already.
    */
   async run<T>(caller: LimitedCaller, work: () => Promise<T>): Promise<T> {
     const calls = this.#callsOf(caller);

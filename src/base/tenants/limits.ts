@@ -59,7 +59,9 @@ export function limitOf({ status, limits }: LimitedTenant, name: LimitName): num
   return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
 }
 
-/** Fails with `quota_exceeded` if the tenant already holds as many as it may. `unit` is what `held` counts. */
+/**
+ * Fails with `quota_exceeded` if the tenant already holds as many as it may. `unit` is what `held` counts.
+ */
 export function assertBelowLimit(
   tenant: LimitedTenant,
   name: LimitName,

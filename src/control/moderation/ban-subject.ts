@@ -1,6 +1,6 @@
 /**
- * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave, and so do users
- * whose only device is banned.
+ * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave, and so do
+ * users whose only device is banned.
  *
  * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */

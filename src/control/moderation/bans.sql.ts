@@ -161,7 +161,10 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
   await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
 }
 
-/** How many bans are active, up to `most`. Each room is looked up by its key, whatever the planner knows of both. */
+/**
+ * How many bans are active, up to `most`.
+ * Each room is looked up by its key, whatever the planner knows of both.
+ */
 export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): Promise<number> {
   return countUpTo(
     tx,

@@ -11,7 +11,10 @@ import type { Room } from './room.ts';
 import { roomCreated } from './room-events.ts';
 import { countLiveRooms, insertRoom } from './rooms.sql.ts';
 
-/** Fails with `ceiling_exceeded`, with `room_exists` while a live room has the name, and with `quota_exceeded`. */
+/**
+ * Fails with `ceiling_exceeded`, with `room_exists` while a live room has the name, and with
+ * `quota_exceeded`.
+ */
 export async function createRoom(
   tx: Tx,
   caller: AuthenticatedCaller,

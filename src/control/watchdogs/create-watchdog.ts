@@ -13,7 +13,8 @@ import { countWaiting, insertWatchdog } from './watchdogs.sql.ts';
 
 /**
  * `rule` must have passed `refuseImpossible()`. Fails with `not_found`, `capability_required`, `room_ended`,
- * with `watchdog_exists` while the room has a waiting watchdog with this condition, and with `quota_exceeded`.
+ * with `watchdog_exists` while the room has a waiting watchdog with this condition, and with
+ * `quota_exceeded`.
  */
 export async function createWatchdog(
   tx: Tx,

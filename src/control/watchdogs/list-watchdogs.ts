@@ -14,7 +14,9 @@ export interface WatchdogPage {
   readonly end: WatchdogPosition | undefined;
 }
 
-/** Without `room`, watchdogs of all rooms. Fails with `not_found` and, for an actor, `capability_required`. */
+/**
+ * Without `room`, watchdogs of all rooms. Fails with `not_found` and, for an actor, `capability_required`.
+ */
 export async function listWatchdogs(
   db: Db,
   tenant: TenantId,

@@ -14,8 +14,8 @@ export const WAITS = `(w.state in ('armed', 'warned') and r.state = 'LIVE')`;
 const STATE = `case when w.state in ('armed', 'warned') and r.state <> 'LIVE' then 'disarmed' else w.state end`;
 
 /**
- * When the condition of `watchdogs w` has held for long enough, if nothing but token expiry happens until then.
- * It may not hold yet.
+ * When the condition of `watchdogs w` has held for long enough, if nothing but token expiry happens until
+ * then. It may not hold yet.
  */
 export const DUE_AT = `case when ${WAITS} then ${SINCE} + ${DURATION} end`;
 

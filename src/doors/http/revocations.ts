@@ -10,7 +10,9 @@ import type { Http } from './http.ts';
 /** For sending the answer, in addition to the wait of a poll. */
 const READ_SECONDS = 15;
 
-/** Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong. */
+/**
+ * Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong.
+ */
 const AfterSchema = Type.Unsafe<string | string[]>({
   description: 'The `seq` of the newest snapshot that the relay has',
   examples: ['42'],

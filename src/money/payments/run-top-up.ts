@@ -161,7 +161,10 @@ async function handleError(deps: BaseDeps, attempt: Attempt, error: unknown): Pr
   await retryLater(deps, attempt, error);
 }
 
-/** The first request with this key failed inside the provider, which now gives the same answer to each repetition. */
+/**
+ * The first request with this key failed inside the provider, which now gives
+ * the same answer to each repetition.
+ */
 function isStoredError(error: unknown): boolean {
   return (
     error instanceof Stripe.errors.StripeAPIError &&
@@ -170,7 +173,9 @@ function isStoredError(error: unknown): boolean {
   );
 }
 
-/** Another request with this key never charges. Use a new one once no charge of the first request can appear. */
+/**
+ * Another request with this key never charges. Use a new one once no charge of the first request can appear.
+ */
 async function noteStuck(deps: BaseDeps, attempt: Attempt): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
     await lockAccount(tx, attempt.tenant);
