@@ -871,7 +871,7 @@ describe('a charge that the provider left half done', () => {
 describe('a provider that is down', () => {
   it('delays the top-up and nothing else', async () => {
     const tenant = await kit.toppedUp({ below: 2000 });
-    const nowhere = openProvider({
+    const nowhere = await openProvider({
       secretKey: 'sk_test_x',
       webhookSecrets: [],
       apiBase: 'http://127.0.0.1:1',
