@@ -1,5 +1,5 @@
 /** How routes describe what they answer, for the reference at `/docs`. */
-import Type, { type TSchema } from 'typebox';
+import { type TSchema, Type } from '../../base/lib/schema.ts';
 
 /** Why a route answers with an error. Source: specification 7.1 and 7.2. */
 const CAUSES = {

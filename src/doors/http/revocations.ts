@@ -1,6 +1,7 @@
 /** `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling. Public. */
-import Type from 'typebox';
+
 import { Failure, invalidRequest } from '../../base/failure.ts';
+import { Type } from '../../base/lib/schema.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
 import { POLL_SECONDS } from '../../control/revocations/revocation-feed.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,5 @@
 /** `/v1/billing` and below. Source: specification 4.3 to 4.6. */
-import Type from 'typebox';
+import { Type } from '../../base/lib/schema.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { microsOfCents, renderAmount } from '../../money/amount.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
