@@ -1,6 +1,6 @@
 /** Public keys of devices, and their thumbprints (RFC 7638). */
 import { createPublicKey } from 'node:crypto';
-import { calculateJwkThumbprint } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { invalidRequest } from '../../base/failure.ts';
 
 /** Source: RFC 7518, 6.2.1. Coordinates are 32 bytes in base64url each. */
