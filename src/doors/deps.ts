@@ -1,4 +1,6 @@
-/** All dependencies of the operations, as the doors and `run` hold them. Features declare the part they need. */
+/**
+ * All dependencies of the operations, as the doors and `run` hold them. Features declare the part they need.
+ */
 import type { DeviceDeps } from '../access/devices/authenticate-device.ts';
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { KeyRate } from '../access/keys/key-rate.ts';

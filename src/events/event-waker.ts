@@ -26,7 +26,9 @@ interface Waiter {
 interface Known {
   last: bigint;
   readonly waiters: Set<Waiter>;
-  /** No waiter at the last poll. Kept for one more poll, so that a reader between two waits misses no event. */
+  /**
+   * No waiter at the last poll. Kept for one more poll, so that a reader between two waits misses no event.
+   */
   isIdle: boolean;
 }
 

@@ -27,7 +27,10 @@ import { sweep } from './sweep.ts';
 /** Components that react to events. */
 const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener];
 
-/** Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a second. */
+/**
+ * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
+ * second.
+ */
 const TOP_UP_LANES = 4;
 
 interface Job {
@@ -99,7 +102,10 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
 }
 
 export interface Background {
-  /** Notifies this process that an automatic top-up may be due. A lost notification delays the top-up by a second. */
+  /**
+   * Notifies this process that an automatic top-up may be due.
+   * A lost notification delays the top-up by a second.
+   */
   wakeTopUps(): void;
   /** Start no further turns. Resolves when those in progress have finished. */
   stop(): Promise<void>;

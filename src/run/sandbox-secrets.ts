@@ -1,4 +1,6 @@
-/** The secrets that service and sandbox share: made at the first start, and kept beside the sandbox's state. */
+/**
+ * The secrets that service and sandbox share: made at the first start, and kept beside the sandbox's state.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

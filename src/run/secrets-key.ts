@@ -1,4 +1,7 @@
-/** Where the key that encrypts secrets at rest comes from: the environment, or a file next to the embedded database. */
+/**
+ * Where the key that encrypts secrets at rest comes from:
+ * the environment, or a file next to the embedded database.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { keepFile } from '../base/lib/keep-file.ts';

@@ -118,7 +118,7 @@ async function open(
   chargeLimits: Partial<QueueLimits> | undefined,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
-    ? openProvider({
+    ? await openProvider({
         secretKey: config.stripeSecretKey,
         webhookSecrets: config.stripeWebhookSecrets,
         apiBase: config.stripeApiBase,

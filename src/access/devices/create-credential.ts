@@ -1,9 +1,10 @@
 /** Create a device credential. */
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { type AuthenticatedCaller, limitHolderOf } from '../keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { countInUse } from '../keys/working-key.sql.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';

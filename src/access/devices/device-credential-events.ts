@@ -2,7 +2,9 @@
 import type { NewEvent } from '../../events/event.ts';
 import type { DeviceCredential } from './device-credential.ts';
 
-/** The subject of `device_credential_created`, `device_credential_rotated` and `device_credential_revoked`. */
+/**
+ * The subject of `device_credential_created`, `device_credential_rotated` and `device_credential_revoked`.
+ */
 export interface DeviceCredentialChange {
   /** For a rotation, the new credential. */
   readonly credential: DeviceCredential;

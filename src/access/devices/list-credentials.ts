@@ -1,5 +1,6 @@
 /** Device credentials of a tenant, oldest first, including revoked and expired ones. Never a secret. */
 import type { Db } from '../../base/db/pool.ts';
+import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { DeviceCredential } from './device-credential.ts';
 import { findCredentials } from './device-credentials.sql.ts';
@@ -17,11 +18,12 @@ export interface CredentialPage {
 export async function listCredentials(
   db: Db,
   tenant: TenantId,
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  after: string | undefined,
+  size: number,
 ): Promise<CredentialPage | undefined> {
-  const found = await findCredentials(db, tenant, { after, limit: limit + 1 });
+  const find = (limit: number) => findCredentials(db, tenant, { after, limit });
+  const { items: credentials, end } = await readPage(size, find);
   // Credentials are never deleted, so at least one comes after the end of a page.
-  if (after !== undefined && found.length === 0) return undefined;
-  const credentials = found.slice(0, limit);
-  return { credentials, end: found.length > limit ? credentials.at(-1)?.id : undefined };
+  if (after !== undefined && credentials.length === 0) return undefined;
+  return { credentials, end: end?.id };
 }

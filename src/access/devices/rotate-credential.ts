@@ -1,9 +1,10 @@
 /** Replace a device credential with a new one of the same grant. The old one works until its overlap ends. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { type AuthenticatedCaller, limitHolderOf } from '../keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
@@ -20,8 +21,8 @@ export interface RotatedCredential extends CreatedCredential {
  * Like a key, a credential has one successor. An expired one has none, because it would be expired too. A
  * tenant at its limit may still rotate.
  *
- * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`; with
- * `quota_exceeded` if as many credentials as the limit are retiring.
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked`, `already_rotated` and `already_expired`;
+ * with `quota_exceeded` if as many credentials as the limit are retiring.
  */
 export async function rotateCredential(
   tx: Tx,

@@ -1,9 +1,7 @@
 /** Authenticates callers by API key. Source: specification 5. Every failure gives the same message. */
 
 import { Failure } from '../../base/failure.ts';
-import type { LimitOverrides } from '../../base/tenants/limits.ts';
-import type { LimitHolder } from '../../base/tenants/places.sql.ts';
-import type { TenantStatus } from '../../base/tenants/tenant.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import type { Caller, KeyKind } from './api-key.ts';
@@ -17,18 +15,8 @@ export interface KeyDeps extends EventDeps {
   readonly config: { readonly keyPrefix: string };
 }
 
-export interface AuthenticatedCaller extends Caller {
-  readonly tenantStatus: TenantStatus;
-  /** As an operator changed them; read them with `limitOf()`. */
-  readonly tenantLimits: LimitOverrides | null;
+export interface AuthenticatedCaller extends Caller, LimitedCaller {
   readonly ceiling: KeyCeiling;
-}
-
-/** The caller's tenant, whose limits apply to what the caller creates. */
-export function limitHolderOf(
-  caller: Pick<AuthenticatedCaller, 'tenant' | 'tenantStatus' | 'tenantLimits'>,
-): LimitHolder {
-  return { id: caller.tenant, status: caller.tenantStatus, limits: caller.tenantLimits };
 }
 
 /** Like `authenticateKey`, but also fails with `invalid_api_key` for a working key of the other kind. */

@@ -4,10 +4,11 @@
  * It inherits the ceiling of the key that creates it, so a caller cannot create a more powerful key.
  */
 import { inTransaction } from '../../base/db/transaction.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
-import { type AuthenticatedCaller, type KeyDeps, limitHolderOf } from './authenticate.ts';
+import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
 import { keyCreated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
 import { countInUse } from './working-key.sql.ts';

@@ -4,7 +4,8 @@
  * Counted in the memory of each process: a shared counter would cost a write to the database with every
  * request. With n processes, a key may do up to n times as much.
  */
-import { beyondLimit, type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
+import { type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
+import { beyondLimit } from '../../base/tenants/limits.ts';
 
 const WINDOW_MS = 60_000;
 
@@ -29,7 +30,7 @@ export class KeyRate {
     const max = limitOfCaller(caller, 'key_requests_per_minute');
     if (count > max) {
       const retryAfter = Math.max(1, Math.ceil((this.#endsAt - now) / 1000));
-      throw beyondLimit('too_many_requests', 'key_requests_per_minute', max, retryAfter);
+      throw beyondLimit('too_many_requests', 'key_requests_per_minute', max, { retryAfter });
     }
     this.#counts.set(caller.keyId, count);
   }

@@ -1,5 +1,6 @@
 /** Keys of a tenant, oldest first, including revoked ones. Never a secret. Source: specification 4.7. */
 import type { Db } from '../../base/db/pool.ts';
+import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ApiKey } from './api-key.ts';
 import { findKeys } from './keys.sql.ts';
@@ -20,9 +21,8 @@ export async function listKeys(
   after: string | undefined,
   size = KEYS_PAGE_SIZE,
 ): Promise<KeyPage | undefined> {
-  const found = await findKeys(db, tenant, { after, limit: size + 1 });
+  const { items: keys, end } = await readPage(size, (limit) => findKeys(db, tenant, { after, limit }));
   // Keys are never deleted, so at least one comes after the end of a page.
-  if (after !== undefined && found.length === 0) return undefined;
-  const keys = found.slice(0, size);
-  return { keys, end: found.length > size ? keys.at(-1)?.id : undefined };
+  if (after !== undefined && keys.length === 0) return undefined;
+  return { keys, end: end?.id };
 }

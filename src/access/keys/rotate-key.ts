@@ -1,9 +1,10 @@
 /** Replace a key with a new one. The old one works until its overlap ends. Source: specification 4.10. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
-import { type AuthenticatedCaller, type KeyDeps, limitHolderOf } from './authenticate.ts';
+import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
@@ -19,8 +20,8 @@ export interface RotatedKey extends CreatedKey {
  * A key has one successor: a retiring or revoked key cannot be rotated again. A tenant at its limit of keys
  * may still rotate them.
  *
- * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`; with `quota_exceeded` if
- * as many keys as the limit are retiring.
+ * Fails with `not_found`, `ceiling_exceeded`, `already_revoked` and `already_rotated`; with `quota_exceeded`
+ * if as many keys as the limit are retiring.
  */
 export async function rotateKey(
   deps: KeyDeps,

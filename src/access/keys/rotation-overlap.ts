@@ -23,8 +23,8 @@ const RETIRING = {
 } as const;
 
 /**
- * Fails with `quota_exceeded` if as many keys are retiring as may be live: otherwise a tenant could hold any number
- * of keys that work. A rotation without an overlap leaves none. The tenant must be locked.
+ * Fails with `quota_exceeded` if as many keys are retiring as may be live: otherwise a tenant could hold any
+ * number of keys that work. A rotation without an overlap leaves none. The tenant must be locked.
  */
 export async function refuseManyRetiring(
   tx: Tx,

@@ -27,8 +27,8 @@ export function parseAuthorization(
 /**
  * Verifies a secret, and returns what `find` returned for its id.
  *
- * Fails with `invalid_api_key`, also for an unknown id, and for the right secret of a key that works no longer; with `too_many_failed_keys` when too many wrong ones
- * came from the address.
+ * Fails with `invalid_api_key`, also for an unknown id, and for the right secret of a key that works no
+ * longer; with `too_many_failed_keys` when too many wrong ones came from the address.
  */
 export async function verifySecret<Found extends { readonly hash: Buffer; readonly isWorking: boolean }>(
   failedKeys: FailedKeys,

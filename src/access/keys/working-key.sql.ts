@@ -3,6 +3,7 @@
  * uses the clock of the database, the only one that all processes share.
  */
 import type { Tx } from '../../base/db/pool.ts';
+import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 type KeyTable = 'api_keys' | 'device_credentials';
@@ -15,15 +16,16 @@ export const LIFE_COLUMNS = `created_at as "createdAt",
 export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
 
 /**
- * How many keys of a tenant are in use, up to `most`: neither revoked, nor replaced, nor expired. A rotation does
- * not change this number.
+ * How many keys of a tenant are in use, up to `most`: neither revoked, nor replaced, nor expired. A rotation
+ * does not change this number.
  */
 export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most: number): Promise<number> {
   const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';
-  return countRows(
+  return countUpTo(
     tx,
-    `${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`,
-    [tenant, most],
+    most,
+    `select from ${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`,
+    [tenant],
   );
 }
 
@@ -34,18 +36,12 @@ export async function countRetiring(
   tenant: TenantId,
   most: number,
 ): Promise<number> {
-  return countRows(tx, `${table} where tenant_id = $1 and revoked_at is null and retires_at > now()`, [
-    tenant,
+  return countUpTo(
+    tx,
     most,
-  ]);
-}
-
-async function countRows(tx: Tx, from: string, values: [TenantId, number]): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    `select count(*)::integer as count from (select from ${from} limit $2) counted`,
-    values,
+    `select from ${table} where tenant_id = $1 and revoked_at is null and retires_at > now()`,
+    [tenant],
   );
-  return rows[0]!.count;
 }
 
 export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {

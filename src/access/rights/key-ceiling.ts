@@ -53,7 +53,9 @@ export function refuseBeyondCeiling(ceiling: KeyCeiling, grant: TokenGrant, room
   refuseWiderCeiling(ceiling, { ...grant, roles: [grant.role], rooms });
 }
 
-/** Fails with `ceiling_exceeded` if a key with the ceiling `other` could do what one with `ceiling` cannot. */
+/**
+ * Fails with `ceiling_exceeded` if a key with the ceiling `other` could do what one with `ceiling` cannot.
+ */
 export function refuseWiderCeiling(ceiling: KeyCeiling, other: KeyCeiling): void {
   const outside = (other.rooms ?? ['*']).filter((each) => !mayJoinRoom(ceiling.rooms, each));
   const excess = [

@@ -31,7 +31,9 @@ export interface Grant {
   readonly epoch: number;
   /** The API key or device credential that requested the token; informational. */
   readonly keyId: string;
-  /** Secret of the tenant with which the revocation feed hashes the address ranges that it bans everywhere. */
+  /**
+   * Secret of the tenant with which the revocation feed hashes the address ranges that it bans everywhere.
+   */
   readonly rangeSalt: string;
 }
 

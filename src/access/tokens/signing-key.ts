@@ -6,7 +6,7 @@
  * have expired (`retiring`); then it is `removed`.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { calculateJwkThumbprint } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { TOKEN_SECONDS_MAX } from '../rights/token-lifetime.ts';
 
 export const SIGNING_ALGORITHM = 'ES256';

@@ -22,8 +22,8 @@ interface Migration {
 /**
  * Bring the database up to date, as the owner of its tables. Returns how many migrations ran.
  *
- * Another role may call it on a database that is up to date. `application`: the role that the service runs as,
- * which gets its rights here.
+ * Another role may call it on a database that is up to date. `application`: the role that the service runs
+ * as, which gets its rights here.
  */
 export async function migrate(pool: Pool, application?: string): Promise<number> {
   const migrations = await readMigrations();

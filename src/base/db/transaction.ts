@@ -58,7 +58,10 @@ export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATT
   }
 }
 
-/** Run `work` in one transaction and commit it, without a repetition. `begin` may choose isolation and snapshot. */
+/**
+ * Run `work` in one transaction and commit it, without a repetition.
+ * `begin` may choose isolation and snapshot.
+ */
 export async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin = 'begin'): Promise<T> {
   const tx = await pool.connect();
   let broken: Error | undefined;

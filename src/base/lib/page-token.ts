@@ -1,4 +1,6 @@
-/** Tokens that say where the next page of a list starts. Opaque to callers: base64url of a JSON list of texts. */
+/**
+ * Tokens that say where the next page of a list starts. Opaque to callers: base64url of a JSON list of texts.
+ */
 
 export function renderPageToken(parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');

@@ -18,7 +18,9 @@ export class ConnectionLimit {
     this.#limits = limits;
   }
 
-  /** Count the connection until it closes, or end it if there are too many. Returns whether it may be used. */
+  /**
+   * Count the connection until it closes, or end it if there are too many. Returns whether it may be used.
+   */
   admit(socket: Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>): boolean {
     const { max, perAddressMax, trusted } = this.#limits;
     const address = socket.remoteAddress;

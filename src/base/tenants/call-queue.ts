@@ -1,11 +1,13 @@
 /**
- * Limits the calls of each tenant that run at the same time, so that no tenant holds all database connections.
+ * Limits the calls of each tenant that run at the same time, so that no tenant holds
+ * all database connections.
  *
- * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one tenant
- * in order, tenants in turns. Each process has places of its own.
+ * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one
+ * tenant in order, tenants in turns. Each process has places of its own.
  */
 import { Failure } from '../failure.ts';
-import { beyondLimit, type LimitedCaller, limitOfCaller } from './limited-caller.ts';
+import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
+import { beyondLimit } from './limits.ts';
 import type { TenantId } from './tenant.ts';
 
 export interface CallQueueLimits {
@@ -29,7 +31,7 @@ const WAITING_MAX = 5_000;
 const WAITING_PER_TENANT_MAX = 500;
 const WAIT_MS_MAX = 10_000;
 
-const RETRY_AFTER_SECONDS = 2;
+const RETRY = { retryAfter: 2 };
 
 /** The limits of a process that has so many database connections. */
 export function callQueueLimits(connections: number): CallQueueLimits {
@@ -81,8 +83,8 @@ export class CallQueue {
   }
 
   /**
-   * Run `work` once the tenant has a place. Fails with `too_many_calls` if that takes too long, or if too many
-   * calls wait already.
+   * Run `work` once the tenant has a place. Fails with `too_many_calls` if that takes too long, or if too
+   * many calls wait already.
    */
   async run<T>(caller: LimitedCaller, work: () => Promise<T>): Promise<T> {
     const calls = this.#callsOf(caller);
@@ -177,6 +179,6 @@ export class CallQueue {
 
 /** Names the tenant's own limit if it was reached, and otherwise the load of the process. */
 function tooMany(calls: Calls): Failure {
-  if (calls.running < calls.runningMax) return new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS });
-  return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY_AFTER_SECONDS);
+  if (calls.running < calls.runningMax) return new Failure('overloaded', RETRY);
+  return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY);
 }

@@ -22,7 +22,8 @@ export interface WantedLimits {
 /**
  * Returns what decides about the limits from now on. An empty change only reads it. Fails with `not_found`.
  *
- * Calls that were authenticated before keep the old limits. A tenant that is beyond a lower limit keeps what it has.
+ * Calls that were authenticated before keep the old limits. A tenant that is beyond a lower limit keeps what
+ * it has.
  */
 export async function changeLimits(
   db: Pool,

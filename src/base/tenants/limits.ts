@@ -4,7 +4,7 @@
  * A tenant that never paid has small limits, because anyone can sign up. An operator may change each limit
  * of one tenant (`npm run admin -- tenants limits`). Documented in `docs/limits.md`.
  */
-import { Failure } from '../failure.ts';
+import { Failure, type FailureKind } from '../failure.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TenantStatus } from './tenant.ts';
 
@@ -59,7 +59,9 @@ export function limitOf({ status, limits }: LimitedTenant, name: LimitName): num
   return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
 }
 
-/** Fails with `quota_exceeded` if the tenant already holds as many as it may. `unit` is what `held` counts. */
+/**
+ * Fails with `quota_exceeded` if the tenant already holds as many as it may. `unit` is what `held` counts.
+ */
 export function assertBelowLimit(
   tenant: LimitedTenant,
   name: LimitName,
@@ -68,9 +70,23 @@ export function assertBelowLimit(
 ): void {
   const max = limitOf(tenant, name);
   if (held < max) return;
-  throw new Failure('quota_exceeded', {
+  throw beyondLimit('quota_exceeded', name, max, { unit });
+}
+
+/**
+ * The failure of a request beyond a limit, which it names. A limit on what a tenant does at once is worth a
+ * retry after some seconds, unlike one on what it holds.
+ */
+export function beyondLimit(
+  kind: FailureKind,
+  name: LimitName,
+  max: number,
+  { unit = TENANT_LIMITS[name].unit, ...retry }: { readonly unit?: string; readonly retryAfter?: number },
+): Failure {
+  return new Failure(kind, {
     message: `limit reached: at most ${max} ${unit}`,
     metadata: { limit: name, max: String(max) },
+    ...retry,
   });
 }
 

@@ -1,9 +1,9 @@
 /**
  * Places under a limit of a tenant: SQL of `tenant_places`.
  *
- * Counting 10,000 rooms to open one more would be slow. So a row for each tenant and limit says how many more may
- * be created before they have to be counted again. Only creations write it, which makes it a lower bound: what has
- * ended, expired or been revoked since the last count is found by the next one.
+ * Counting 10,000 rooms to open one more would be slow. So a row for each tenant and limit says how many more
+ * may be created before they have to be counted again. Only creations write it, which makes it a lower bound:
+ * what has ended, expired or been revoked since the last count is found by the next one.
  */
 import pg from 'pg';
 import type { Tx } from '../db/pool.ts';
@@ -16,11 +16,11 @@ export interface LimitHolder extends LimitedTenant {
 }
 
 /**
- * Take a place for what this transaction has just inserted. Fails with `quota_exceeded` if there is none left;
- * the transaction must then roll back.
+ * Take a place for what this transaction has just inserted. Fails with `quota_exceeded` if there is none
+ * left; the transaction must then roll back.
  *
- * `count` counts what the tenant holds, the new one included, and may stop at `most`. Transactions that take the
- * last places wait for each other here, so exactly as many succeed as there are places.
+ * `count` counts what the tenant holds, the new one included, and may stop at `most`. Transactions that take
+ * the last places wait for each other here, so exactly as many succeed as there are places.
  */
 export async function takePlace(
   tx: Tx,
@@ -45,6 +45,20 @@ export async function takePlace(
     name,
     max - held,
   ]);
+}
+
+/** How many rows `rows` selects, up to `most`: what `takePlace()` needs to count. */
+export async function countUpTo(
+  tx: Tx,
+  most: number,
+  rows: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const counted = await tx.query<{ count: number }>(
+    `select count(*)::integer as count from (${rows} limit $${values.length + 1}) counted`,
+    [...values, most],
+  );
+  return counted.rows[0]!.count;
 }
 
 /** Whether a statement that takes a place without asking first found that none was left. */

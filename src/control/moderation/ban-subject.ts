@@ -1,13 +1,14 @@
 /**
- * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave, and so do users
- * whose only device is banned.
+ * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave, and so do
+ * users whose only device is banned.
  *
  * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
 
-import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';

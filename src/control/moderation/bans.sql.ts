@@ -1,6 +1,7 @@
 /** SQL of `bans`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
+import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Ban } from './ban.ts';
 import type { Subject } from './moderation-event.ts';
@@ -160,18 +161,20 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
   await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
 }
 
-/** How many bans are active, up to `most`. Each room is looked up by its key, whatever the planner knows of both. */
+/**
+ * How many bans are active, up to `most`.
+ * Each room is looked up by its key, whatever the planner knows of both.
+ */
 export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    `select count(*)::integer as count
-       from (select from bans b
-              where b.tenant_id = $1 and b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
-                and (b.room_uid is null
-                     or (select state from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid) = 'LIVE')
-              limit $2) active`,
-    [tenant, most],
+  return countUpTo(
+    tx,
+    most,
+    `select from bans b
+      where b.tenant_id = $1 and b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
+        and (b.room_uid is null
+             or (select state from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid) = 'LIVE')`,
+    [tenant],
   );
-  return rows[0]!.count;
 }
 
 /** How many address ranges are banned, in all rooms. */

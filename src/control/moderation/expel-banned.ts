@@ -31,8 +31,8 @@ export async function findBannedUsers(
 /**
  * A ban of a device is about that device alone: its users stay with their other devices.
  *
- * Returns the events of the users who left, and of those who lost a device. All rooms are locked first, in the
- * order in which every transaction locks several rooms.
+ * Returns the events of the users who left, and of those who lost a device. All rooms are locked first, in
+ * the order in which every transaction locks several rooms.
  */
 export async function expelBanned(
   tx: Tx,

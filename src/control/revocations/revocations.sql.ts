@@ -15,7 +15,8 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                   (select kid from signing_keys where state = 'active') as kid,
                   -- Participants of an ended room are covered by the list of closed rooms.
                   (select coalesce(json_agg(json_build_object('roomUid', p.room_uid, 'username', p.username,
-                            'epoch', p.epoch, 'reason', p.epoch_reason, 'withheld', p.muted || p.publish_revoked)), '[]')
+                            'epoch', p.epoch, 'reason', p.epoch_reason,
+                            'withheld', p.muted || p.publish_revoked)), '[]')
                      from participants p
                      join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid and r.state = 'LIVE'
                     where p.tenant_id = t.id and p.revoked_at > ${RECENTLY})

@@ -1,8 +1,8 @@
 /**
  * Revocations of a tenant's tokens, as sent to relays: kicks, bans, mutes, closed rooms.
  *
- * Source: specification 5. Anyone may read them, so users, rooms and address ranges appear as hashes that only
- * the holder of a token can match. `docs/tokens.md` describes the format.
+ * Source: specification 5. Anyone may read them, so users, rooms and address ranges appear as hashes that
+ * only the holder of a token can match. `docs/tokens.md` describes the format.
  */
 import { createHash } from 'node:crypto';
 import type { PublishRight } from '../../access/rights/publish-rights.ts';

@@ -1,16 +1,20 @@
 /** Create a room, live at once. This needs no credit. */
 
-import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Room } from './room.ts';
 import { roomCreated } from './room-events.ts';
 import { countLiveRooms, insertRoom } from './rooms.sql.ts';
 
-/** Fails with `ceiling_exceeded`, with `room_exists` while a live room has the name, and with `quota_exceeded`. */
+/**
+ * Fails with `ceiling_exceeded`, with `room_exists` while a live room has the name, and with
+ * `quota_exceeded`.
+ */
 export async function createRoom(
   tx: Tx,
   caller: AuthenticatedCaller,

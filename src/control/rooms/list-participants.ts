@@ -28,11 +28,10 @@ export async function listParticipants(
   db: Db,
   tenant: TenantId,
   request: RosterRequest,
-): Promise<{ readonly roomUid: string; readonly participants: Participant[] }> {
+): Promise<Participant[]> {
   const { uid } = await getListedRoom(db, tenant, request);
   await authorizeActor(db, tenant, { uid }, request.actor, 'roster.view');
-  const after = request.after?.username;
-  return { roomUid: uid, participants: await findParticipants(db, tenant, uid, { ...request, after }) };
+  return findParticipants(db, tenant, uid, { ...request, after: request.after?.username });
 }
 
 /** Later pages list the room of the first page, even if another room has its name by then. */

@@ -1,6 +1,7 @@
 /** A page of a tenant's rooms, the newest first. */
 import type { Db } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
+import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Room } from './room.ts';
 import { findRoom, findRooms, type RoomFilter } from './rooms.sql.ts';
@@ -15,13 +16,13 @@ export interface RoomPage {
 export async function listRooms(
   db: Db,
   tenant: TenantId,
-  options: RoomFilter & { readonly after: string | undefined; readonly limit: number },
+  options: RoomFilter & { readonly after: string | undefined; readonly size: number },
 ): Promise<RoomPage> {
-  const { after, limit } = options;
+  const { after, size } = options;
   if (after !== undefined && !(await findRoom(db, tenant, { uid: after }))) {
     throw invalidField('page_token', 'must be one that an answer gave');
   }
-  const found = await findRooms(db, tenant, { ...options, limit: limit + 1 });
-  const rooms = found.slice(0, limit);
-  return { rooms, end: found.length > limit ? rooms.at(-1)?.uid : undefined };
+  const find = (limit: number) => findRooms(db, tenant, { ...options, limit });
+  const { items: rooms, end } = await readPage(size, find);
+  return { rooms, end: end?.uid };
 }

@@ -1,6 +1,7 @@
 /** SQL of `rooms`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
+import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EndReason, LockedRoom, Room, RoomPolicy, RoomState } from './room.ts';
 
@@ -126,12 +127,7 @@ export async function insertRoom(
 
 /** How many rooms are live, up to `most`. */
 export async function countLiveRooms(tx: Tx, tenant: TenantId, most: number): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    `select count(*)::integer as count
-       from (select from rooms where tenant_id = $1 and state = 'LIVE' limit $2) live`,
-    [tenant, most],
-  );
-  return rows[0]!.count;
+  return countUpTo(tx, most, `select from rooms where tenant_id = $1 and state = 'LIVE'`, [tenant]);
 }
 
 export async function updatePolicy(tx: Tx, tenant: TenantId, uid: string, policy: RoomPolicy): Promise<Room> {

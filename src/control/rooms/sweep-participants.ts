@@ -2,8 +2,8 @@
  * Emits `participant_left` when the last token of a participant has expired. There is no explicit leave call,
  * so expiry is the only signal.
  *
- * A participant counts as left from that instant on, even before a sweep updates the row. Each event is written
- * once, however many processes sweep.
+ * A participant counts as left from that instant on, even before a sweep updates the row. Each event is
+ * written once, however many processes sweep.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';

@@ -1,8 +1,8 @@
 /**
  * What was read of a snapshot and not yet taken by its client.
  *
- * A read holds a database connection and a turn. With the buffer it ends as soon as the rest fits, and the client
- * takes that at its own pace. A client that takes nothing loses its stream.
+ * A read holds a database connection and a turn. With the buffer it ends as soon as the rest fits, and the
+ * client takes that at its own pace. A client that takes nothing loses its stream.
  */
 import { Failure } from '../../base/failure.ts';
 import type { StreamItem } from './stream-event.ts';

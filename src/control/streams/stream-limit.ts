@@ -3,7 +3,8 @@
  * active tenants only, because anyone can sign up tenants that never pay.
  */
 import { Failure } from '../../base/failure.ts';
-import { beyondLimit, type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
+import { type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
+import { beyondLimit } from '../../base/tenants/limits.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 const STREAMS_MAX = 1_000;
@@ -12,7 +13,7 @@ const STREAMS_RESERVED = 500;
 const SNAPSHOTS_AT_ONCE = 4;
 const SNAPSHOTS_RESERVED = 2;
 const SNAPSHOT_WAIT_MS = 10_000;
-const RETRY_AFTER_SECONDS = 5;
+const RETRY = { retryAfter: 5 };
 
 interface Waiting {
   readonly caller: LimitedCaller;
@@ -31,7 +32,7 @@ export class StreamLimit {
     const { tenant } = caller;
     const count = this.#perTenant.get(tenant) ?? 0;
     const max = limitOfCaller(caller, 'event_streams');
-    if (count >= max) throw beyondLimit('too_many_streams', 'event_streams', max, RETRY_AFTER_SECONDS);
+    if (count >= max) throw beyondLimit('too_many_streams', 'event_streams', max, RETRY);
     const places = isActive(caller) ? STREAMS_MAX : STREAMS_MAX - STREAMS_RESERVED;
     if (this.#total >= places) throw tooMany();
     this.#perTenant.set(tenant, count + 1);
@@ -122,5 +123,5 @@ function isActive({ tenantStatus }: LimitedCaller): boolean {
 }
 
 function tooMany(): Failure {
-  return new Failure('too_many_streams', { retryAfter: RETRY_AFTER_SECONDS });
+  return new Failure('too_many_streams', RETRY);
 }

@@ -1,7 +1,8 @@
 /** Arm a watchdog on a live room. */
-import { type AuthenticatedCaller, limitHolderOf } from '../../access/keys/authenticate.ts';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { authorizeActor } from '../rooms/actor.ts';
@@ -12,7 +13,8 @@ import { countWaiting, insertWatchdog } from './watchdogs.sql.ts';
 
 /**
  * `rule` must have passed `refuseImpossible()`. Fails with `not_found`, `capability_required`, `room_ended`,
- * with `watchdog_exists` while the room has a waiting watchdog with this condition, and with `quota_exceeded`.
+ * with `watchdog_exists` while the room has a waiting watchdog with this condition, and with
+ * `quota_exceeded`.
  */
 export async function createWatchdog(
   tx: Tx,

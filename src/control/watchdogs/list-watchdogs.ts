@@ -1,5 +1,6 @@
 /** A page of watchdogs, the newest first. */
 import type { Db } from '../../base/db/pool.ts';
+import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
@@ -13,21 +14,23 @@ export interface WatchdogPage {
   readonly end: WatchdogPosition | undefined;
 }
 
-/** Without `room`, watchdogs of all rooms. Fails with `not_found` and, for an actor, `capability_required`. */
+/**
+ * Without `room`, watchdogs of all rooms. Fails with `not_found` and, for an actor, `capability_required`.
+ */
 export async function listWatchdogs(
   db: Db,
   tenant: TenantId,
   options: {
     room: string | undefined;
     after: WatchdogPosition | undefined;
-    limit: number;
+    size: number;
     actor: ActorName | undefined;
   },
 ): Promise<WatchdogPage> {
-  const { room: name, actor, limit } = options;
+  const { room: name, actor, size } = options;
   const room = name === undefined ? null : await getRoom(db, tenant, { name, uid: undefined });
   await authorizeActor(db, tenant, room, actor, 'watchdog.manage');
-  const found = await findWatchdogs(db, tenant, { ...options, roomUid: room?.uid, limit: limit + 1 });
-  const watchdogs = found.slice(0, limit);
-  return { watchdogs, end: found.length > limit ? watchdogs.at(-1) : undefined };
+  const find = (limit: number) => findWatchdogs(db, tenant, { ...options, roomUid: room?.uid, limit });
+  const { items: watchdogs, end } = await readPage(size, find);
+  return { watchdogs, end };
 }

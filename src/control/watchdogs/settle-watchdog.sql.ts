@@ -8,7 +8,10 @@ import type { Watchdog, WatchdogState } from './watchdog.ts';
 import { LISTENER_NAME } from './watchdog-listener.ts';
 import { columnsWith, DUE_AT, DURATION, deadlineOf, WAITS, WARN_BEFORE, WITH_ROOM } from './watchdogs.sql.ts';
 
-/** Lock the participants that a watchdog is about to act on. Every transaction locks participants before watchdogs. */
+/**
+ * Lock the participants that a watchdog is about to act on.
+ * Every transaction locks participants before watchdogs.
+ */
 export async function lockTargets(tx: Tx, { tenant, id, roomUid }: DueWatchdog): Promise<void> {
   await tx.query({
     name: 'lock-targets-of-watchdog',
@@ -31,8 +34,8 @@ const NEXT_LOOK = `case when w.condition = 'host_absent_for'
     else j.due_at - j.warn_before end`;
 
 /**
- * When it is due after a look, which only changes that by firing for some users. Planning all of `DUE_AT` twice
- * takes too long.
+ * When it is due after a look, which only changes that by firing for some users. Planning all of `DUE_AT`
+ * twice takes too long.
  */
 const NEXT_DUE_AT = `case when ${WAITS}
     then case when t.newest is null then j.due_at else ${LONGEST_SINCE} + ${DURATION} end end`;

@@ -1,6 +1,7 @@
 /** SQL of `watchdogs`: what calls read and write. Uses database time. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
+import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { SINCE } from './conditions.ts';
 import type { Watchdog, WatchdogPosition, WatchdogRule } from './watchdog.ts';
@@ -13,8 +14,8 @@ export const WAITS = `(w.state in ('armed', 'warned') and r.state = 'LIVE')`;
 const STATE = `case when w.state in ('armed', 'warned') and r.state <> 'LIVE' then 'disarmed' else w.state end`;
 
 /**
- * When the condition of `watchdogs w` has held for long enough, if nothing but token expiry happens until then.
- * It may not hold yet.
+ * When the condition of `watchdogs w` has held for long enough, if nothing but token expiry happens until
+ * then. It may not hold yet.
  */
 export const DUE_AT = `case when ${WAITS} then ${SINCE} + ${DURATION} end`;
 
@@ -61,15 +62,14 @@ export async function countWaiting(
   tenant: TenantId,
   { roomUid, most }: { readonly roomUid?: string; readonly most: number },
 ): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    `select count(*)::integer as count
-       from (select from watchdogs w
-              where w.tenant_id = $1 and w.state in ('armed', 'warned') and ($2::text is null or w.room_uid = $2)
-                and (select state from rooms r where r.tenant_id = w.tenant_id and r.uid = w.room_uid) = 'LIVE'
-              limit $3) waiting`,
-    [tenant, roomUid, most],
+  return countUpTo(
+    tx,
+    most,
+    `select from watchdogs w
+      where w.tenant_id = $1 and w.state in ('armed', 'warned') and ($2::text is null or w.room_uid = $2)
+        and (select state from rooms r where r.tenant_id = w.tenant_id and r.uid = w.room_uid) = 'LIVE'`,
+    [tenant, roomUid],
   );
-  return rows[0]!.count;
 }
 
 export async function findWatchdog(db: Db, tenant: TenantId, id: string): Promise<Watchdog | undefined> {

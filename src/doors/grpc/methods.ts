@@ -58,7 +58,9 @@ export interface Method {
   readonly desc: DescMethod;
   /** Time limit, if longer than the usual one. */
   readonly timeoutMs?: number;
-  /** The method waits for something to happen, and takes a place in the queue of calls for each read instead. */
+  /**
+   * The method waits for something to happen, and takes a place in the queue of calls for each read instead.
+   */
   readonly waits?: boolean;
   /** The method shares its statements with other calls. */
   readonly isGathered?: boolean;

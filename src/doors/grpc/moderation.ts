@@ -10,6 +10,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
+import { readPage } from '../../base/lib/page.ts';
 import { parseAddressRange } from '../../control/moderation/address-range.ts';
 import { BAN_MS_MAX, type Ban } from '../../control/moderation/ban.ts';
 import { banSubject } from '../../control/moderation/ban-subject.ts';
@@ -76,17 +77,13 @@ export const moderationMethods = {
   ),
   listBans: query(method.listBans, async ({ deps, tenant }, request) => {
     const size = parsePageSize(request.pageSize);
-    const bans = await listBans(deps.db, tenant, {
+    const filter = {
       room: parseOptionalRoomName(request.room),
       subject: request.subject.case && parseSubject(request.subject),
       after: parseLast(request.pageToken, /^ban_[0-9a-f]{32}$/),
-      limit: size + 1,
-    });
-    const page = bans.slice(0, size);
-    return {
-      bans: page.map(renderBan),
-      nextPageToken: bans.length > size ? renderToken([page.at(-1)!.id]) : '',
     };
+    const { items, end } = await readPage(size, (limit) => listBans(deps.db, tenant, { ...filter, limit }));
+    return { bans: items.map(renderBan), nextPageToken: end ? renderToken([end.id]) : '' };
   }),
   forceMute: command(method.forceMute, parseRestriction, restrict('force_mute')),
   releaseMute: command(method.releaseMute, parseRestriction, restrict('release_mute')),
@@ -108,16 +105,17 @@ export const moderationMethods = {
     const size = parsePageSize(request.pageSize);
     // Ids of events are 64-bit integers.
     const before = parseLast(request.pageToken, /^[0-9]{1,18}$/);
-    const events = await listModerationEvents(deps.db, tenant, {
+    const filter = {
       room: parseOptionalRoomName(request.room),
       username: request.username === '' ? undefined : parseUsername(request.username),
       before: before === undefined ? undefined : BigInt(before),
-      limit: size + 1,
-    });
-    const page = events.slice(0, size);
+    };
+    const { items, end } = await readPage(size, (limit) =>
+      listModerationEvents(deps.db, tenant, { ...filter, limit }),
+    );
     return {
-      events: page.map(renderModerationEvent),
-      nextPageToken: events.length > size ? renderToken([String(page.at(-1)!.id)]) : '',
+      events: items.map(renderModerationEvent),
+      nextPageToken: end ? renderToken([String(end.id)]) : '',
     };
   }),
 } satisfies Methods<typeof ModerationService>;

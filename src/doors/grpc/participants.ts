@@ -1,6 +1,7 @@
 /** `ParticipantService`. */
 import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { invalidField } from '../../base/failure.ts';
+import { readPage } from '../../base/lib/page.ts';
 import { getParticipant } from '../../control/rooms/get-participant.ts';
 import { listParticipants, type RosterRequest } from '../../control/rooms/list-participants.ts';
 import { watchParticipants } from '../../control/streams/watch-participants.ts';
@@ -31,17 +32,18 @@ export const participantMethods = {
   }),
   listParticipants: query(method.listParticipants, async ({ deps, tenant }, request) => {
     const size = parsePageSize(request.pageSize);
-    const { roomUid, participants } = await listParticipants(deps.db, tenant, {
+    const filter = {
       room: parseRoomReference(request),
       after: parsePosition(request.pageToken),
       actor: parseActor(request.actor),
       includeLeft: request.includeLeft,
-      limit: size + 1,
-    });
-    const page = participants.slice(0, size);
+    };
+    const { items, end } = await readPage(size, (limit) =>
+      listParticipants(deps.db, tenant, { ...filter, limit }),
+    );
     return {
-      participants: page.map(renderParticipant),
-      nextPageToken: participants.length > size ? renderToken([roomUid, page.at(-1)!.username]) : '',
+      participants: items.map(renderParticipant),
+      nextPageToken: end ? renderToken([end.roomUid, end.username]) : '',
     };
   }),
   watchParticipants: stream(method.watchParticipants, async ({ deps, caller, signal }, request, send) => {

@@ -58,7 +58,7 @@ export const roomMethods = {
       namePrefix: parseOptionalRoomName(request.namePrefix, 'name_prefix'),
       createdFrom: parseTime(request.createTimeFrom, 'create_time_from'),
       createdBefore: parseTime(request.createTimeBefore, 'create_time_before'),
-      limit: parsePageSize(request.pageSize),
+      size: parsePageSize(request.pageSize),
       after: parseRoomToken(request.pageToken),
     });
     return { rooms: rooms.map(renderRoom), nextPageToken: end === undefined ? '' : renderToken([end]) };

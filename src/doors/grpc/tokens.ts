@@ -72,7 +72,7 @@ export const tokenMethods = {
   listDeviceCredentials: query(method.listDeviceCredentials, async ({ deps, tenant }, request) => {
     const size = parsePageSize(request.pageSize);
     const after = parseLastCredential(request.pageToken);
-    const page = await listCredentials(deps.db, tenant, { after, limit: size });
+    const page = await listCredentials(deps.db, tenant, after, size);
     if (!page) throw noSuchPage();
     return {
       deviceCredentials: page.credentials.map(renderDeviceCredential),

@@ -57,7 +57,7 @@ export const watchdogMethods = {
   listWatchdogs: query(method.listWatchdogs, async ({ deps, tenant }, request) => {
     const { watchdogs, end } = await listWatchdogs(deps.db, tenant, {
       room: parseOptionalRoomName(request.room),
-      limit: parsePageSize(request.pageSize),
+      size: parsePageSize(request.pageSize),
       after: parsePosition(request.pageToken),
       actor: parseActor(request.actor),
     });

@@ -1,5 +1,5 @@
 /** How routes describe what they answer, for the reference at `/docs`. */
-import Type, { type TSchema } from 'typebox';
+import { type TSchema, Type } from '../../base/lib/schema.ts';
 
 /** Why a route answers with an error. Source: specification 7.1 and 7.2. */
 const CAUSES = {
@@ -35,7 +35,9 @@ const HEADERS: Partial<Record<ErrorStatus, object>> = {
 /** A route that needs a key limits the requests of the key. */
 const WITH_KEY: readonly ErrorStatus[] = [429];
 
-/** The answers of a route: its own, and the errors in JSON that it can return besides those of every route. */
+/**
+ * The answers of a route: its own, and the errors in JSON that it can return besides those of every route.
+ */
 export function answers<T extends Record<number, TSchema>>(own: T, ...errors: ErrorStatus[]): T {
   const limits = errors.includes(401) ? WITH_KEY : [];
   return { ...own, ...describeErrors([...errors, ...limits], jsonError) } as T;

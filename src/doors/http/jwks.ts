@@ -1,6 +1,7 @@
 /** `GET /.well-known/jwks.json`: the keys that relays verify tokens with (RFC 7517). Public. */
-import Type from 'typebox';
+
 import { listPublicKeys } from '../../access/tokens/list-public-keys.ts';
+import { Type } from '../../base/lib/schema.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from './answers.ts';
 import type { Http } from './http.ts';

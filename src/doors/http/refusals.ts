@@ -37,8 +37,8 @@ function asRefusal(error: unknown, bodyMax: string): Failure | undefined {
 /**
  * An error while the request was still arriving is the client's.
  *
- * Once the request is complete, the same codes mean that the database was lost. A relay must then get a 5xx and
- * resend its batch, never a 400 that makes it give up.
+ * Once the request is complete, the same codes mean that the database was lost. A relay must then get a 5xx
+ * and resend its batch, never a 400 that makes it give up.
  */
 function asIncomplete(error: unknown): Failure | undefined {
   const { code, message } = error as FastifyError;

@@ -1,6 +1,7 @@
 /** `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling. Public. */
-import Type from 'typebox';
+
 import { Failure, invalidRequest } from '../../base/failure.ts';
+import { Type } from '../../base/lib/schema.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
 import { POLL_SECONDS } from '../../control/revocations/revocation-feed.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +11,9 @@ import type { Http } from './http.ts';
 /** For sending the answer, in addition to the wait of a poll. */
 const READ_SECONDS = 15;
 
-/** Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong. */
+/**
+ * Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong.
+ */
 const AfterSchema = Type.Unsafe<string | string[]>({
   description: 'The `seq` of the newest snapshot that the relay has',
   examples: ['42'],

@@ -1,8 +1,9 @@
 /**
  * Time limits of a request: of its head, of its body, of the answer, and of reading the answer.
  *
- * A sender is judged only by what it did: after bytes that arrived while this process was slow or stopped have
- * been read. Otherwise a complete request would be refused as incomplete, and its sender would not repeat it.
+ * A sender is judged only by what it did: after bytes that arrived while this process was slow or stopped
+ * have been read. Otherwise a complete request would be refused as incomplete, and its sender would not
+ * repeat it.
  */
 import type { Socket } from 'node:net';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -63,8 +64,8 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
     done();
   });
   app.addHook('onSend', (request, _reply, payload, done) => {
-    // Node ends the connection if its output makes no progress for so long. Its keep-alive replaces this time.
-    // A request of inject() has no connection.
+    // Node ends the connection if its output makes no progress for so long. Its keep-alive replaces this
+    // time. A request of inject() has no connection.
     request.raw.socket.setTimeout?.(unreadMs);
     done(null, payload);
   });

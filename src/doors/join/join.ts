@@ -1,10 +1,11 @@
 /** `POST /join`. Source: specification 4.11. */
-import Type, { type TSchema } from 'typebox';
+
 import { ROOM_NAME_PATTERN } from '../../access/rights/room-names.ts';
 import { findThumbprint } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
+import { type TSchema, Type } from '../../base/lib/schema.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { joinRoom } from '../../control/admission/join-room.ts';
 import type { Deps } from '../deps.ts';

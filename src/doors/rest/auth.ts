@@ -1,4 +1,6 @@
-/** Authentication of the REST routes: which kind of key a route takes, and for which statuses of the tenant. */
+/**
+ * Authentication of the REST routes: which kind of key a route takes, and for which statuses of the tenant.
+ */
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { KeyKind } from '../../access/keys/api-key.ts';
 import { type AuthenticatedCaller, authenticate } from '../../access/keys/authenticate.ts';

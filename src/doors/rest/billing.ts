@@ -1,5 +1,6 @@
 /** `/v1/billing` and below. Source: specification 4.3 to 4.6. */
-import Type from 'typebox';
+import { Type } from '../../base/lib/schema.ts';
+import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { microsOfCents, renderAmount } from '../../money/amount.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
 import { getBilledTenant, getBilling } from '../../money/payments/get-billing.ts';
@@ -112,8 +113,7 @@ function checkout(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'archived', 'deleted');
       const amount = microsOfCents(request.body.amount_cents);
-      const { tenant: id, tenantStatus: status, tenantLimits: limits } = caller;
-      return { checkout_url: await openCheckout(deps, { id, status, limits }, amount) };
+      return { checkout_url: await openCheckout(deps, limitHolderOf(caller), amount) };
     },
   );
 }

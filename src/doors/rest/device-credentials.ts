@@ -1,5 +1,5 @@
 /** `/v1/device-credentials` and below. Source: specification 5, 6. */
-import Type from 'typebox';
+
 import { createCredential } from '../../access/devices/create-credential.ts';
 import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
 import { listCredentials } from '../../access/devices/list-credentials.ts';
@@ -10,6 +10,7 @@ import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
+import { Type } from '../../base/lib/schema.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
@@ -71,7 +72,7 @@ function list(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const after = parseCursor(request.query.cursor);
-      const page = await listCredentials(deps.db, caller.tenant, { after, limit: PAGE_SIZE });
+      const page = await listCredentials(deps.db, caller.tenant, after, PAGE_SIZE);
       if (!page) throw noSuchPage();
       return {
         device_credentials: page.credentials.map(renderDeviceCredential),

@@ -1,11 +1,12 @@
 /** `/v1/keys` and below. Source: specification 4.7 to 4.10. */
-import Type from 'typebox';
+
 import { KEY_KINDS } from '../../access/keys/api-key.ts';
 import { createKey } from '../../access/keys/create-key.ts';
 import { KEYS_PAGE_SIZE, listKeys } from '../../access/keys/list-keys.ts';
 import { revokeKey } from '../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../access/keys/rotate-key.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
+import { Type } from '../../base/lib/schema.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';

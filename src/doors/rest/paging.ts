@@ -1,8 +1,9 @@
 /** Lists that are read a page at a time: `?cursor=` of a request, `next_cursor` of an answer. */
-import Type from 'typebox';
+
 import { isKeyId } from '../../access/keys/api-key.ts';
 import { type Failure, invalidRequest } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
+import { Type } from '../../base/lib/schema.ts';
 
 export const CursorSchema = Type.Object({
   cursor: Type.Optional(

@@ -6,7 +6,7 @@
  * reveal: no tenant, no key, no balance. It reloads itself until the provider has reported.
  */
 import type { FastifyReply } from 'fastify';
-import Type from 'typebox';
+import { Type } from '../../base/lib/schema.ts';
 import { displayCents } from '../../money/amount.ts';
 import type { Checkout } from '../../money/payments/checkout.ts';
 import { findCheckoutById } from '../../money/payments/find-checkout.ts';

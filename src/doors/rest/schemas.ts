@@ -4,11 +4,12 @@
  * Source: specification 2. Schemas validate requests, serialize answers (a field that a schema
  * does not name is never sent), and generate the OpenAPI description.
  */
-import Type, { type Static, type TSchema } from 'typebox';
+
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
 import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX, type KeyLife } from '../../access/keys/api-key.ts';
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
+import { type Static, type TSchema, Type } from '../../base/lib/schema.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';

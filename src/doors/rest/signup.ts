@@ -1,6 +1,7 @@
 /** `POST /v1/signup`. Source: specification 4.2. */
-import Type from 'typebox';
+
 import { signUp } from '../../access/signup/sign-up.ts';
+import { Type } from '../../base/lib/schema.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';

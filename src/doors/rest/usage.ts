@@ -1,6 +1,7 @@
 /** `POST /v1/usage`. Source: specification 2.6 and 4.12. */
-import Type, { type Static } from 'typebox';
+
 import { invalidRequest } from '../../base/failure.ts';
+import { type Static, Type } from '../../base/lib/schema.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';

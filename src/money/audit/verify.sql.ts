@@ -1,6 +1,7 @@
 /** SQL that recomputes all sums, from the records to the balances. It shares no code with charging. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { REFUND_TAKES } from '../payments/reversal.ts';
 
 export interface Difference {
   readonly tenant: TenantId;
@@ -114,11 +115,12 @@ export async function compareReversals(db: Db): Promise<Difference[]> {
             least(p.credited, taken.sum)::text as expected, p.reversed::text as found
        from payments p
        cross join lateral (select coalesce(sum(amount), 0) as sum from (
-              select amount from refunds where payment_id = p.id and status in ('pending', 'succeeded')
+              select amount from refunds where payment_id = p.id and status = any($2)
               union all
-              select greatest(withdrawn - reinstated, 0) from disputes where payment_id = p.id) as each) as taken
+              select greatest(withdrawn - reinstated, 0) from disputes where payment_id = p.id) as each
+            ) as taken
       where p.reversed <> least(p.credited, taken.sum) limit $1`,
-    [DIFFERENCES_MAX],
+    [DIFFERENCES_MAX, REFUND_TAKES],
   );
   return rows;
 }

@@ -8,17 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
-import { type LimitedTenant, limitOf } from '../../base/tenants/limits.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { limitOf } from '../../base/tenants/limits.ts';
+import type { LimitHolder } from '../../base/tenants/places.sql.ts';
+import { renderTenantId } from '../../base/tenants/tenant.ts';
 
 const HOUR_SECONDS = 3600;
 const LIMIT = 'checkouts_per_hour';
 /** Seconds of the deployment's limit that a checkout waits for at most. A request is answered within 15 s. */
 const TURNS_MAX = 5;
-
-export interface CheckoutPayer extends LimitedTenant {
-  readonly id: TenantId;
-}
 
 export class CheckoutLimit {
   readonly #ofTenant: RateLimit;
@@ -36,7 +33,7 @@ export class CheckoutLimit {
    * Count one checkout, and wait for a turn. Throws `too_many_checkouts` beyond the tenant's limit, or if
    * there is no turn within some seconds.
    */
-  async count(tenant: CheckoutPayer): Promise<void> {
+  async count(tenant: LimitHolder): Promise<void> {
     const waitMs = await this.#ofTenant.count(renderTenantId(tenant.id), limitOf(tenant, LIMIT));
     if (waitMs !== undefined) throw tooMany('too many checkouts: try again later', waitMs);
     for (let turn = 1; ; turn += 1) {

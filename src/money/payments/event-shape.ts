@@ -4,9 +4,7 @@
  * An endpoint may be configured for another version of the provider's API, whose events have other
  * shapes. Such an event can never be applied, so it is parked, and not answered with an error for ever.
  */
-import type { TSchema } from 'typebox';
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { faultFinder, type TSchema, Type } from '../../base/lib/schema.ts';
 
 /** What we read of every event. Without an id there is nothing to park. */
 export interface Envelope {
@@ -20,7 +18,7 @@ const Id = Type.String({ pattern: ID.source });
 const Text = Type.String({ pattern: '^[^\\u0000]{0,500}$' });
 const Nullable = (schema: TSchema) => Type.Optional(Type.Union([schema, Type.Null()]));
 const Reference = Nullable(Type.Union([Id, Type.Object({ id: Id })]));
-const Metadata = Type.Record(Type.String(), Text);
+const Metadata = Type.Object({}, { additionalProperties: Text });
 
 const Session = Type.Object({
   id: Id,
@@ -54,7 +52,7 @@ const SHAPES = Object.entries({
   'radar.early_fraud_warning.': Named,
   'payment_method.': Method,
   'customer.deleted': Named,
-}).map(([prefix, schema]) => ({ prefix, shape: Compile(schema) }));
+}).map(([prefix, schema]) => ({ prefix, findFault: faultFinder(schema) }));
 
 /** `undefined`: this is no event at all. A type that cannot be read is an empty one. */
 export function readEnvelope(value: unknown): Envelope | undefined {
@@ -69,7 +67,6 @@ export function findShapeFault(event: unknown): string | undefined {
   if (typeof type !== 'string') return 'it has no type';
   const known = SHAPES.find(({ prefix }) => type.startsWith(prefix));
   const object = data?.object;
-  if (!known || known.shape.Check(object)) return undefined;
-  const [fault] = known.shape.Errors(object);
-  return `data/object${fault?.instancePath ?? ''} ${fault?.message ?? 'is not valid'}`;
+  const fault = known?.findFault(object);
+  return fault && `data/object${fault.path} ${fault.message}`;
 }

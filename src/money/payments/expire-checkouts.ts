@@ -4,7 +4,7 @@
  * A listener marks the open checkouts of a tenant that was deleted; a background job closes their pages. A
  * payment that was made before is parked (`settle-payment.ts`).
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { Listener } from '../../events/listener.ts';
 import type { StatusChange } from '../tenant-status/status-events.ts';
@@ -15,7 +15,7 @@ import {
   unmarkCheckout,
 } from './expire-checkouts.sql.ts';
 import { advanceCheckout } from './payments.sql.ts';
-import type { Provider } from './provider.ts';
+import { isProviderError, type Provider } from './provider.ts';
 
 export const checkoutListener: Listener = {
   name: 'checkouts',
@@ -57,7 +57,7 @@ async function closeSession(stripe: Stripe, sessionId: string): Promise<'complet
     await stripe.checkout.sessions.expire(sessionId);
     return 'expired';
   } catch (error) {
-    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    if (!isProviderError(error, 'StripeInvalidRequestError')) throw error;
     if (error.code === 'resource_missing') return 'expired';
     const { status } = await stripe.checkout.sessions.retrieve(sessionId);
     if (status === 'complete') return 'complete';

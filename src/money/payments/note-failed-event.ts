@@ -11,6 +11,7 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { isProviderAway } from './provider.ts';
 import { countFailure, insertEvent, updateEventOutcome } from './provider-events.sql.ts';
+import { idOf } from './reversal.ts';
 import { parked, parkPayment } from './settle-payment.ts';
 
 export interface FailureLimits {
@@ -64,7 +65,7 @@ function paymentOf(event: Stripe.Event): { id: string; metadata: Stripe.Metadata
   ) {
     return undefined;
   }
-  const { payment_intent: reference, payment_status, metadata } = event.data.object;
-  const id = typeof reference === 'string' ? reference : reference?.id;
+  const { payment_intent, payment_status, metadata } = event.data.object;
+  const id = idOf(payment_intent);
   return id && payment_status === 'paid' ? { id, metadata } : undefined;
 }

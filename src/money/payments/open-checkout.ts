@@ -6,10 +6,11 @@
 import type Stripe from 'stripe';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { newId } from '../../base/lib/ids.ts';
+import type { LimitHolder } from '../../base/tenants/places.sql.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { centsOfMicros } from '../amount.ts';
-import type { CheckoutLimit, CheckoutPayer } from './checkout-limit.ts';
+import type { CheckoutLimit } from './checkout-limit.ts';
 import {
   advanceCheckout,
   findPaymentSettings,
@@ -34,11 +35,7 @@ export interface CheckoutDeps extends PaymentsDeps {
  * Returns the URL of the page. Fails with `payments_not_configured`, `too_many_checkouts` or
  * `provider_error`.
  */
-export async function openCheckout(
-  deps: CheckoutDeps,
-  payer: CheckoutPayer,
-  amount: bigint,
-): Promise<string> {
+export async function openCheckout(deps: CheckoutDeps, payer: LimitHolder, amount: bigint): Promise<string> {
   const provider = requireProvider(deps.provider);
   await deps.checkoutLimit.count(payer);
   const { id: tenant } = payer;

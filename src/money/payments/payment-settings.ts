@@ -10,7 +10,9 @@ export interface PaymentSettings {
   readonly topUpPausedUntil: Date | number | null;
   /** Ids of disputes and fraud warnings. While there are any, no automatic top-up runs. */
   readonly frozenBy: readonly string[];
-  /** Ids of payments that were refunded or disputed since automatic top-up was turned on. Stops it likewise. */
+  /**
+   * Ids of payments that were refunded or disputed since automatic top-up was turned on. Stops it likewise.
+   */
   readonly reversedPayments: readonly string[];
   /** Ids of payments that were made and are not credited. They hold automatic top-ups. */
   readonly parkedPayments: readonly string[];
@@ -26,11 +28,13 @@ export interface SavedCard {
 
 /** A sentence of `lastTopUpError` while the outcome of an attempt is still unknown. */
 export const PROVIDER_ERROR =
-  'The payment provider repeats an error. The top-up is tried again once it is certain that nothing was charged [provider_error].';
+  'The payment provider repeats an error. ' +
+  'The top-up is tried again once it is certain that nothing was charged [provider_error].';
 
 const FROZEN = 'Automatic top-ups are stopped: a payment was disputed or reported as fraud [frozen].';
 const REVERSED =
-  'Automatic top-ups are paused: a payment was refunded or disputed. Turn them on again to resume [payment_reversed].';
+  'Automatic top-ups are paused: a payment was refunded or disputed. ' +
+  'Turn them on again to resume [payment_reversed].';
 const PARKED =
   'Automatic top-ups are stopped: an earlier payment has to be credited by the operator first [payment_parked].';
 

@@ -245,7 +245,9 @@ export async function updateReversed(tx: Tx, id: string, reversed: bigint): Prom
   await tx.query('update payments set reversed = $2 where id = $1', [id, reversed]);
 }
 
-/** When the `count`-th newest automatic top-up of the last `seconds` settled; undefined if there are fewer. */
+/**
+ * When the `count`-th newest automatic top-up of the last `seconds` settled; undefined if there are fewer.
+ */
 export async function findAutoTopUpTime(
   db: Db,
   tenant: TenantId,

@@ -1,4 +1,7 @@
-/** The last look before an attempt is sent, or sent again: under the account's lock, is it still right to charge? */
+/**
+ * The last look before an attempt is sent, or sent again: under the account's lock, is it still right to
+ * charge?
+ */
 import type { Tx } from '../../base/db/pool.ts';
 import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { closeAsCanceled } from './cancel-attempt.ts';
@@ -56,7 +59,8 @@ async function refuse(tx: Tx, account: Account, attempt: Attempt, refusal: Refus
   const mayBeInFlight =
     attempt.state === 'unknown' && !attempt.isStuck && attempt.quietSeconds < IN_FLIGHT_SECONDS_MAX;
   if (mayBeInFlight) {
-    // The last request may still become a charge. If the attempt were closed now, another one could be opened beside it.
+    // The last request may still become a charge. If the attempt were closed now, another one could be opened
+    // beside it.
     await postpone(tx, attempt.id, LOOK_SECONDS, {});
     return {};
   }

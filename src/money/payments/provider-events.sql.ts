@@ -131,7 +131,8 @@ export async function countOpenEvents(db: Db): Promise<Readonly<Record<OpenEvent
  */
 export async function releaseParkedEvents(tx: Tx, paymentId: string, reason?: string): Promise<void> {
   await tx.query(
-    `update provider_events set outcome = case when $2::text is null then 'processed' else 'ignored' end, reason = $2
+    `update provider_events
+        set outcome = case when $2::text is null then 'processed' else 'ignored' end, reason = $2
       where id in (select id from provider_events where payment_id = $1 and outcome = 'parked'
                       for update skip locked)`,
     [paymentId, reason ?? null],
@@ -157,7 +158,8 @@ export async function findSweepStart(
 export async function updateSweptUntil(db: Db, at: Date): Promise<void> {
   await db.query(
     `insert into provider_cursor (swept_until) values ($1)
-     on conflict (only_row) do update set swept_until = greatest(provider_cursor.swept_until, excluded.swept_until)`,
+     on conflict (only_row) do update
+        set swept_until = greatest(provider_cursor.swept_until, excluded.swept_until)`,
     [at],
   );
 }

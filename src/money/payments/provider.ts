@@ -2,7 +2,7 @@
  * The payment provider: Stripe's client, pointed at Stripe or at any server with Stripe's API, such as
  * the sandbox. Production, tests and development share one code path.
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
 
@@ -29,12 +29,16 @@ export interface PaymentsDeps extends BaseDeps {
   readonly config: { readonly publicUrl: string };
 }
 
-export function openProvider(options: {
+/** Loaded with the first provider: a service without payments does without its 200 files. */
+let client: typeof Stripe | undefined;
+
+export async function openProvider(options: {
   secretKey: string;
   webhookSecrets: readonly string[];
   apiBase: string | undefined;
-}): Provider {
-  const stripe = new Stripe(options.secretKey, {
+}): Promise<Provider> {
+  client ??= (await import('stripe')).default;
+  const stripe = new client(options.secretKey, {
     apiVersion: STRIPE_API_VERSION,
     timeout: TIMEOUT_MS,
     maxNetworkRetries: 0,
@@ -56,10 +60,20 @@ export function requireProvider(provider: Provider | undefined): Provider {
   return provider;
 }
 
+type ErrorKind = 'StripeError' | 'StripeAPIError' | 'StripeCardError' | 'StripeInvalidRequestError';
+
+/** Whether an error is one of this class of Stripe's client. None is as long as there was no provider. */
+export function isProviderError<Kind extends ErrorKind>(
+  error: unknown,
+  kind: Kind,
+): error is InstanceType<(typeof Stripe.errors)[Kind]> {
+  return client !== undefined && error instanceof client.errors[kind];
+}
+
 /** Whether the provider refused a call because the customer was deleted. */
 export function isCustomerGone(error: unknown): boolean {
   return (
-    error instanceof Stripe.errors.StripeInvalidRequestError &&
+    isProviderError(error, 'StripeInvalidRequestError') &&
     error.code === 'resource_missing' &&
     error.param === 'customer'
   );
@@ -70,7 +84,7 @@ export async function findAtProvider<T>(retrieve: () => Promise<T>): Promise<T |
   try {
     return await retrieve();
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return;
+    if (isProviderError(error, 'StripeInvalidRequestError') && error.code === 'resource_missing') return;
     throw error;
   }
 }
@@ -81,9 +95,9 @@ export async function findAtProvider<T>(retrieve: () => Promise<T>): Promise<T |
  */
 export function isProviderAway(error: unknown): boolean {
   return (
-    error instanceof Stripe.errors.StripeError &&
-    !(error instanceof Stripe.errors.StripeInvalidRequestError) &&
-    !(error instanceof Stripe.errors.StripeCardError)
+    isProviderError(error, 'StripeError') &&
+    !isProviderError(error, 'StripeInvalidRequestError') &&
+    !isProviderError(error, 'StripeCardError')
   );
 }
 
@@ -92,7 +106,7 @@ export async function askProvider<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    if (!isProviderError(error, 'StripeError')) throw error;
     throw new Failure('provider_error', { message: error.message, cause: error });
   }
 }

@@ -18,7 +18,8 @@ export async function upsertRefund(
 }
 
 /** A dispute that was closed without being lost may still become one that withdraws funds. */
-const IS_FREEZING = `(outcome is distinct from 'won' and (outcome is distinct from 'closed' or withdrawn > reinstated))`;
+const IS_FREEZING = `(outcome is distinct from 'won'
+  and (outcome is distinct from 'closed' or withdrawn > reinstated))`;
 
 /** What is stored of a dispute after an answer of the provider. */
 export interface StoredDispute {
@@ -44,11 +45,14 @@ export async function upsertDispute(
      values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (id) do update
         set amount = case when excluded.movements >= d.movements then excluded.amount else d.amount end,
-            withdrawn = case when excluded.movements >= d.movements then excluded.withdrawn else d.withdrawn end,
-            reinstated = case when excluded.movements >= d.movements then excluded.reinstated else d.reinstated end,
+            withdrawn = case when excluded.movements >= d.movements then excluded.withdrawn
+                             else d.withdrawn end,
+            reinstated = case when excluded.movements >= d.movements then excluded.reinstated
+                              else d.reinstated end,
             movements = greatest(d.movements, excluded.movements),
             outcome = case when coalesce(array_position($8, excluded.outcome), 0)
-                              > coalesce(array_position($8, d.outcome), 0) then excluded.outcome else d.outcome end,
+                              > coalesce(array_position($8, d.outcome), 0)
+                           then excluded.outcome else d.outcome end,
             changed_at = now()
      returning ${IS_FREEZING} as "isFreezing",
                not exists (select 1 from before where before.outcome is not distinct from d.outcome

@@ -5,7 +5,7 @@
  * looked up first. If there is none, and it is still allowed, the same request is sent again with the same
  * idempotency key, so that the card is charged at most once. A second attempt is never opened for it.
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
@@ -19,7 +19,7 @@ import { findCharge, isUnderway } from './find-charge.ts';
 import { PROVIDER_ERROR } from './payment-settings.ts';
 import { forgetCard, forgetCustomer, noteTopUpTrouble } from './payments.sql.ts';
 import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
-import { isCustomerGone, type Provider } from './provider.ts';
+import { isCustomerGone, isProviderError, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
 import { type Attempt, claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
@@ -141,12 +141,12 @@ async function recordOutcome(deps: BaseDeps, attempt: Attempt, intent: Stripe.Pa
 
 /** The charge failed: a decline, a request that the provider cannot serve, or an unknown outcome. */
 async function handleError(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
-  if (error instanceof Stripe.errors.StripeCardError) {
+  if (isProviderError(error, 'StripeCardError')) {
     const report = (error.payment_intent?.last_payment_error ?? error.raw) as DeclineReport;
     await close(deps, (tx) => declineAttempt(tx, attempt, report, error.payment_intent?.id));
     return;
   }
-  if (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode !== 409) {
+  if (isProviderError(error, 'StripeInvalidRequestError') && error.statusCode !== 409) {
     deps.log.warn({ err: error, attempt: attempt.id }, 'the provider refused an automatic top-up');
     const cardIsGone = error.code === 'resource_missing' || error.param === 'payment_method';
     await inTransaction(deps.db, async (tx) => {
@@ -161,16 +161,21 @@ async function handleError(deps: BaseDeps, attempt: Attempt, error: unknown): Pr
   await retryLater(deps, attempt, error);
 }
 
-/** The first request with this key failed inside the provider, which now gives the same answer to each repetition. */
+/**
+ * The first request with this key failed inside the provider, which now gives
+ * the same answer to each repetition.
+ */
 function isStoredError(error: unknown): boolean {
   return (
-    error instanceof Stripe.errors.StripeAPIError &&
+    isProviderError(error, 'StripeAPIError') &&
     error.statusCode! >= 500 &&
     error.headers?.['idempotent-replayed'] === 'true'
   );
 }
 
-/** Another request with this key never charges. Use a new one once no charge of the first request can appear. */
+/**
+ * Another request with this key never charges. Use a new one once no charge of the first request can appear.
+ */
 async function noteStuck(deps: BaseDeps, attempt: Attempt): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
     await lockAccount(tx, attempt.tenant);

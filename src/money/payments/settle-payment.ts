@@ -30,7 +30,9 @@ import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 import { endHold, freeze, holdTopUps } from './top-up-stops.sql.ts';
 
-/** The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics. */
+/**
+ * The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics.
+ */
 export type Handled =
   | { readonly outcome: 'processed'; readonly topUp?: TopUpOutcome | undefined }
   | Unprocessed;

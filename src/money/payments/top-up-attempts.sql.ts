@@ -33,7 +33,8 @@ export function isAttemptId(text: string): boolean {
 
 const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "customerId",
   payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",
-  sends, keys, new_key_at is not null as "isStuck", first_sent_at as "firstSentAt", coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds",
+  sends, keys, new_key_at is not null as "isStuck", first_sent_at as "firstSentAt",
+  coalesce(extract(epoch from now() - first_sent_at), 0)::float8 as "ageSeconds",
   coalesce(extract(epoch from now() - coalesce(resent_at, first_sent_at)), 0)::float8 as "quietSeconds"`;
 
 /** Open an attempt with the current amount. Returns false if the tenant has an open one. */

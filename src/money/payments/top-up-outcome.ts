@@ -6,7 +6,9 @@ export interface TopUpOutcome {
   readonly outcome: 'succeeded' | 'declined' | 'canceled';
 }
 
-/** Call after the commit, because a transaction may be repeated or rolled back. `undefined` counts nothing. */
+/**
+ * Call after the commit, because a transaction may be repeated or rolled back. `undefined` counts nothing.
+ */
 export function countTopUp(deps: Pick<BaseDeps, 'metrics'>, topUp: TopUpOutcome | undefined): void {
   if (topUp) deps.metrics.topUps.inc({ ...topUp });
 }

@@ -4,9 +4,7 @@
  * Source: specification 2.5 and 4.12. All prices are in micros. A card is a dated version that
  * never changes; every charge is stamped with the version that priced it.
  */
-import type { Static } from 'typebox';
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { faultFinder, type Static, Type } from '../../base/lib/schema.ts';
 import { microsOfDollars } from '../amount.ts';
 import type { Role, Tier } from './role.ts';
 
@@ -48,7 +46,7 @@ const RateCardFile = Type.Object(
   },
   { additionalProperties: false },
 );
-const rateCardFile = Compile(RateCardFile);
+const findFault = faultFinder(RateCardFile);
 
 /** A rate card in files and in the database: amounts are decimal dollars in strings, like "0.60". */
 export type RateCardFile = Static<typeof RateCardFile>;
@@ -71,19 +69,18 @@ export const BUILT_IN_RATES: RateCardFile = {
  * Throws an `Error` whose message names the first invalid field.
  */
 export function parseRateCard(file: unknown): UnversionedRateCard {
-  if (!rateCardFile.Check(file)) {
-    const [fault] = rateCardFile.Errors(file);
-    const field = fault?.instancePath.slice(1) || 'the rate card';
-    // A member that `additionalProperties: false` forbids is reported with the keyword `boolean`.
-    const wrong = fault?.keyword === 'boolean' ? 'is not a known field' : (fault?.message ?? 'is not valid');
-    throw new Error(`${field} ${wrong} (amounts are dollars in strings, like "0.60")`);
+  const fault = findFault(file);
+  if (fault) {
+    const field = fault.path.slice(1) || 'the rate card';
+    throw new Error(`${field} ${fault.message} (amounts are dollars in strings, like "0.60")`);
   }
-  const ceilings = file.ceiling_per_1000_participant_minutes;
+  const card = file as RateCardFile;
+  const ceilings = card.ceiling_per_1000_participant_minutes;
   return {
-    currency: file.currency,
-    egressCostPerGib: microsOfDollars(file.egress_cost_per_gib),
-    markupBasisPoints: file.markup_basis_points,
-    platformFeePerGib: microsOfDollars(file.platform_fee_per_gib),
+    currency: card.currency,
+    egressCostPerGib: microsOfDollars(card.egress_cost_per_gib),
+    markupBasisPoints: card.markup_basis_points,
+    platformFeePerGib: microsOfDollars(card.platform_fee_per_gib),
     ceilingPer1000Minutes: {
       host: microsOfTiers(ceilings.host),
       audience: microsOfTiers(ceilings.audience),

@@ -1,4 +1,7 @@
-/** Roles of participants and tiers of the media they receive; prices depend on both. Source: specification 2.6. */
+/**
+ * Roles of participants and tiers of the media they receive; prices depend on both.
+ * Source: specification 2.6.
+ */
 
 export const ROLES = ['host', 'audience', 'broadcast_audience'] as const;
 export type Role = (typeof ROLES)[number];

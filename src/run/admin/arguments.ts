@@ -47,11 +47,15 @@ export function parseDollars(text: string): bigint {
 }
 
 export function parseReason(text: string): string {
-  const reason = text.trim();
-  if (reason === '' || [...reason].length > REASON_MAX) {
-    throw new InvalidArgumentError(`It must be 1 to ${REASON_MAX} characters.`);
+  return parseText(text.trim(), REASON_MAX);
+}
+
+/** `max`: in characters. */
+export function parseText(text: string, max: number): string {
+  if (text === '' || [...text].length > max) {
+    throw new InvalidArgumentError(`It must be 1 to ${max} characters.`);
   }
-  return reason;
+  return text;
 }
 
 function parseLimit(text: string): number {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createTenant } from '../../access/signup/create-tenant.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
-import { type JsonOption, withJson } from './arguments.ts';
+import { type JsonOption, parseText, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson } from './output.ts';
 
@@ -21,10 +21,7 @@ export function createCommand(tenants: Command): void {
 }
 
 function parseName(text: string): string {
-  if (text === '' || [...text].length > TENANT_NAME_LENGTH_MAX) {
-    throw new InvalidArgumentError(`It must be 1 to ${TENANT_NAME_LENGTH_MAX} characters.`);
-  }
-  return text;
+  return parseText(text, TENANT_NAME_LENGTH_MAX);
 }
 
 function parseEmail(text: string): string {

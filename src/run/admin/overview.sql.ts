@@ -99,7 +99,8 @@ export async function listConflicts(db: Db, tenant: TenantId, limit: number): Pr
     `select c.id, c.times, c.first_at as "firstAt", c.last_at as "lastAt", c.reported,
             jsonb_build_object(
               'room', r.room, 'participant', r.participant,
-              'role', case r.role when 'h' then 'host' when 'a' then 'audience' when 'b' then 'broadcast_audience' end,
+              'role', case r.role when 'h' then 'host' when 'a' then 'audience'
+                                  when 'b' then 'broadcast_audience' end,
               'tier', case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd'
                                   when '2' then '2k' when 'k' then '2k_plus' end,
               'seconds', r.seconds, 'egress_bytes', r.egress_bytes, 'ingress_bytes', r.ingress_bytes) as accepted

@@ -1,6 +1,6 @@
 /** The payment provider that a command asks: Stripe, or the sandbox of a running service. */
 import type { Command } from 'commander';
-import type { Provider } from '../../money/payments/provider.ts';
+import { openProvider, type Provider } from '../../money/payments/provider.ts';
 import type { Config } from '../config.ts';
 import { readSandboxSecrets } from '../sandbox-secrets.ts';
 
@@ -12,16 +12,12 @@ type ProviderConfig = Pick<
   'payments' | 'stripeSecretKey' | 'stripeApiBase' | 'dataDir' | 'sandboxPort'
 >;
 
-/**
- * Ends the command if no provider is configured. Loads the client of the provider only here: it takes
- * longer than most commands.
- */
+/** Ends the command if no provider is configured. */
 export async function requireProviderOf(config: ProviderConfig, command: Command): Promise<Provider> {
   const found = findProvider(config);
   if (!found) {
     command.error(`error: ${UNKNOWN}`);
   }
-  const { openProvider } = await import('../../money/payments/provider.ts');
   return openProvider({ ...found, webhookSecrets: [] });
 }
 

@@ -264,7 +264,8 @@ async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmas
 
 /** Statement errors go to the client. Only server events are logged, so the log stays small. */
 function settings(port: number, durable: boolean): string[] {
-  const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off'];
+  // Several test files at once start several services each.
+  const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=500'];
   return [
     'listen_addresses=127.0.0.1',
     `port=${port}`,

@@ -58,7 +58,9 @@ const DATABASE = 'boxoffice';
 const OWNER = 'boxoffice';
 const APPLICATION = 'boxoffice_app';
 
-/** First half of the advisory locks: "BOXO". They are taken in the database `postgres`, separate from ours. */
+/**
+ * First half of the advisory locks: "BOXO". They are taken in the database `postgres`, separate from ours.
+ */
 const LOCKS = 0x424f584f;
 const SERVICE = 1;
 const USE = 2;
@@ -244,8 +246,8 @@ async function findHolder(client: pg.Client): Promise<string | undefined> {
 }
 
 /**
- * Creates what is missing. No role is a superuser, so that everything also works on a managed server. A cluster
- * of an earlier version has no application role yet.
+ * Creates what is missing. No role is a superuser, so that everything also works on a managed server. A
+ * cluster of an earlier version has no application role yet.
  */
 async function createDatabase(client: pg.Client, cluster: Cluster): Promise<void> {
   const { rows } = await client.query<{ isWhole: boolean }>(

@@ -10,7 +10,9 @@ export interface WorkerSettings {
   readonly tracing: boolean;
 }
 
-/** `fault` is answered with the result of `findFault()`, `metrics` with `getMetricsAsJSON()` of the registry. */
+/**
+ * `fault` is answered with the result of `findFault()`, `metrics` with `getMetricsAsJSON()` of the registry.
+ */
 export type Question = 'fault' | 'metrics';
 
 export type ToWorker =

@@ -144,7 +144,7 @@ describe('a participant who left a live room long ago', () => {
       const { watchdogs } = await listWatchdogs(pool, tenant, {
         room: 'lobby',
         after: undefined,
-        limit: 10,
+        size: 10,
         actor: undefined,
       });
       return Object.fromEntries(watchdogs.map(({ condition, deadline }) => [condition, deadline]));

@@ -20,7 +20,7 @@ it('runs automatic top-ups only after a sweep, and sweeps again soon until one h
   const tenant = await makeTenant(db, { status: 'active' });
   await db.query(`insert into top_up_attempts (id, tenant_id, amount) values ('tu_1', $1, 1)`, [tenant]);
   const stateOf = async () => (await db.query('select state from top_up_attempts')).rows[0].state;
-  const provider = openProvider({
+  const provider = await openProvider({
     secretKey: 'sk_test_sweeper',
     webhookSecrets: [],
     apiBase: sandbox.url,

@@ -764,22 +764,6 @@ describe('a card or a customer', () => {
 });
 
 describe('a provider event', () => {
-  async function intentOf(metadata: Record<string, string>, currency = 'usd'): Promise<string> {
-    const customer = await app.stripe.customers.create({ email: 'buyer@example.com' });
-    const method = app.sandbox.control.saveCard(customer.id, GOOD_CARD);
-    const intent = await app.stripe.paymentIntents.create({
-      amount: 5000,
-      currency,
-      customer: customer.id,
-      payment_method: String(method.id),
-      confirm: true,
-      off_session: true,
-      metadata,
-    });
-    await app.settled();
-    return intent.id;
-  }
-
   async function outcomesOf(payment: string): Promise<string[]> {
     const outcomes: string[] = [];
     const { data } = await app.stripe.events.list({ type: 'payment_intent.succeeded', limit: 20 });
@@ -793,12 +777,14 @@ describe('a provider event', () => {
   const UNKNOWN = `co_${'0'.repeat(31)}x`;
 
   it('of a payment that is not ours is parked', async () => {
-    expect(await outcomesOf(await intentOf({}))).toEqual(['parked']);
+    expect(await outcomesOf(await kit.payDirectly({}))).toEqual(['parked']);
   });
 
   it('of a payment for an unknown checkout is parked', async () => {
     const tenant = await app.signUp();
-    expect(await outcomesOf(await intentOf({ tenant: tenant.id, checkout: UNKNOWN }))).toEqual(['parked']);
+    expect(await outcomesOf(await kit.payDirectly({ tenant: tenant.id, checkout: UNKNOWN }))).toEqual([
+      'parked',
+    ]);
     expect(await kit.balanceOf(tenant)).toBe(0);
   });
 
@@ -806,7 +792,7 @@ describe('a provider event', () => {
     const [one, other] = [await app.signUp(), await app.signUp()];
     await openCheckout(one);
     const { rows } = await db().query('select id from checkouts where tenant_id = $1', [kit.idOf(one)]);
-    const payment = await intentOf({ tenant: other.id, checkout: rows[0].id });
+    const payment = await kit.payDirectly({ tenant: other.id, checkout: rows[0].id });
     expect(await outcomesOf(payment)).toEqual(['parked']);
     expect(await kit.balanceOf(one)).toBe(0);
     expect(await kit.balanceOf(other)).toBe(0);
@@ -817,7 +803,7 @@ describe('a provider event', () => {
     const tenant = await app.signUp();
     await openCheckout(tenant);
     const { rows } = await db().query('select id from checkouts where tenant_id = $1', [kit.idOf(tenant)]);
-    const payment = await intentOf({ tenant: tenant.id, checkout: rows[0].id }, 'eur');
+    const payment = await kit.payDirectly({ tenant: tenant.id, checkout: rows[0].id }, { currency: 'eur' });
     expect(await outcomesOf(payment)).toEqual(['parked']);
     expect(await kit.balanceOf(tenant)).toBe(0);
   });
@@ -826,7 +812,7 @@ describe('a provider event', () => {
     const tenant = await kit.toppedUp();
     await kit.spend(tenant, 600);
     const { id } = await kit.finished(tenant);
-    const payment = await intentOf({ tenant: tenant.id, attempt: id });
+    const payment = await kit.payDirectly({ tenant: tenant.id, attempt: id });
     expect(await outcomesOf(payment)).toEqual(['parked']);
     expect(await kit.balanceOf(tenant)).toBe(24_000_000);
     kit.expectUncredited(payment);

@@ -1,6 +1,9 @@
 import Stripe from 'stripe';
-import { expect, it } from 'vitest';
-import { isCustomerGone } from '../../../src/money/payments/provider.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { isCustomerGone, openProvider } from '../../../src/money/payments/provider.ts';
+
+// The client, and with it the classes of its errors, is loaded with a provider.
+beforeAll(() => openProvider({ secretKey: 'sk_test_x', webhookSecrets: [], apiBase: undefined }));
 
 it.each([
   [true, 'resource_missing', 'customer'],

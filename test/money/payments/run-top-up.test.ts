@@ -759,40 +759,28 @@ describe('a card that is gone', () => {
 /** An attempt that is due, whose charge was still processing at the last request and was then canceled. */
 async function canceledCharge(tenant: TestTenant): Promise<{ id: string; intent: string }> {
   const id = await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 });
+  const intent = await cancelCharge(tenant, id);
+  await db().query('update top_up_attempts set payment_id = $2, next_at = now() where id = $1', [id, intent]);
+  return { id, intent };
+}
+
+/** A charge of the attempt that the provider has canceled. Returns its id. */
+async function cancelCharge(tenant: TestTenant, attempt: string): Promise<string> {
   const { customer_id } = await kit.settingsOf(tenant);
-  const intent = await app.stripe.paymentIntents.create({
+  const { id } = await app.stripe.paymentIntents.create({
     amount: 2000,
     currency: 'usd',
     customer: customer_id!,
-    metadata: { tenant: tenant.id, attempt: id },
+    metadata: { tenant: tenant.id, attempt },
   });
-  await app.stripe.paymentIntents.cancel(intent.id);
-  await db().query('update top_up_attempts set payment_id = $2, next_at = now() where id = $1', [
-    id,
-    intent.id,
-  ]);
-  return { id, intent: intent.id };
+  await app.stripe.paymentIntents.cancel(id);
+  return id;
 }
 
 describe('a charge that the provider canceled', () => {
   it('is not a decline of the card', async () => {
     const tenant = await kit.toppedUp();
-    const id = 'tu_00000000000000000000000000000004';
-    await db().query(
-      `insert into top_up_attempts (id, tenant_id, amount, state, customer_id, payment_method_id, card_fingerprint,
-                                    first_sent_at, sends, next_at)
-       select $1, tenant_id, 20000000, 'unknown', customer_id, payment_method_id, card_fingerprint, now(), 1, now() + interval '1 hour'
-         from payment_settings where tenant_id = $2`,
-      [id, kit.idOf(tenant)],
-    );
-    const { customer_id } = await kit.settingsOf(tenant);
-    const intent = await app.stripe.paymentIntents.create({
-      amount: 2000,
-      currency: 'usd',
-      customer: customer_id!,
-      metadata: { tenant: tenant.id, attempt: id },
-    });
-    await app.stripe.paymentIntents.cancel(intent.id);
+    await cancelCharge(tenant, await kit.abandonedAttempt(tenant, { leaseSeconds: 3600 }));
     await app.settled();
     expect(await kit.finished(tenant)).toMatchObject({ state: 'canceled', decline_code: null });
     expect((await kit.settingsOf(tenant)).last_top_up_error).toMatch(/\[canceled\]\.$/);
@@ -883,7 +871,7 @@ describe('a charge that the provider left half done', () => {
 describe('a provider that is down', () => {
   it('delays the top-up and nothing else', async () => {
     const tenant = await kit.toppedUp({ below: 2000 });
-    const nowhere = openProvider({
+    const nowhere = await openProvider({
       secretKey: 'sk_test_x',
       webhookSecrets: [],
       apiBase: 'http://127.0.0.1:1',

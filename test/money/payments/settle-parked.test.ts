@@ -25,21 +25,8 @@ async function payLostCheckout(tenant: TestTenant, cents = 3000): Promise<string
 }
 
 /** A payment with metadata of the test's choice, by a customer of this tenant. */
-async function payDirectly(customerOf: string, metadata: Record<string, string>): Promise<string> {
-  const customer = await app.stripe.customers.create({ metadata: { tenant: customerOf } });
-  const method = app.sandbox.control.saveCard(customer.id, GOOD_CARD);
-  const intent = await app.stripe.paymentIntents.create({
-    amount: 5000,
-    currency: 'usd',
-    customer: customer.id,
-    payment_method: String(method.id),
-    confirm: true,
-    off_session: true,
-    metadata,
-  });
-  await app.settled();
-  return intent.id;
-}
+const payDirectly = (customerOf: string, metadata: Record<string, string>) =>
+  kit.payDirectly(metadata, { customerOf });
 
 async function openEventsOf(payment: string): Promise<string[]> {
   const { rows } = await db().query(

@@ -186,6 +186,26 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     app.service.deps.wakeTopUps();
   }
 
+  /** A payment of $50 that no page and no attempt asked for, with metadata of the test's choice. Returns its id. */
+  async function payDirectly(
+    metadata: Record<string, string>,
+    { customerOf = '', currency = 'usd' } = {},
+  ): Promise<string> {
+    const customer = await app.stripe.customers.create({ metadata: { tenant: customerOf } });
+    const method = app.sandbox.control.saveCard(customer.id, GOOD_CARD);
+    const intent = await app.stripe.paymentIntents.create({
+      amount: 5000,
+      currency,
+      customer: customer.id,
+      payment_method: String(method.id),
+      confirm: true,
+      off_session: true,
+      metadata,
+    });
+    await app.settled();
+    return intent.id;
+  }
+
   /** Charges the saved card for the attempt, as a request of which the service never heard again. */
   async function chargeBehind(tenant: TestTenant, attempt: string, cents = 2000): Promise<void> {
     const { customer_id, payment_method_id } = await settingsOf(tenant);
@@ -275,6 +295,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
     hoursPass,
     abandonedAttempt,
     makeDue,
+    payDirectly,
     chargeBehind,
     topUpIntents,
     deliver,
