@@ -22,6 +22,7 @@ export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most
   const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';
   return countRows(
     tx,
+    `count-in-use-${table}`,
     `${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`,
     [tenant, most],
   );
@@ -34,25 +35,29 @@ export async function countRetiring(
   tenant: TenantId,
   most: number,
 ): Promise<number> {
-  return countRows(tx, `${table} where tenant_id = $1 and revoked_at is null and retires_at > now()`, [
-    tenant,
-    most,
-  ]);
+  return countRows(
+    tx,
+    `count-retiring-${table}`,
+    `${table} where tenant_id = $1 and revoked_at is null and retires_at > now()`,
+    [tenant, most],
+  );
 }
 
-async function countRows(tx: Tx, from: string, values: [TenantId, number]): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    `select count(*)::integer as count from (select from ${from} limit $2) counted`,
+async function countRows(tx: Tx, name: string, from: string, values: [TenantId, number]): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>({
+    name,
+    text: `select count(*)::integer as count from (select from ${from} limit $2) counted`,
     values,
-  );
+  });
   return rows[0]!.count;
 }
 
 export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {
-  await tx.query(`update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`, [
-    tenant,
-    id,
-  ]);
+  await tx.query({
+    name: `mark-revoked-${table}`,
+    text: `update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`,
+    values: [tenant, id],
+  });
 }
 
 /** Returns when the key stops working. */
@@ -63,10 +68,11 @@ export async function markRetiring(
   id: string,
   overlapSeconds: number,
 ): Promise<Date> {
-  const { rows } = await tx.query<{ retiresAt: Date }>(
-    `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
-      where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
-    [tenant, id, overlapSeconds],
-  );
+  const { rows } = await tx.query<{ retiresAt: Date }>({
+    name: `mark-retiring-${table}`,
+    text: `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
+            where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
+    values: [tenant, id, overlapSeconds],
+  });
   return rows[0]!.retiresAt;
 }

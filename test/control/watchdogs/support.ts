@@ -1,6 +1,7 @@
 /** Rooms with watchdogs, created directly in the database, and a clock that shifts their rows. */
 import pino from 'pino';
 import { expect } from 'vitest';
+import { limitHolderOf } from '../../../src/access/keys/authenticate.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
@@ -25,7 +26,7 @@ export function depsOn(db: Pool): Deps {
 export function makeRoom(db: Pool, tenant: TenantId): Promise<Room> {
   return inTransaction(db, async (tx) => {
     const room = { name: newId('room').replace('_', '-'), policy: DEFAULT_POLICY, metadata: '' };
-    return (await insertRoom(tx, tenant, room))!;
+    return (await insertRoom(tx, limitHolderOf(callerOf(tenant)), room))!.room;
   });
 }
 
