@@ -63,6 +63,15 @@ export interface Sample {
   readonly value: number;
   /** Latency of each request, in ms. */
   readonly latencies?: readonly number[];
+  /** CPU time of each request, in microseconds. */
+  readonly cpu?: CpuUse;
+}
+
+/** The same three parts in every benchmark that measures them. */
+export interface CpuUse {
+  readonly service: number;
+  readonly postgres: number;
+  readonly generator: number;
 }
 
 /** The value of `of` in each round as a multiple of that of `to`, or the median value itself. */
@@ -103,6 +112,8 @@ export interface ContestantResult {
   readonly ratio?: { readonly median: number; readonly range: Range };
   /** Over all counted rounds, in ms. */
   readonly latency?: { readonly p50: number; readonly p99: number };
+  /** Medians over the counted rounds. */
+  readonly cpu?: CpuUse;
 }
 
 export interface GoalResult {

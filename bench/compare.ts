@@ -7,6 +7,7 @@ import type {
   ComparisonResult,
   Contestant,
   ContestantResult,
+  CpuUse,
   Goal,
   GoalResult,
   Limit,
@@ -57,8 +58,16 @@ function summarize(contestant: Contestant, samples: Samples): ContestantResult {
     range: rangeOf(values),
     values,
     ...(ratios && { ratio: { median: median(ratios), range: rangeOf(ratios) } }),
+    ...medianCpu(samples.get(contestant)!),
     ...(sorted.length > 0 && { latency: { p50: percentile(sorted, 50), p99: percentile(sorted, 99) } }),
   };
+}
+
+function medianCpu(samples: readonly Sample[]): { readonly cpu?: CpuUse } {
+  const uses = samples.flatMap(({ cpu }) => cpu ?? []);
+  if (uses.length === 0) return {};
+  const of = (part: keyof CpuUse) => median(uses.map((use) => use[part]));
+  return { cpu: { service: of('service'), postgres: of('postgres'), generator: of('generator') } };
 }
 
 function judgeGoal(goal: Goal, unit: string, samples: Samples): GoalResult {

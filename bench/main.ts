@@ -9,6 +9,7 @@ import { keysGarbage } from './keys-garbage.ts';
 import { keysRoute } from './keys-route.ts';
 import { keysVerify } from './keys-verify.ts';
 import { mint } from './mint.ts';
+import { reads } from './reads.ts';
 import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
@@ -29,6 +30,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   keysVerify,
   join,
   mint,
+  reads,
   watchdogs,
   start,
   workers,

@@ -86,7 +86,7 @@ function requestBytes(tenant: string, at: number): Buffer {
 }
 
 /** Each has its own connection: by default grpc-js would share one between clients of the same address. */
-function openClients(bench: Bench, url: string, count: number): Promise<Client[]> {
+export function openClients(bench: Bench, url: string, count: number): Promise<Client[]> {
   const { host } = new URL(url);
   const open = () => new Client(host, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
   const clients = Array.from({ length: count }, open);
@@ -97,7 +97,7 @@ function openClients(bench: Bench, url: string, count: number): Promise<Client[]
 
 const asIs = (bytes: Buffer) => bytes;
 
-function call(client: Client, path: string, request: Buffer, metadata: Metadata): Promise<Buffer> {
+export function call(client: Client, path: string, request: Buffer, metadata: Metadata): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(path, asIs, asIs, request, metadata, (error, answer) =>
       error ? reject(error) : resolve(answer!),

@@ -46,7 +46,18 @@ function renderResult({ name, protocol, database, comparisons, notes }: Result):
   ].join('\n');
 }
 
-const HEADINGS = ['', 'median', 'lowest-highest', 'x floor', 'lowest-highest', 'p50 ms', 'p99 ms'];
+const HEADINGS = [
+  '',
+  'median',
+  'lowest-highest',
+  'x floor',
+  'lowest-highest',
+  'p50 ms',
+  'p99 ms',
+  'Node us',
+  'PostgreSQL us',
+  'generator us',
+];
 
 function renderComparison({ title, unit, contestants, goals }: ComparisonResult): string[] {
   const rows = contestants.map(renderContestant);
@@ -56,7 +67,7 @@ function renderComparison({ title, unit, contestants, goals }: ComparisonResult)
   return ['', `${title} (${unit})`, ...indent([...align(table), ...goals.map(renderGoal)])];
 }
 
-function renderContestant({ name, median, range, ratio, latency }: ContestantResult): string[] {
+function renderContestant({ name, median, range, ratio, latency, cpu }: ContestantResult): string[] {
   return [
     name,
     round(median),
@@ -65,6 +76,9 @@ function renderContestant({ name, median, range, ratio, latency }: ContestantRes
     ratio ? renderRange(ratio.range) : '',
     latency ? round(latency.p50) : '',
     latency ? round(latency.p99) : '',
+    cpu ? round(cpu.service) : '',
+    cpu ? round(cpu.postgres) : '',
+    cpu ? round(cpu.generator) : '',
   ];
 }
 

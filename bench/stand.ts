@@ -12,6 +12,7 @@ import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
 import { makeKey, makeTenant } from '../test/support/tenants.ts';
 import type { Bench, Facts } from './benchmark.ts';
+import { parentOf } from './cpu-meter.ts';
 
 export interface Stand {
   readonly databaseUrl: string;
@@ -30,6 +31,12 @@ export async function openStand(bench: Bench): Promise<Stand> {
   await migrate(db);
   bench.measuredOn(await factsOf(db));
   return { databaseUrl: embedded.url, db };
+}
+
+/** The PostgreSQL process that forks the connections' processes. `undefined` where there is no /proc. */
+export async function findPostmaster(stand: Stand): Promise<number | undefined> {
+  const { rows } = await stand.db.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return parentOf(rows[0]!.pid);
 }
 
 /** A temporary folder for one run. */

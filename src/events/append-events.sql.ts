@@ -77,8 +77,17 @@ function columnsOf(events: readonly NewEvent[]) {
 }
 
 async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
-  const lock = () => tx.query('select from event_streams where tenant_id = $1 for update', [tenant]);
+  const lock = () =>
+    tx.query({
+      name: 'lock-stream',
+      text: 'select from event_streams where tenant_id = $1 for update',
+      values: [tenant],
+    });
   if ((await lock()).rowCount === 1) return;
-  await tx.query('insert into event_streams (tenant_id) values ($1) on conflict do nothing', [tenant]);
+  await tx.query({
+    name: 'insert-stream',
+    text: 'insert into event_streams (tenant_id) values ($1) on conflict do nothing',
+    values: [tenant],
+  });
   await lock();
 }

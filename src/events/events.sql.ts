@@ -10,22 +10,25 @@ export const BEGINNING: Place = { seq: 0n, at: null };
 
 /** The place of the tenant's newest event. */
 export async function findNewestPlace(db: Db, tenant: TenantId): Promise<Place> {
-  const { rows } = await db.query<Place>(
-    `select s.last_seq as seq, e.at
-       from event_streams s left join events e on e.tenant_id = s.tenant_id and e.seq = s.last_seq
-      where s.tenant_id = $1`,
-    [tenant],
-  );
+  const { rows } = await db.query<Place>({
+    name: 'find-newest-place',
+    text: `select s.last_seq as seq, e.at
+             from event_streams s left join events e on e.tenant_id = s.tenant_id and e.seq = s.last_seq
+            where s.tenant_id = $1`,
+    values: [tenant],
+  });
   return rows[0] ?? BEGINNING;
 }
 
 /** The place before the oldest event that is kept. */
 export async function findOldestPlace(db: Db, tenant: TenantId): Promise<Place> {
-  const { rows } = await db.query<Place>(
-    `select coalesce((select min(seq) - 1 from events where tenant_id = $1), last_seq) as seq, null as at
-       from event_streams where tenant_id = $1`,
-    [tenant],
-  );
+  const { rows } = await db.query<Place>({
+    name: 'find-oldest-place',
+    text: `select coalesce((select min(seq) - 1 from events
+            where tenant_id = $1), last_seq) as seq, null as at
+             from event_streams where tenant_id = $1`,
+    values: [tenant],
+  });
   return rows[0] ?? BEGINNING;
 }
 
@@ -34,23 +37,25 @@ export async function findLastSeqs(
   db: Db,
   tenants: readonly TenantId[],
 ): Promise<{ tenant: TenantId; lastSeq: bigint }[]> {
-  const { rows } = await db.query<{ tenant: TenantId; lastSeq: bigint }>(
-    `select tenant_id as tenant, last_seq as "lastSeq" from event_streams where tenant_id = any($1)`,
-    [tenants],
-  );
+  const { rows } = await db.query<{ tenant: TenantId; lastSeq: bigint }>({
+    name: 'find-last-seqs',
+    text: `select tenant_id as tenant, last_seq as "lastSeq" from event_streams where tenant_id = any($1)`,
+    values: [tenants],
+  });
   return rows;
 }
 
 /** Notify every process of the newest event numbers of `tenants`: `<tenant> <seq>`, separated by commas. */
 export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promise<void> {
   // A NOTIFY payload holds 8,000 bytes, and each entry takes up to 41.
-  await db.query(
-    `select pg_notify('${EVENT_CHANNEL}', string_agg(tenant_id || ' ' || last_seq, ','))
-       from (select tenant_id, last_seq, row_number() over () / 150 as part
-               from event_streams where tenant_id = any($1)) moved
-      group by part`,
-    [tenants],
-  );
+  await db.query({
+    name: 'notify-events',
+    text: `select pg_notify('${EVENT_CHANNEL}', string_agg(tenant_id || ' ' || last_seq, ','))
+             from (select tenant_id, last_seq, row_number() over () / 150 as part
+                     from event_streams where tenant_id = any($1)) moved
+            group by part`,
+    values: [tenants],
+  });
 }
 
 /**
@@ -60,14 +65,15 @@ export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promis
  * concurrent deletions leave no hole, and a reader that finds an event finds all later ones.
  */
 export async function deleteOldEvents(db: Db, options: { days: number; limit: number }): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from events e
-      using (select tenant_id, max(seq) as seq
-               from (select tenant_id, seq from events
-                      where at < now() - make_interval(days => $1) order by at limit $2) old
-              group by tenant_id) gone
-      where e.tenant_id = gone.tenant_id and e.seq <= gone.seq`,
-    [options.days, options.limit],
-  );
+  const { rowCount } = await db.query({
+    name: 'delete-old-events',
+    text: `delete from events e
+            using (select tenant_id, max(seq) as seq
+                     from (select tenant_id, seq from events
+                            where at < now() - make_interval(days => $1) order by at limit $2) old
+                    group by tenant_id) gone
+            where e.tenant_id = gone.tenant_id and e.seq <= gone.seq`,
+    values: [options.days, options.limit],
+  });
   return rowCount ?? 0;
 }

@@ -71,5 +71,9 @@ async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Promise<Ten
 
 /** Set lock_timeout for the rest of this transaction. */
 async function limitLockWait(tx: Tx, ms: number): Promise<void> {
-  await tx.query("select set_config('lock_timeout', $1, true)", [String(ms)]);
+  await tx.query({
+    name: 'limit-lock-wait',
+    text: "select set_config('lock_timeout', $1, true)",
+    values: [String(ms)],
+  });
 }

@@ -11,11 +11,13 @@ type Wants = Pick<Listener, 'name' | 'types'>;
 
 /** From the commit on, events of these types are queued for the listener. */
 export async function upsertListener(db: Db, { name, types }: Wants): Promise<void> {
-  await db.query(
-    `insert into event_listeners (name, types) values ($1, $2)
-     on conflict (name) do update set types = excluded.types where event_listeners.types <> excluded.types`,
-    [name, types],
-  );
+  await db.query({
+    name: 'upsert-listener',
+    text: `insert into event_listeners (name, types) values ($1, $2)
+           on conflict (name) do update set types = excluded.types
+            where event_listeners.types <> excluded.types`,
+    values: [name, types],
+  });
 }
 
 /**
@@ -34,12 +36,13 @@ export async function findTurns(db: Db, name: string, limit: number): Promise<Te
   });
   const fresh = rows.filter(({ isNew }) => isNew);
   if (fresh.length > 0) {
-    await db.query(
-      `insert into event_cursors (listener, tenant_id, seq)
-       select $1, tenant, after from unnest($2::bigint[], $3::bigint[]) as t (tenant, after)
-       on conflict do nothing`,
-      [name, fresh.map(({ tenant }) => tenant), fresh.map(({ after }) => after)],
-    );
+    await db.query({
+      name: 'insert-cursors',
+      text: `insert into event_cursors (listener, tenant_id, seq)
+             select $1, tenant, after from unnest($2::bigint[], $3::bigint[]) as t (tenant, after)
+             on conflict do nothing`,
+      values: [name, fresh.map(({ tenant }) => tenant), fresh.map(({ after }) => after)],
+    });
   }
   return rows.map(({ tenant }) => tenant);
 }
@@ -105,15 +108,19 @@ export async function noteFailure(
   tenant: TenantId,
   secondsAfter: (failures: number) => number,
 ): Promise<number> {
-  const { rows } = await db.query<{ failures: number }>(
-    `update event_cursors set failures = failures + 1 where listener = $1 and tenant_id = $2 returning failures`,
-    [name, tenant],
-  );
+  const { rows } = await db.query<{ failures: number }>({
+    name: 'note-failure',
+    text: `update event_cursors set failures = failures + 1
+            where listener = $1 and tenant_id = $2 returning failures`,
+    values: [name, tenant],
+  });
   const failures = rows[0]?.failures ?? 1;
-  await db.query(
-    `update event_cursors set retry_at = now() + make_interval(secs => $3) where listener = $1 and tenant_id = $2`,
-    [name, tenant, secondsAfter(failures)],
-  );
+  await db.query({
+    name: 'put-off-turn',
+    text: `update event_cursors set retry_at = now() + make_interval(secs => $3)
+            where listener = $1 and tenant_id = $2`,
+    values: [name, tenant, secondsAfter(failures)],
+  });
   return failures;
 }
 

@@ -1,4 +1,5 @@
 /** SQL of `device_credentials`. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isKeyId, type NewKey } from '../keys/api-key.ts';
@@ -38,11 +39,13 @@ export async function insertCredential(
   tenant: TenantId,
   credential: NewKey & DeviceGrant,
 ): Promise<DeviceCredential | undefined> {
-  const { rows } = await db.query<DeviceCredential>(
-    `insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room, expires_at)
-     select $1, $2, $3, $4, $5, $6, $7, $8 where $8::timestamptz is null or $8::timestamptz > now()
-     returning ${COLUMNS}`,
-    [
+  const { rows } = await db.query<DeviceCredential>({
+    name: 'insert-credential',
+    text: `insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room,
+               expires_at)
+           select $1, $2, $3, $4, $5, $6, $7, $8 where $8::timestamptz is null or $8::timestamptz > now()
+           returning ${COLUMNS}`,
+    values: [
       tenant,
       credential.id,
       credential.name,
@@ -52,7 +55,7 @@ export async function insertCredential(
       credential.defaultRoom,
       credential.expiresAt,
     ],
-  );
+  });
   return rows[0];
 }
 
@@ -62,14 +65,18 @@ export async function findCredentials(
   tenant: TenantId,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<DeviceCredential[]> {
-  const { rows } = await db.query<DeviceCredential>(
-    `select ${COLUMNS} from device_credentials
-      where tenant_id = $1
-        and ($2::text is null or (created_at, id) >
-             (select created_at, id from device_credentials where tenant_id = $1 and id = $2))
-      order by created_at, id limit $3`,
-    [tenant, after, limit],
-  );
+  const { name, where, values } = filtered('find-credentials', [tenant, limit], {
+    after: after && [
+      '(created_at, id) > (select created_at, id from device_credentials where tenant_id = $1 and id = ?)',
+      after,
+    ],
+  });
+  const { rows } = await db.query<DeviceCredential>({
+    name,
+    text: `select ${COLUMNS} from device_credentials
+            where tenant_id = $1 ${where} order by created_at, id limit $2`,
+    values,
+  });
   return rows;
 }
 
@@ -81,9 +88,10 @@ export async function lockCredential(
 ): Promise<DeviceCredential | undefined> {
   // PostgreSQL rejects text that contains NUL.
   if (!isKeyId(id)) return undefined;
-  const { rows } = await tx.query<DeviceCredential>(
-    `select ${COLUMNS} from device_credentials where tenant_id = $1 and id = $2 for no key update`,
-    [tenant, id],
-  );
+  const { rows } = await tx.query<DeviceCredential>({
+    name: 'lock-credential',
+    text: `select ${COLUMNS} from device_credentials where tenant_id = $1 and id = $2 for no key update`,
+    values: [tenant, id],
+  });
   return rows[0];
 }

@@ -1,4 +1,5 @@
 /** SQL of `api_keys`. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
@@ -48,12 +49,14 @@ export async function insertKey(
   key: NewKey & { name: string; kind: KeyKind; ceiling?: KeyCeiling },
 ): Promise<ApiKey> {
   const { capabilities, roles, rooms, rank, lifetimeSeconds } = key.ceiling ?? DEFAULT_CEILING;
-  const { rows } = await db.query<ApiKey>(
-    `insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles, ceiling_rooms,
-                           ceiling_rank, ceiling_lifetime_seconds)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
-    [key.id, tenant, key.name, key.kind, key.hash, capabilities, roles, rooms, rank, lifetimeSeconds],
-  );
+  const { rows } = await db.query<ApiKey>({
+    name: 'insert-key',
+    text: `insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles,
+               ceiling_rooms,
+                                 ceiling_rank, ceiling_lifetime_seconds)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+    values: [key.id, tenant, key.name, key.kind, key.hash, capabilities, roles, rooms, rank, lifetimeSeconds],
+  });
   return rows[0]!;
 }
 
@@ -63,43 +66,51 @@ export async function findKeys(
   tenant: TenantId,
   { after, limit }: { readonly after?: string | undefined; readonly limit?: number } = {},
 ): Promise<ApiKey[]> {
-  const { rows } = await db.query<ApiKey>(
-    `select ${COLUMNS} from api_keys
-      where tenant_id = $1
-        and ($2::text is null or (created_at, id) >
-             (select created_at, id from api_keys where tenant_id = $1 and id = $2))
-      order by created_at, id limit $3`,
-    [tenant, after, limit],
-  );
+  const { name, where, values } = filtered('find-keys', [tenant, limit], {
+    after: after && [
+      '(created_at, id) > (select created_at, id from api_keys where tenant_id = $1 and id = ?)',
+      after,
+    ],
+  });
+  const { rows } = await db.query<ApiKey>({
+    name,
+    text: `select ${COLUMNS} from api_keys
+            where tenant_id = $1 ${where} order by created_at, id limit $2`,
+    values,
+  });
   return rows;
 }
 
 export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<ApiKey | undefined> {
   // PostgreSQL rejects text that contains NUL.
   if (!isKeyId(id)) return undefined;
-  const { rows } = await tx.query<ApiKey>(
-    `select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`,
-    [tenant, id],
-  );
+  const { rows } = await tx.query<ApiKey>({
+    name: 'find-key',
+    text: `select ${COLUMNS} from api_keys where tenant_id = $1 and id = $2`,
+    values: [tenant, id],
+  });
   return rows[0];
 }
 
 /** Whether another key of this kind is active and not retiring. */
 export async function hasOtherKey(tx: Tx, tenant: TenantId, key: ApiKey): Promise<boolean> {
-  const { rows } = await tx.query(
-    `select 1 from api_keys
-      where tenant_id = $1 and kind = $2 and id <> $3 and revoked_at is null and retires_at is null limit 1`,
-    [tenant, key.kind, key.id],
-  );
+  const { rows } = await tx.query({
+    name: 'has-other-key',
+    text: `select 1 from api_keys
+            where tenant_id = $1 and kind = $2 and id <> $3 and revoked_at is null
+              and retires_at is null limit 1`,
+    values: [tenant, key.kind, key.id],
+  });
   return rows.length > 0;
 }
 
 /** Locks the key, so that the second of two concurrent changes sees the result of the first. */
 export async function lockCeiling(tx: Tx, id: string): Promise<KeyCeiling | undefined> {
-  const { rows } = await tx.query<KeyCeiling>(
-    `select ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,
-    [id],
-  );
+  const { rows } = await tx.query<KeyCeiling>({
+    name: 'lock-ceiling',
+    text: `select ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,
+    values: [id],
+  });
   return rows[0];
 }
 
@@ -108,10 +119,12 @@ export async function updateCeiling(
   id: string,
   { capabilities, roles, rooms, rank, lifetimeSeconds }: KeyCeiling,
 ): Promise<void> {
-  await tx.query(
-    `update api_keys set ceiling_capabilities = $2, ceiling_roles = $3, ceiling_rooms = $4, ceiling_rank = $5,
-                         ceiling_lifetime_seconds = $6
-      where id = $1`,
-    [id, capabilities, roles, rooms, rank, lifetimeSeconds],
-  );
+  await tx.query({
+    name: 'update-ceiling',
+    text: `update api_keys set ceiling_capabilities = $2, ceiling_roles = $3, ceiling_rooms = $4,
+               ceiling_rank = $5,
+                               ceiling_lifetime_seconds = $6
+            where id = $1`,
+    values: [id, capabilities, roles, rooms, rank, lifetimeSeconds],
+  });
 }

@@ -23,6 +23,7 @@ export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most
   const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';
   return countUpTo(
     tx,
+    `count-in-use-${table}`,
     most,
     `select from ${table} where tenant_id = $1 and revoked_at is null and retires_at is null ${notExpired}`,
     [tenant],
@@ -38,6 +39,7 @@ export async function countRetiring(
 ): Promise<number> {
   return countUpTo(
     tx,
+    `count-retiring-${table}`,
     most,
     `select from ${table} where tenant_id = $1 and revoked_at is null and retires_at > now()`,
     [tenant],
@@ -45,10 +47,11 @@ export async function countRetiring(
 }
 
 export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {
-  await tx.query(`update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`, [
-    tenant,
-    id,
-  ]);
+  await tx.query({
+    name: `mark-revoked-${table}`,
+    text: `update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`,
+    values: [tenant, id],
+  });
 }
 
 /** Returns when the key stops working. */
@@ -59,10 +62,11 @@ export async function markRetiring(
   id: string,
   overlapSeconds: number,
 ): Promise<Date> {
-  const { rows } = await tx.query<{ retiresAt: Date }>(
-    `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
-      where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
-    [tenant, id, overlapSeconds],
-  );
+  const { rows } = await tx.query<{ retiresAt: Date }>({
+    name: `mark-retiring-${table}`,
+    text: `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
+            where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
+    values: [tenant, id, overlapSeconds],
+  });
   return rows[0]!.retiresAt;
 }

@@ -30,21 +30,27 @@ const COLUMNS = `kid, state, published_at as "publishedAt", activated_at as "act
 
 /** Serializes changes to the keys by processes and operators. Reads are not blocked. */
 export async function lockSigningKeys(tx: Tx): Promise<void> {
-  await tx.query('lock table signing_keys in share row exclusive mode');
+  await tx.query({
+    name: 'lock-signing-keys',
+    text: 'lock table signing_keys in share row exclusive mode',
+  });
 }
 
 /** The newest first. */
 export async function listSigningKeys(db: Db): Promise<SigningKeyRow[]> {
-  const { rows } = await db.query<SigningKeyRow>(
-    `select ${COLUMNS} from signing_keys order by published_at desc, kid`,
-  );
+  const { rows } = await db.query<SigningKeyRow>({
+    name: 'list-signing-keys',
+    text: `select ${COLUMNS} from signing_keys order by published_at desc, kid`,
+  });
   return rows;
 }
 
 export async function findPublicKeys(db: Db): Promise<PublicJwk[]> {
-  const { rows } = await db.query<{ key: PublicJwk }>(
-    `select public_key as key from signing_keys where state <> 'removed' order by published_at desc, kid`,
-  );
+  const { rows } = await db.query<{ key: PublicJwk }>({
+    name: 'find-public-keys',
+    text: `select public_key as key from signing_keys
+            where state <> 'removed' order by published_at desc, kid`,
+  });
   return rows.map((row) => row.key);
 }
 
@@ -54,17 +60,19 @@ export interface SealedKey {
 }
 
 export async function listSealedKeys(db: Db): Promise<SealedKey[]> {
-  const { rows } = await db.query<SealedKey>(
-    `select kid, private_key as "privateKey" from signing_keys where state <> 'removed'`,
-  );
+  const { rows } = await db.query<SealedKey>({
+    name: 'list-sealed-keys',
+    text: `select kid, private_key as "privateKey" from signing_keys where state <> 'removed'`,
+  });
   return rows;
 }
 
 export async function findSealedKey(db: Db, kid: string): Promise<SealedKey | undefined> {
-  const { rows } = await db.query<SealedKey>(
-    `select kid, private_key as "privateKey" from signing_keys where kid = $1 and state <> 'removed'`,
-    [kid],
-  );
+  const { rows } = await db.query<SealedKey>({
+    name: 'find-sealed-key',
+    text: `select kid, private_key as "privateKey" from signing_keys where kid = $1 and state <> 'removed'`,
+    values: [kid],
+  });
   return rows[0];
 }
 
@@ -72,27 +80,36 @@ export async function insertPendingKey(
   tx: Tx,
   key: Pick<NewSigningKey, 'kid' | 'publicKey'> & { readonly sealedPrivateKey: Buffer },
 ): Promise<void> {
-  await tx.query(
-    `insert into signing_keys (kid, alg, public_key, private_key, state) values ($1, $2, $3, $4, 'pending')`,
-    [key.kid, SIGNING_ALGORITHM, key.publicKey, key.sealedPrivateKey],
-  );
+  await tx.query({
+    name: 'insert-pending-key',
+    text: `insert into signing_keys (kid, alg, public_key, private_key, state)
+           values ($1, $2, $3, $4, 'pending')`,
+    values: [key.kid, SIGNING_ALGORITHM, key.publicKey, key.sealedPrivateKey],
+  });
 }
 
 export async function markActive(tx: Tx, kid: string): Promise<void> {
-  await tx.query(`update signing_keys set state = 'active', activated_at = now() where kid = $1`, [kid]);
+  await tx.query({
+    name: 'mark-signing-key-active',
+    text: `update signing_keys set state = 'active', activated_at = now() where kid = $1`,
+    values: [kid],
+  });
 }
 
 export async function markRetiring(tx: Tx, kid: string): Promise<void> {
-  await tx.query(
-    `update signing_keys set state = 'retiring', remove_at = now() + make_interval(secs => $2) where kid = $1`,
-    [kid, RETIRING_SECONDS],
-  );
+  await tx.query({
+    name: 'mark-signing-key-retiring',
+    text: `update signing_keys set state = 'retiring',
+               remove_at = now() + make_interval(secs => $2) where kid = $1`,
+    values: [kid, RETIRING_SECONDS],
+  });
 }
 
 /** Also deletes the private key, so that later backups do not contain it. */
 export async function markRemoved(tx: Tx, kid: string): Promise<void> {
-  await tx.query(
-    `update signing_keys set state = 'removed', removed_at = now(), private_key = null where kid = $1`,
-    [kid],
-  );
+  await tx.query({
+    name: 'mark-signing-key-removed',
+    text: `update signing_keys set state = 'removed', removed_at = now(), private_key = null where kid = $1`,
+    values: [kid],
+  });
 }

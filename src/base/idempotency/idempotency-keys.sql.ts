@@ -21,31 +21,33 @@ export async function takeKey(
   key: string,
   requestHash: Buffer,
 ): Promise<KeptAnswer | undefined> {
-  const { rows } = await tx.query<{ kept: Buffer; answer: Buffer | null }>(
-    `insert into idempotency_keys (tenant_id, key, request_hash) values ($1, $2, $3)
-     on conflict (tenant_id, key) do update set key = excluded.key
-     returning request_hash as kept, answer`,
-    [tenant, key, requestHash],
-  );
+  const { rows } = await tx.query<{ kept: Buffer; answer: Buffer | null }>({
+    name: 'take-key',
+    text: `insert into idempotency_keys (tenant_id, key, request_hash) values ($1, $2, $3)
+           on conflict (tenant_id, key) do update set key = excluded.key
+           returning request_hash as kept, answer`,
+    values: [tenant, key, requestHash],
+  });
   const { kept, answer } = rows[0]!;
   return answer === null ? undefined : { requestHash: kept, answer };
 }
 
 export async function keepAnswer(tx: Tx, tenant: TenantId, key: string, answer: Buffer): Promise<void> {
-  await tx.query('update idempotency_keys set answer = $3 where tenant_id = $1 and key = $2', [
-    tenant,
-    key,
-    answer,
-  ]);
+  await tx.query({
+    name: 'keep-answer',
+    text: 'update idempotency_keys set answer = $3 where tenant_id = $1 and key = $2',
+    values: [tenant, key, answer],
+  });
 }
 
 /** Delete up to `limit` keys that are older than `hours`. Returns how many were deleted. */
 export async function deleteOldKeys(db: Db, options: { hours: number; limit: number }): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from idempotency_keys where (tenant_id, key) in (
-       select tenant_id, key from idempotency_keys
-        where created_at < now() - make_interval(hours => $1) limit $2 for update skip locked)`,
-    [options.hours, options.limit],
-  );
+  const { rowCount } = await db.query({
+    name: 'delete-old-keys',
+    text: `delete from idempotency_keys where (tenant_id, key) in (
+             select tenant_id, key from idempotency_keys
+              where created_at < now() - make_interval(hours => $1) limit $2 for update skip locked)`,
+    values: [options.hours, options.limit],
+  });
   return rowCount ?? 0;
 }

@@ -35,29 +35,40 @@ export async function takePlace(
             where tenant_id = $1 and limit_name = $2 and max = $3 and free > 0`,
     values: [holder.id, name, max],
   });
-  if (taken.rowCount === 1) return;
+  if (taken.rowCount !== 1) await takeCountedPlace(tx, holder, name, count);
+}
 
+/** Like `takePlace()`, for a transaction that found no place known to be free. */
+export async function takeCountedPlace(
+  tx: Tx,
+  holder: LimitHolder,
+  name: LimitName,
+  count: (most: number) => Promise<number>,
+): Promise<void> {
+  const max = limitOf(holder, name);
   await lockPlaces(tx, holder.id, name, max);
   const held = await count(max + 1);
   assertBelowLimit(holder, name, held - 1);
-  await tx.query('update tenant_places set free = $3 where tenant_id = $1 and limit_name = $2', [
-    holder.id,
-    name,
-    max - held,
-  ]);
+  await tx.query({
+    name: 'set-free-places',
+    text: 'update tenant_places set free = $3 where tenant_id = $1 and limit_name = $2',
+    values: [holder.id, name, max - held],
+  });
 }
 
-/** How many rows `rows` selects, up to `most`: what `takePlace()` needs to count. */
+/** How many rows `rows` selects, up to `most`: what `takePlace()` needs to count. `statement`: its name. */
 export async function countUpTo(
   tx: Tx,
+  statement: string,
   most: number,
   rows: string,
   values: readonly unknown[],
 ): Promise<number> {
-  const counted = await tx.query<{ count: number }>(
-    `select count(*)::integer as count from (${rows} limit $${values.length + 1}) counted`,
-    [...values, most],
-  );
+  const counted = await tx.query<{ count: number }>({
+    name: statement,
+    text: `select count(*)::integer as count from (${rows} limit $${values.length + 1}) counted`,
+    values: [...values, most],
+  });
   return counted.rows[0]!.count;
 }
 
@@ -68,9 +79,10 @@ export function isLastPlaceTaken(error: unknown): boolean {
 
 /** The statement after this one sees what every earlier holder of the lock has created. */
 async function lockPlaces(tx: Tx, tenant: TenantId, name: LimitName, max: number): Promise<void> {
-  await tx.query(
-    `insert into tenant_places (tenant_id, limit_name, max, free) values ($1, $2, $3, 0)
-     on conflict (tenant_id, limit_name) do update set max = excluded.max, free = 0`,
-    [tenant, name, max],
-  );
+  await tx.query({
+    name: 'lock-places',
+    text: `insert into tenant_places (tenant_id, limit_name, max, free) values ($1, $2, $3, 0)
+           on conflict (tenant_id, limit_name) do update set max = excluded.max, free = 0`,
+    values: [tenant, name, max],
+  });
 }

@@ -10,23 +10,30 @@ export async function insertTenant(
   tx: Tx,
   tenant: { id: TenantId; name: string; email: string },
 ): Promise<void> {
-  await tx.query(
-    `with tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id),
-          account as (insert into accounts (tenant_id) select id from tenant)
-     insert into payment_settings (tenant_id) select id from tenant`,
-    [tenant.id, tenant.name, tenant.email],
-  );
+  await tx.query({
+    name: 'insert-tenant',
+    text: `with tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id),
+                account as (insert into accounts (tenant_id) select id from tenant)
+           insert into payment_settings (tenant_id) select id from tenant`,
+    values: [tenant.id, tenant.name, tenant.email],
+  });
 }
 
 export async function findTenant(db: Db, id: TenantId): Promise<Tenant | undefined> {
-  const { rows } = await db.query<Tenant>(`select ${COLUMNS} from tenants where id = $1`, [id]);
+  const { rows } = await db.query<Tenant>({
+    name: 'find-tenant',
+    text: `select ${COLUMNS} from tenants where id = $1`,
+    values: [id],
+  });
   return rows[0];
 }
 
 export async function lockTenant(tx: Tx, id: TenantId): Promise<Tenant | undefined> {
-  const { rows } = await tx.query<Tenant>(`select ${COLUMNS} from tenants where id = $1 for no key update`, [
-    id,
-  ]);
+  const { rows } = await tx.query<Tenant>({
+    name: 'lock-tenant',
+    text: `select ${COLUMNS} from tenants where id = $1 for no key update`,
+    values: [id],
+  });
   return rows[0];
 }
 
@@ -36,19 +43,21 @@ export async function updateStatus(
   status: TenantStatus,
   reason: string,
 ): Promise<void> {
-  await tx.query(
-    `with changed as (update tenants set status = $3 where id = $1 returning id)
-     insert into tenant_status_changes (tenant_id, old_status, new_status, reason)
-     select id, $2, $3, $4 from changed`,
-    [tenant.id, tenant.status, status, reason],
-  );
+  await tx.query({
+    name: 'update-tenant-status',
+    text: `with changed as (update tenants set status = $3 where id = $1 returning id)
+           insert into tenant_status_changes (tenant_id, old_status, new_status, reason)
+           select id, $2, $3, $4 from changed`,
+    values: [tenant.id, tenant.status, status, reason],
+  });
 }
 
 export async function findLimits(db: Db, id: TenantId): Promise<LimitOverrides | null | undefined> {
-  const { rows } = await db.query<{ limits: LimitOverrides | null }>(
-    'select limits from tenants where id = $1',
-    [id],
-  );
+  const { rows } = await db.query<{ limits: LimitOverrides | null }>({
+    name: 'find-limits',
+    text: 'select limits from tenants where id = $1',
+    values: [id],
+  });
   return rows[0]?.limits;
 }
 
@@ -58,12 +67,14 @@ export async function updateLimits(
   id: TenantId,
   { limits, changes, reason }: NewLimits,
 ): Promise<void> {
-  await tx.query(
-    `with changed as (update tenants set limits = $2 where id = $1 returning id)
-     insert into tenant_limit_changes (tenant_id, limit_name, old_value, new_value, reason)
-     select id, name, old_value, new_value, $6
-       from changed, unnest($3::text[], $4::integer[], $5::integer[]) as u (name, old_value, new_value)`,
-    [
+  await tx.query({
+    name: 'update-limits',
+    text: `with changed as (update tenants set limits = $2 where id = $1 returning id)
+           insert into tenant_limit_changes (tenant_id, limit_name, old_value, new_value, reason)
+           select id, name, old_value, new_value, $6
+             from changed,
+                  unnest($3::text[], $4::integer[], $5::integer[]) as u (name, old_value, new_value)`,
+    values: [
       id,
       Object.keys(limits).length === 0 ? null : limits,
       changes.map(({ name }) => name),
@@ -71,7 +82,7 @@ export async function updateLimits(
       changes.map(({ to }) => to),
       reason,
     ],
-  );
+  });
 }
 
 interface NewLimits {
@@ -81,5 +92,9 @@ interface NewLimits {
 }
 
 export async function updateExempt(tx: Tx, id: TenantId, exempt: boolean): Promise<void> {
-  await tx.query('update tenants set exempt = $2 where id = $1', [id, exempt]);
+  await tx.query({
+    name: 'update-exempt',
+    text: 'update tenants set exempt = $2 where id = $1',
+    values: [id, exempt],
+  });
 }

@@ -1,4 +1,5 @@
 /** SQL of `bans`. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
@@ -45,26 +46,28 @@ export interface NewBan extends Pick<Ban, 'roomUid' | 'subject' | 'reason' | 'ac
 /** Set a ban. Returns the existing one if the same ban is active. */
 export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<Ban & { isNew: boolean }> {
   const { roomUid, subject, reason, actor, rank, ttlMs } = ban;
-  await tx.query(
-    `update bans set lifted_at = now()
-      where tenant_id = $1 and room_uid is not distinct from $2 and kind = $3 and value = $4
-        and lifted_at is null and expires_at <= now()`,
-    [tenant, roomUid, subject.kind, subject.value],
-  );
+  await tx.query({
+    name: 'lift-expired-ban',
+    text: `update bans set lifted_at = now()
+            where tenant_id = $1 and kind = $3 and value = $4 and coalesce(room_uid, '') = coalesce($2, '')
+              and lifted_at is null and expires_at <= now()`,
+    values: [tenant, roomUid, subject.kind, subject.value],
+  });
   const id = newId('ban');
   const network = subject.kind === 'cidr' ? subject.value : null;
   // The update changes nothing. It waits for concurrent changes of the same ban, and returns the row.
-  const { rows } = await tx.query<Ban>(
-    `with b as (
-       insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10::bigint / 1000.0))
-       on conflict (tenant_id, kind, value, coalesce(room_uid, '')) where lifted_at is null
-         do update set lifted_at = null
-       returning *
-     )
-     select ${BAN} from b ${ROOM_OF_BAN}`,
-    [tenant, id, roomUid, subject.kind, subject.value, network, reason, actor, rank, ttlMs],
-  );
+  const { rows } = await tx.query<Ban>({
+    name: 'insert-ban',
+    text: `with b as (
+             insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10::bigint / 1000.0))
+             on conflict (tenant_id, kind, value, coalesce(room_uid, '')) where lifted_at is null
+               do update set lifted_at = null
+             returning *
+           )
+           select ${BAN} from b ${ROOM_OF_BAN}`,
+    values: [tenant, id, roomUid, subject.kind, subject.value, network, reason, actor, rank, ttlMs],
+  });
   return { ...rows[0]!, isNew: rows[0]!.id === id };
 }
 
@@ -79,19 +82,20 @@ export async function strengthenBan(
   { rank, actor, reason, ttlMs }: NewBan,
 ): Promise<Ban | undefined> {
   const end = `coalesce(now() + make_interval(secs => $6::bigint / 1000.0), 'infinity')`;
-  const { rows } = await tx.query<Ban>(
-    `with b as (
-       update bans
-          set expires_at = nullif(greatest(coalesce(expires_at, 'infinity'), ${end}), 'infinity'),
-              actor = case when $3 > rank then $4 else actor end,
-              rank = greatest(rank, $3), reason = $5, set_at = now()
-        where tenant_id = $1 and id = $2
-          and ($3 > rank or ${end} > coalesce(expires_at, 'infinity'))
-       returning *
-     )
-     select ${BAN} from b ${ROOM_OF_BAN}`,
-    [tenant, id, rank, actor, reason, ttlMs],
-  );
+  const { rows } = await tx.query<Ban>({
+    name: 'strengthen-ban',
+    text: `with b as (
+             update bans
+                set expires_at = nullif(greatest(coalesce(expires_at, 'infinity'), ${end}), 'infinity'),
+                    actor = case when $3 > rank then $4 else actor end,
+                    rank = greatest(rank, $3), reason = $5, set_at = now()
+              where tenant_id = $1 and id = $2
+                and ($3 > rank or ${end} > coalesce(expires_at, 'infinity'))
+             returning *
+           )
+           select ${BAN} from b ${ROOM_OF_BAN}`,
+    values: [tenant, id, rank, actor, reason, ttlMs],
+  });
   return rows[0];
 }
 
@@ -105,7 +109,8 @@ export interface BanScope extends Pick<Ban, 'roomUid' | 'subject'> {
  * is present.
  *
  * Each ban is checked separately, in every room by primary key, so that no plan reads all participants for a
- * few bans. The statement has no name, so no plan is kept from when there were none.
+ * few bans. The statement has no name, so no plan is kept from when there were none, and its numbers are no
+ * parameters, so that the planner knows them.
  */
 export async function findBrokenBans(
   db: Db,
@@ -133,10 +138,9 @@ export async function findBrokenBans(
              and (b.room_uid is null or a.room_uid = b.room_uid)
              and a.expires_at > now() and p.left_at is null
           limit 1) broken
-        where b.set_at > now() - make_interval(secs => $1) and b.kind <> 'cidr' and b.lifted_at is null
+        where b.set_at > now() - interval '${seconds} seconds' and b.kind <> 'cidr' and b.lifted_at is null
           and (b.expires_at is null or b.expires_at > now())
-        order by b.set_at limit $2`,
-    [seconds, limit],
+        order by b.set_at limit ${limit}`,
   );
   return rows;
 }
@@ -148,17 +152,23 @@ export async function lockBan(
   roomUid: string | null,
   subject: Subject,
 ): Promise<Ban | undefined> {
-  const { rows } = await tx.query<Ban>(
-    `select ${BAN} from bans b ${ROOM_OF_BAN}
-      where b.tenant_id = $1 and b.room_uid is not distinct from $2 and b.kind = $3 and b.value = $4
-        and ${ACTIVE} for update of b`,
-    [tenant, roomUid, subject.kind, subject.value],
-  );
+  const { rows } = await tx.query<Ban>({
+    name: 'lock-ban',
+    text: `select ${BAN} from bans b ${ROOM_OF_BAN}
+            where b.tenant_id = $1 and b.kind = $3 and b.value = $4
+              and coalesce(b.room_uid, '') = coalesce($2, '')
+              and ${ACTIVE} for update of b`,
+    values: [tenant, roomUid, subject.kind, subject.value],
+  });
   return rows[0];
 }
 
 export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<void> {
-  await tx.query('update bans set lifted_at = now() where tenant_id = $1 and id = $2', [tenant, id]);
+  await tx.query({
+    name: 'lift-ban',
+    text: 'update bans set lifted_at = now() where tenant_id = $1 and id = $2',
+    values: [tenant, id],
+  });
 }
 
 /**
@@ -168,6 +178,7 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
 export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): Promise<number> {
   return countUpTo(
     tx,
+    'count-active-bans',
     most,
     `select from bans b
       where b.tenant_id = $1 and b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
@@ -179,11 +190,12 @@ export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): P
 
 /** How many address ranges are banned, in all rooms. */
 export async function countAddressBans(db: Db, tenant: TenantId): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::integer as count from bans b ${ROOM_OF_BAN}
-      where b.tenant_id = $1 and b.kind = 'cidr' and ${ACTIVE}`,
-    [tenant],
-  );
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count-address-bans',
+    text: `select count(*)::integer as count from bans b ${ROOM_OF_BAN}
+            where b.tenant_id = $1 and b.kind = 'cidr' and ${ACTIVE}`,
+    values: [tenant],
+  });
   return rows[0]!.count;
 }
 
@@ -199,35 +211,42 @@ export interface BanFilter {
 /** Active bans, newest first. */
 export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
   const { roomUid, subject, after, limit } = filter;
-  const { rows } = await db.query<Ban>(
-    `select ${BAN} from bans b ${ROOM_OF_BAN}
-      where b.tenant_id = $1 and ${ACTIVE}
-        and ($2::text is null or b.room_uid = $2)
-        and ($3::text is null or b.kind = $3 and b.value = $4)
-        and ($5::text is null or (b.created_at, b.id) <
-             (select created_at, id from bans where tenant_id = $1 and id = $5))
-      order by b.created_at desc, b.id desc limit $6`,
-    [tenant, roomUid, subject?.kind, subject?.value, after, limit],
-  );
+  const { name, where, values } = filtered('find-bans', [tenant, limit], {
+    room: roomUid && ['b.room_uid = ?', roomUid],
+    subject: subject && ['b.kind = ? and b.value = ?', subject.kind, subject.value],
+    after: after && [
+      '(b.created_at, b.id) < (select created_at, id from bans where tenant_id = $1 and id = ?)',
+      after,
+    ],
+  });
+  const { rows } = await db.query<Ban>({
+    name,
+    text: `select ${BAN} from bans b ${ROOM_OF_BAN}
+            where b.tenant_id = $1 and ${ACTIVE} ${where}
+            order by b.created_at desc, b.id desc limit $2`,
+    values,
+  });
   return rows;
 }
 
 /** Mark some bans as lifted that have expired, or whose rooms have ended. Returns how many. */
 export async function liftEndedBans(db: Db, limit: number): Promise<number> {
   // Bans of swept rooms are already lifted, because those rooms ended long ago.
-  const { rowCount } = await db.query(
-    `with expired as (
-       select tenant_id, id from bans where lifted_at is null and expires_at <= now()
-        limit $1 for update skip locked
-     ), ended as (
-       select b.tenant_id, b.id
-         from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
-        where r.ended_at is not null and not r.is_swept and b.lifted_at is null and b.room_uid is not null
-        limit $1 for update of b skip locked
-     )
-     update bans set lifted_at = now()
-      where (tenant_id, id) in (select * from expired union select * from ended limit $1)`,
-    [limit],
-  );
+  const { rowCount } = await db.query({
+    name: 'lift-ended-bans',
+    text: `with expired as (
+             select tenant_id, id from bans where lifted_at is null and expires_at <= now()
+              limit $1 for update skip locked
+           ), ended as (
+             select b.tenant_id, b.id
+               from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
+              where r.ended_at is not null and not r.is_swept and b.lifted_at is null
+                and b.room_uid is not null
+              limit $1 for update of b skip locked
+           )
+           update bans set lifted_at = now()
+            where (tenant_id, id) in (select * from expired union select * from ended limit $1)`,
+    values: [limit],
+  });
   return rowCount ?? 0;
 }

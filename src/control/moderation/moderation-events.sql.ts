@@ -1,20 +1,25 @@
 /** SQL of `moderation_events`, which only grows. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 
 /** The time of this transaction. */
 export async function transactionTime(tx: Tx): Promise<Date> {
-  const { rows } = await tx.query<{ at: Date }>('select now() as at');
+  const { rows } = await tx.query<{ at: Date }>({
+    name: 'transaction-time',
+    text: 'select now() as at',
+  });
   return rows[0]!.at;
 }
 
 export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: ModerationEvent): Promise<void> {
-  await tx.query(
-    `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, reason, actor,
-                                    key_id, watchdog_id, at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    [
+  await tx.query({
+    name: 'insert-moderation-event',
+    text: `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, reason, actor,
+                                          key_id, watchdog_id, at, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    values: [
       tenant,
       event.id,
       event.action,
@@ -29,7 +34,7 @@ export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: Mod
       event.at,
       event.expiresAt,
     ],
-  );
+  });
 }
 
 /** Record what watchdogs did. `firstId` is the number of the first one's event. */
@@ -39,15 +44,19 @@ export async function insertModerationEvents(
   firstId: bigint,
   events: readonly Omit<ModerationEvent, 'id'>[],
 ): Promise<void> {
-  await tx.query(
-    `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, watchdog_id, at)
-     select $1, $2 + ordinality - 1, e.action, e."roomUid", e.subject ->> 'kind', e.subject ->> 'value', e.tracks,
-            e."watchdogId", e.at
-       from rows from (json_to_recordset($3) as
-              (action text, "roomUid" text, subject json, tracks text[], "watchdogId" text, at timestamptz))
-            with ordinality as e (action, "roomUid", subject, tracks, "watchdogId", at, ordinality)`,
-    [tenant, firstId, JSON.stringify(events)],
-  );
+  await tx.query({
+    name: 'insert-moderation-events',
+    text: `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks,
+               watchdog_id, at)
+           select $1, $2 + ordinality - 1, e.action, e."roomUid", e.subject ->> 'kind',
+               e.subject ->> 'value', e.tracks,
+                  e."watchdogId", e.at
+             from rows from (json_to_recordset($3) as
+                    (action text, "roomUid" text, subject json, tracks text[], "watchdogId" text,
+                        at timestamptz))
+                  with ordinality as e (action, "roomUid", subject, tracks, "watchdogId", at, ordinality)`,
+    values: [tenant, firstId, JSON.stringify(events)],
+  });
 }
 
 export interface ModerationEventFilter {
@@ -65,18 +74,22 @@ export async function findModerationEvents(
   tenant: TenantId,
   { room, username, before, limit }: ModerationEventFilter,
 ): Promise<ModerationEvent[]> {
-  const { rows } = await db.query<ModerationEvent>(
-    `select e.id, e.action, r.name as room, e.room_uid as "roomUid",
-            case when e.kind is not null then json_build_object('kind', e.kind, 'value', e.value) end as subject,
-            e.tracks, e.reason, e.actor, e.key_id as "keyId", e.watchdog_id as "watchdogId", e.at,
-            e.expires_at as "expiresAt"
-       from moderation_events e left join rooms r on r.tenant_id = e.tenant_id and r.uid = e.room_uid
-      where e.tenant_id = $1
-        and ($2::text is null or r.name = $2)
-        and ($3::text is null or e.kind = 'user' and e.value = $3)
-        and ($4::bigint is null or e.id < $4)
-      order by e.id desc limit $5`,
-    [tenant, room, username, before, limit],
-  );
+  const filter = filtered('find-moderation-events', [tenant, limit], {
+    room: room && ['r.name = ?', room],
+    user: username && ["e.kind = 'user' and e.value = ?", username],
+    before: before !== undefined && ['e.id < ?', before],
+  });
+  const { rows } = await db.query<ModerationEvent>({
+    name: filter.name,
+    text: `select e.id, e.action, r.name as room, e.room_uid as "roomUid",
+                  case when e.kind is not null then json_build_object('kind', e.kind, 'value', e.value) end
+                    as subject,
+                  e.tracks, e.reason, e.actor, e.key_id as "keyId", e.watchdog_id as "watchdogId", e.at,
+                  e.expires_at as "expiresAt"
+             from moderation_events e left join rooms r on r.tenant_id = e.tenant_id and r.uid = e.room_uid
+            where e.tenant_id = $1 ${filter.where}
+            order by e.id desc limit $2`,
+    values: filter.values,
+  });
   return rows;
 }

@@ -5,10 +5,8 @@ import { mayJoinRoom } from '../../access/rights/room-names.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
-import { takePlace } from '../../base/tenants/places.sql.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
+import { takeCountedPlace } from '../../base/tenants/places.sql.ts';
 import type { Room } from './room.ts';
-import { roomCreated } from './room-events.ts';
 import { countLiveRooms, insertRoom } from './rooms.sql.ts';
 
 /**
@@ -23,9 +21,11 @@ export async function createRoom(
   if (!mayJoinRoom(caller.ceiling.rooms, wanted.name)) {
     throw new Failure('ceiling_exceeded', { metadata: { excess: `room ${wanted.name}` } });
   }
-  const room = await insertRoom(tx, caller.tenant, wanted);
-  if (!room) throw new Failure('room_exists');
-  await takePlace(tx, limitHolderOf(caller), 'rooms', (most) => countLiveRooms(tx, caller.tenant, most));
-  await appendEvents(tx, caller.tenant, [roomCreated(room)]);
-  return room;
+  const holder = limitHolderOf(caller);
+  const created = await insertRoom(tx, holder, wanted);
+  if (!created) throw new Failure('room_exists');
+  if (!created.isPlaced) {
+    await takeCountedPlace(tx, holder, 'rooms', (most) => countLiveRooms(tx, caller.tenant, most));
+  }
+  return created.room;
 }

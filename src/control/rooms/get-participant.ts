@@ -6,9 +6,7 @@ import { authorizeActor } from './actor.ts';
 import { getRoom } from './get-room.ts';
 import { type ActorName, isHiddenFrom, type Participant } from './participant.ts';
 import { findParticipant } from './participants.sql.ts';
-
-/** A room by name, by uid, or both. */
-export type RoomReference = Parameters<typeof getRoom>[2];
+import type { RoomReference } from './room.ts';
 
 /**
  * Fails with `not_found`, also for a participant who is hidden from the actor, and with

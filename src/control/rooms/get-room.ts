@@ -2,15 +2,11 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { LockedRoom, Room } from './room.ts';
+import type { LockedRoom, Room, RoomReference } from './room.ts';
 import { findRoom, lockRoomByName } from './rooms.sql.ts';
 
 /** By name, by uid or both. Of rooms that share a name: the live one, otherwise the one that ended last. */
-export async function getRoom(
-  db: Db,
-  tenant: TenantId,
-  reference: { readonly name: string | undefined; readonly uid: string | undefined },
-): Promise<Room> {
+export async function getRoom(db: Db, tenant: TenantId, reference: RoomReference): Promise<Room> {
   const room = await findRoom(db, tenant, reference);
   if (!room) throw notFound('room');
   return room;

@@ -53,7 +53,7 @@ export async function markExpired(
              delete from admissions a using expired e
               where a.tenant_id = $1 and a.room_uid = e.room_uid and a.username = e.username
            )
-           select ${PARTICIPANT}, '[]'::jsonb as devices
+           select ${PARTICIPANT}, '[]'::json as devices
              from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
             order by p.left_at, p.room_uid, p.username`,
     values: [tenant, roomUids, limit],

@@ -1,9 +1,11 @@
 /** SQL of `participants` and their devices. Uses database time. */
 
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ActorName, ExpelReason, Participant } from './participant.ts';
+import type { RoomReference } from './room.ts';
 
 /**
  * The columns of a `Participant`, from `participants p` and `rooms r`. A participant whose last token expired
@@ -22,13 +24,15 @@ export const PRESENT = 'p.left_at is null and p.expires_at > now()';
  * The devices of `participants p` with valid tokens, as JSON. The time condition is outside the `where`;
  * otherwise the planner may pick an index by time instead of the primary key.
  */
-const DEVICES = `coalesce((select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id,
+const DEVICES = `coalesce((select json_agg(json_build_object('thumbprint', a.device, 'keyId', a.key_id,
     'expiresAt', a.expires_at) order by a.device) filter (where a.expires_at > now())
     from admissions a
    where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid and a.username = p.username), '[]') as devices`;
 
 /** A participant with devices, read from `participants p` and `rooms r`. */
 export const WHOLE_PARTICIPANT = `${PARTICIPANT}, ${DEVICES}`;
+
+const WITH_ROOM = 'participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid';
 
 /** Restores the dates in a row of `WHOLE_PARTICIPANT`, because JSON has none. */
 export function reviveParticipant(row: Participant): Participant {
@@ -41,36 +45,61 @@ export async function findParticipant(
   roomUid: string,
   username: string,
 ): Promise<Participant | undefined> {
-  const { rows } = await db.query<Participant>(
-    `select ${WHOLE_PARTICIPANT} from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      where p.tenant_id = $1 and p.room_uid = $2 and p.username = $3`,
-    [tenant, roomUid, username],
-  );
+  const { rows } = await db.query<Participant>({
+    name: 'find-participant',
+    text: `select ${WHOLE_PARTICIPANT} from ${WITH_ROOM}
+            where p.tenant_id = $1 and p.room_uid = $2 and p.username = $3`,
+    values: [tenant, roomUid, username],
+  });
   return rows.map(reviveParticipant)[0];
 }
 
-/** Participants of a room by name, present ones or all, without those hidden from `actor`. */
-export async function findParticipants(
+export interface Roster {
+  readonly roomUid: string;
+  readonly participants: readonly Participant[];
+}
+
+/**
+ * Participants of a room by name, present ones or all, without those hidden from `actor`; `undefined` if there
+ * is no such room. Of rooms that share a name: the live one, otherwise the one that ended last.
+ */
+export async function findRoster(
   db: Db,
   tenant: TenantId,
-  roomUid: string,
+  room: RoomReference,
   options: {
     readonly actor: Pick<ActorName, 'username'> | undefined;
     readonly includeLeft: boolean;
+    /** Only usernames after this one. */
     readonly after: string | undefined;
     readonly limit: number;
   },
-): Promise<Participant[]> {
-  const { rows } = await db.query<Participant>(
-    `select ${WHOLE_PARTICIPANT} from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      where p.tenant_id = $1 and p.room_uid = $2
-        and ($3 or p.left_at is null and p.expires_at > now())
-        and ($4::text is null or p.username > $4)
-        and ($5::text is null or p.username = $5 or not p.capabilities @> '{room.hidden}')
-      order by p.username limit $6`,
-    [tenant, roomUid, options.includeLeft, options.after, options.actor?.username, options.limit],
+): Promise<Roster | undefined> {
+  const { actor, includeLeft, after, limit } = options;
+  const [by, key] = room.uid === undefined ? ['name', room.name] : ['uid', room.uid];
+  const { name, where, values } = filtered(`find-roster-by-${by}`, [tenant, key, limit], {
+    present: !includeLeft && [PRESENT],
+    after: after && ['p.username > ?', after],
+    visible: actor && [`(p.username = ? or not p.capabilities @> '{room.hidden}')`, actor.username],
+  });
+  type Row = { ofRoom: string; nameOfRoom: string } & (Participant | { username: null });
+  const { rows } = await db.query<Row>({
+    name,
+    text: `select r.uid as "ofRoom", r.name as "nameOfRoom", p.*
+             from (select tenant_id, uid, name from rooms where tenant_id = $1 and ${by} = $2
+                    order by incarnation desc limit 1) r
+             left join lateral (select ${WHOLE_PARTICIPANT} from participants p
+                                 where p.tenant_id = r.tenant_id and p.room_uid = r.uid ${where}
+                                 order by p.username limit $3) p on true
+            order by p.username`,
+    values,
+  });
+  const [first] = rows;
+  if (!first || (room.name !== undefined && room.name !== first.nameOfRoom)) return undefined;
+  const participants = rows.flatMap(({ ofRoom, nameOfRoom, ...row }) =>
+    row.username === null ? [] : [reviveParticipant(row)],
   );
-  return rows.map(reviveParticipant);
+  return { roomUid: first.ofRoom, participants };
 }
 
 /**
@@ -86,14 +115,18 @@ export async function findPresentParticipants(
     readonly limit: number;
   },
 ): Promise<Participant[]> {
-  const { rows } = await db.query<Participant>(
-    `select ${WHOLE_PARTICIPANT} from participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      where p.tenant_id = $1 and p.left_at is null and p.expires_at > now()
-        and r.state = 'LIVE' and ($2::text is null or r.name = $2)
-        and ($3::text is null or (p.room_uid, p.username) > ($3, $4::text))
-      order by p.room_uid, p.username limit $5`,
-    [tenant, options.room, options.after?.roomUid, options.after?.username, options.limit],
-  );
+  const { room, after, limit } = options;
+  const { name, where, values } = filtered('find-present-participants', [tenant, limit], {
+    room: room && ['r.name = ?', room],
+    after: after && ['(p.room_uid, p.username) > (?, ?)', after.roomUid, after.username],
+  });
+  const { rows } = await db.query<Participant>({
+    name,
+    text: `select ${WHOLE_PARTICIPANT} from ${WITH_ROOM}
+            where p.tenant_id = $1 and ${PRESENT} and r.state = 'LIVE' ${where}
+            order by p.room_uid, p.username limit $2`,
+    values,
+  });
   return rows.map(reviveParticipant);
 }
 
@@ -104,13 +137,14 @@ export async function findActor(
   roomUid: string,
   actor: ActorName,
 ): Promise<Pick<Participant, 'rank' | 'capabilities'> | undefined> {
-  const { rows } = await db.query<Pick<Participant, 'rank' | 'capabilities'>>(
-    `select a.rank, a.capabilities
-       from participants p join admissions a using (tenant_id, room_uid, username)
-      where p.tenant_id = $1 and p.room_uid = $2 and p.username = $3 and a.device = $4
-        and p.left_at is null and a.expires_at > now()`,
-    [tenant, roomUid, actor.username, actor.thumbprint],
-  );
+  const { rows } = await db.query<Pick<Participant, 'rank' | 'capabilities'>>({
+    name: 'find-actor',
+    text: `select a.rank, a.capabilities
+             from participants p join admissions a using (tenant_id, room_uid, username)
+            where p.tenant_id = $1 and p.room_uid = $2 and p.username = $3 and a.device = $4
+              and p.left_at is null and a.expires_at > now()`,
+    values: [tenant, roomUid, actor.username, actor.thumbprint],
+  });
   return rows[0];
 }
 
@@ -129,31 +163,39 @@ export async function expel(
 ): Promise<Participant[]> {
   // No statement joins two tables: without statistics, PostgreSQL would compare every pair of rows.
   if (usernames) {
-    await tx.query(
-      `update participants set epoch = epoch + 1, epoch_reason = $4, revoked_at = now()
-        where tenant_id = $1 and room_uid = $2 and username = any($3) and left_at is not null`,
-      [tenant, roomUid, usernames, reason],
-    );
+    await tx.query({
+      name: 'void-tokens-of-left',
+      text: `update participants set epoch = epoch + 1, epoch_reason = $4, revoked_at = now()
+              where tenant_id = $1 and room_uid = $2 and username = any($3) and left_at is not null`,
+      values: [tenant, roomUid, usernames, reason],
+    });
   }
-  const { rows } = await tx.query<Participant>(
-    `with p as (
-       update participants
-          set epoch = epoch + 1, epoch_reason = $3, revoked_at = now(), left_at = least(now(), expires_at),
-              leave_reason = case when expires_at > now() then $3 else 'expired' end
-        where tenant_id = $1 and room_uid = $2 and left_at is null
-          and ($4::text[] is null or username = any($4))
-       returning *
-     )
-     select ${PARTICIPANT}, '[]'::jsonb as devices
-       from p, (select name from rooms where tenant_id = $1 and uid = $2) r
-      order by p.username`,
-    [tenant, roomUid, reason, usernames],
-  );
-  await tx.query(
-    `delete from admissions
-      where tenant_id = $1 and room_uid = $2 and ($3::text[] is null or username = any($3))`,
-    [tenant, roomUid, usernames],
-  );
+  const expelled = filtered('expel', [tenant, roomUid, reason], {
+    some: usernames && ['username = any(?)', usernames],
+  });
+  const { rows } = await tx.query<Participant>({
+    name: expelled.name,
+    text: `with p as (
+             update participants
+                set epoch = epoch + 1, epoch_reason = $3, revoked_at = now(), left_at = least(now(),
+                    expires_at),
+                    leave_reason = case when expires_at > now() then $3 else 'expired' end
+              where tenant_id = $1 and room_uid = $2 and left_at is null ${expelled.where}
+             returning *
+           )
+           select ${PARTICIPANT}, '[]'::json as devices
+             from p, (select name from rooms where tenant_id = $1 and uid = $2) r
+            order by p.username`,
+    values: expelled.values,
+  });
+  const admitted = filtered('delete-admissions', [tenant, roomUid], {
+    some: usernames && ['username = any(?)', usernames],
+  });
+  await tx.query({
+    name: admitted.name,
+    text: `delete from admissions where tenant_id = $1 and room_uid = $2 ${admitted.where}`,
+    values: admitted.values,
+  });
   return rows;
 }
 
@@ -173,14 +215,18 @@ export async function findUsers(
   roomUid: string | null,
   username: string,
 ): Promise<BannedUser[]> {
-  const { rows } = await db.query<BannedUser>(
-    `select p.room_uid as "roomUid", p.username, p.rank,
-            p.left_at is null and p.expires_at > now() as "isPresent"
-       from rooms r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
-      where r.tenant_id = $1 and r.state = 'LIVE' and ($2::text is null or r.uid = $2) and p.username = $3
-      order by p.room_uid`,
-    [tenant, roomUid, username],
-  );
+  const { name, where, values } = filtered('find-users', [tenant, username], {
+    room: roomUid !== null && ['r.uid = ?', roomUid],
+  });
+  const { rows } = await db.query<BannedUser>({
+    name,
+    text: `select p.room_uid as "roomUid", p.username, p.rank,
+                  p.left_at is null and p.expires_at > now() as "isPresent"
+             from rooms r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
+            where r.tenant_id = $1 and r.state = 'LIVE' and p.username = $2 ${where}
+            order by p.room_uid`,
+    values,
+  });
   return rows;
 }
 
@@ -191,16 +237,20 @@ export async function findUsersOfDevice(
   roomUid: string | null,
   thumbprint: string,
 ): Promise<BannedUser[]> {
-  const { rows } = await db.query<BannedUser>(
-    `select p.room_uid as "roomUid", p.username, p.rank,
-            p.left_at is null and a.expires_at > now() as "isPresent"
-       from admissions a
-       join participants p using (tenant_id, room_uid, username)
-       join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      where a.tenant_id = $1 and a.device = $3 and r.state = 'LIVE' and ($2::text is null or r.uid = $2)
-      order by p.room_uid, p.username`,
-    [tenant, roomUid, thumbprint],
-  );
+  const { name, where, values } = filtered('find-users-of-device', [tenant, thumbprint], {
+    room: roomUid !== null && ['r.uid = ?', roomUid],
+  });
+  const { rows } = await db.query<BannedUser>({
+    name,
+    text: `select p.room_uid as "roomUid", p.username, p.rank,
+                  p.left_at is null and a.expires_at > now() as "isPresent"
+             from admissions a
+             join participants p using (tenant_id, room_uid, username)
+             join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+            where a.tenant_id = $1 and a.device = $2 and r.state = 'LIVE' ${where}
+            order by p.room_uid, p.username`,
+    values,
+  });
   return rows;
 }
 
@@ -210,14 +260,16 @@ export async function updateRestrictions(
   tenant: TenantId,
   { roomUid, username, muted, publishRevoked }: Participant,
 ): Promise<Participant> {
-  const { rows } = await tx.query<Participant>(
-    `with p as (
-       update participants set muted = $4, publish_revoked = $5, revoked_at = now()
-        where tenant_id = $1 and room_uid = $2 and username = $3 returning *
-     )
-     select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid`,
-    [tenant, roomUid, username, muted, publishRevoked],
-  );
+  const { rows } = await tx.query<Participant>({
+    name: 'update-restrictions',
+    text: `with p as (
+             update participants set muted = $4, publish_revoked = $5, revoked_at = now()
+              where tenant_id = $1 and room_uid = $2 and username = $3 returning *
+           )
+           select ${WHOLE_PARTICIPANT}
+             from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid`,
+    values: [tenant, roomUid, username, muted, publishRevoked],
+  });
   return reviveParticipant(rows[0]!);
 }
 
@@ -228,15 +280,19 @@ export async function revokeAllPublishing(
   roomUid: string,
   usernames: readonly string[] | null,
 ): Promise<Participant[]> {
-  const { rows } = await tx.query<Participant>(
-    `with p as (
-       update participants p set publish_revoked = $4, revoked_at = now()
-        where p.tenant_id = $1 and p.room_uid = $2 and ${PRESENT} and ($3::text[] is null or p.username = any($3))
-       returning p.*
-     )
-     select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      order by p.username`,
-    [tenant, roomUid, usernames, PUBLISH_RIGHTS],
-  );
+  const { name, where, values } = filtered('revoke-all-publishing', [tenant, roomUid, PUBLISH_RIGHTS], {
+    some: usernames && ['p.username = any(?)', usernames],
+  });
+  const { rows } = await tx.query<Participant>({
+    name,
+    text: `with p as (
+             update participants p set publish_revoked = $3, revoked_at = now()
+              where p.tenant_id = $1 and p.room_uid = $2 and ${PRESENT} ${where}
+             returning p.*
+           )
+           select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+            order by p.username`,
+    values,
+  });
   return rows.map(reviveParticipant);
 }

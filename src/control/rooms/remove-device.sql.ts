@@ -16,29 +16,33 @@ export async function removeDevice(
   usernames: readonly string[],
 ): Promise<Participant[]> {
   // Renewals lock only the participant. Each later statement sees those that committed before this lock.
-  await tx.query(
-    `select from participants where tenant_id = $1 and room_uid = $2 and username = any($3)
-      order by username for no key update`,
-    [tenant, roomUid, usernames],
-  );
-  await tx.query(
-    'delete from admissions where tenant_id = $1 and room_uid = $2 and username = any($3) and device = $4',
-    [tenant, roomUid, usernames, thumbprint],
-  );
-  const { rows } = await tx.query<Participant>(
-    `with p as (
-       update participants p set expires_at = d.until
-         from unnest($3::text[]) u (username)
-        cross join lateral (select max(a.expires_at) filter (where a.expires_at > now()) as until
-                              from admissions a
-                             where a.tenant_id = $1 and a.room_uid = $2 and a.username = u.username) d
-        where p.tenant_id = $1 and p.room_uid = $2 and p.username = u.username
-          and p.left_at is null and d.until is not null
-       returning p.*
-     )
-     select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
-      order by p.username`,
-    [tenant, roomUid, usernames],
-  );
+  await tx.query({
+    name: 'lock-users-of-device',
+    text: `select from participants where tenant_id = $1 and room_uid = $2 and username = any($3)
+            order by username for no key update`,
+    values: [tenant, roomUid, usernames],
+  });
+  await tx.query({
+    name: 'delete-admissions-of-device',
+    text: `delete from admissions
+            where tenant_id = $1 and room_uid = $2 and username = any($3) and device = $4`,
+    values: [tenant, roomUid, usernames, thumbprint],
+  });
+  const { rows } = await tx.query<Participant>({
+    name: 'shorten-presence',
+    text: `with p as (
+             update participants p set expires_at = d.until
+               from unnest($3::text[]) u (username)
+              cross join lateral (select max(a.expires_at) filter (where a.expires_at > now()) as until
+                                    from admissions a
+                                   where a.tenant_id = $1 and a.room_uid = $2 and a.username = u.username) d
+              where p.tenant_id = $1 and p.room_uid = $2 and p.username = u.username
+                and p.left_at is null and d.until is not null
+             returning p.*
+           )
+           select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+            order by p.username`,
+    values: [tenant, roomUid, usernames],
+  });
   return rows.map(reviveParticipant);
 }

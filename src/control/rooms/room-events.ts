@@ -1,11 +1,7 @@
-/** The events that rooms and participants append. */
+/** The events that rooms and participants append. `insertRoom()` appends `room_created` itself. */
 import type { NewEvent } from '../../events/event.ts';
 import type { Participant } from './participant.ts';
 import type { Room } from './room.ts';
-
-export function roomCreated(room: Room): NewEvent {
-  return { type: 'room_created', roomUid: room.uid, subject: room };
-}
 
 export function roomUpdated(room: Room): NewEvent {
   return { type: 'room_updated', roomUid: room.uid, subject: room };

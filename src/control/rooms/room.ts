@@ -14,6 +14,11 @@ export const PARTICIPANTS_MAX = 100_000;
 /** The room of a join if neither the request nor the credential names one. */
 export const ROOM_DEFAULT = 'lobby';
 
+/** A room by name, by uid, or both. */
+export type RoomReference =
+  | { readonly name: string; readonly uid?: undefined }
+  | { readonly name?: string | undefined; readonly uid: string };
+
 export const ROOM_STATES = ['LIVE', 'ENDED'] as const;
 export type RoomState = (typeof ROOM_STATES)[number];
 

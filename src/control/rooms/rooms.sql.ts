@@ -1,9 +1,11 @@
 /** SQL of `rooms`. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
-import { countUpTo } from '../../base/tenants/places.sql.ts';
+import { limitOf } from '../../base/tenants/limits.ts';
+import { countUpTo, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { EndReason, LockedRoom, Room, RoomPolicy, RoomState } from './room.ts';
+import type { EndReason, LockedRoom, Room, RoomPolicy, RoomReference, RoomState } from './room.ts';
 
 /** The columns of a `LockedRoom`, from `rooms r`. */
 const LOCKED_ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdAt", r.ended_at as "endedAt",
@@ -17,15 +19,20 @@ export const ROOM = `${LOCKED_ROOM},
 
 /** Lock a room until the transaction ends, against entries and other holders of this lock. */
 export async function lockRoom(tx: Tx, tenant: TenantId, uid: string): Promise<void> {
-  await tx.query('select from rooms where tenant_id = $1 and uid = $2 for no key update', [tenant, uid]);
+  await tx.query({
+    name: 'lock-room',
+    text: 'select from rooms where tenant_id = $1 and uid = $2 for no key update',
+    values: [tenant, uid],
+  });
 }
 
 /** Like `lockRoom()`, for several rooms in a fixed order, which avoids deadlocks. */
 export async function lockRooms(tx: Tx, tenant: TenantId, uids: readonly string[]): Promise<void> {
-  await tx.query('select from rooms where tenant_id = $1 and uid = any($2) order by uid for no key update', [
-    tenant,
-    uids,
-  ]);
+  await tx.query({
+    name: 'lock-rooms',
+    text: 'select from rooms where tenant_id = $1 and uid = any($2) order by uid for no key update',
+    values: [tenant, uids],
+  });
 }
 
 /** The live room of this name, otherwise the one that ended last; locked as by `lockRoom()`. */
@@ -34,26 +41,43 @@ export async function lockRoomByName(
   tenant: TenantId,
   name: string,
 ): Promise<LockedRoom | undefined> {
-  const { rows } = await tx.query<LockedRoom>(
-    `select ${LOCKED_ROOM} from rooms r where r.tenant_id = $1 and r.name = $2
-      order by r.incarnation desc limit 1 for no key update of r`,
-    [tenant, name],
-  );
+  const { rows } = await tx.query<LockedRoom>({
+    name: 'lock-room-by-name',
+    text: `select ${LOCKED_ROOM} from rooms r where r.tenant_id = $1 and r.name = $2
+            order by r.incarnation desc limit 1 for no key update of r`,
+    values: [tenant, name],
+  });
   return rows[0];
 }
 
-/** The room with this uid; without a uid, like `lockRoomByName()`, but not locked. */
+/** The room with this uid and, if given, this name; without a uid, as `lockRoomByName()` finds it. */
 export async function findRoom(
   db: Db,
   tenant: TenantId,
-  { name, uid }: { name?: string | undefined; uid?: string | undefined },
+  reference: RoomReference,
 ): Promise<Room | undefined> {
-  const { rows } = await db.query<Room>(
-    `select ${ROOM} from rooms r
-      where r.tenant_id = $1 and ($2::text is null or r.name = $2) and ($3::text is null or r.uid = $3)
-      order by r.incarnation desc limit 1`,
-    [tenant, name, uid],
-  );
+  const { name, uid } = reference;
+  if (uid === undefined) return findRoomByName(db, tenant, name);
+  const room = await findRoomByUid(db, tenant, uid);
+  return name === undefined || room?.name === name ? room : undefined;
+}
+
+async function findRoomByName(db: Db, tenant: TenantId, name: string): Promise<Room | undefined> {
+  const { rows } = await db.query<Room>({
+    name: 'find-room-by-name',
+    text: `select ${ROOM} from rooms r where r.tenant_id = $1 and r.name = $2
+            order by r.incarnation desc limit 1`,
+    values: [tenant, name],
+  });
+  return rows[0];
+}
+
+async function findRoomByUid(db: Db, tenant: TenantId, uid: string): Promise<Room | undefined> {
+  const { rows } = await db.query<Room>({
+    name: 'find-room-by-uid',
+    text: `select ${ROOM} from rooms r where r.tenant_id = $1 and r.uid = $2`,
+    values: [tenant, uid],
+  });
   return rows[0];
 }
 
@@ -70,26 +94,25 @@ export async function findRooms(
   tenant: TenantId,
   filter: RoomFilter & { readonly after: string | undefined; readonly limit: number },
 ): Promise<Room[]> {
-  const { rows } = await db.query<Room>(
-    `select ${ROOM} from rooms r
-      where r.tenant_id = $1
-        and ($2::text is null or r.state = $2)
-        and ($3::text is null or starts_with(r.name, $3))
-        and ($4::timestamptz is null or r.created_at >= $4)
-        and ($5::timestamptz is null or r.created_at < $5)
-        and ($6::text is null
-             or (r.created_at, r.uid) < (select created_at, uid from rooms where tenant_id = $1 and uid = $6))
-      order by r.created_at desc, r.uid desc limit $7`,
-    [
-      tenant,
-      filter.state,
-      filter.namePrefix,
-      filter.createdFrom,
-      filter.createdBefore,
-      filter.after,
-      filter.limit,
+  const { state, namePrefix, createdFrom, createdBefore, after, limit } = filter;
+  const { name, where, values } = filtered('find-rooms', [tenant, limit], {
+    // Constants, because an index of live rooms does not serve a parameter.
+    live: state === 'LIVE' && [`r.state = 'LIVE'`],
+    ended: state === 'ENDED' && [`r.state = 'ENDED'`],
+    prefix: namePrefix && ['left(r.name, length(?)) = ?', namePrefix, namePrefix],
+    from: createdFrom && ['r.created_at >= ?', createdFrom],
+    before: createdBefore && ['r.created_at < ?', createdBefore],
+    after: after && [
+      '(r.created_at, r.uid) < (select created_at, uid from rooms where tenant_id = $1 and uid = ?)',
+      after,
     ],
-  );
+  });
+  const { rows } = await db.query<Room>({
+    name,
+    text: `select ${ROOM} from rooms r where r.tenant_id = $1 ${where}
+            order by r.created_at desc, r.uid desc limit $2`,
+    values,
+  });
   return rows;
 }
 
@@ -97,52 +120,87 @@ export async function findRooms(
 export async function findLiveRooms(
   db: Db,
   tenant: TenantId,
-  options: { readonly room: string | undefined; readonly after: string | undefined; readonly limit: number },
+  {
+    room,
+    after,
+    limit,
+  }: { readonly room: string | undefined; readonly after: string | undefined; readonly limit: number },
 ): Promise<Room[]> {
-  const { rows } = await db.query<Room>(
-    `select ${ROOM} from rooms r
-      where r.tenant_id = $1 and r.state = 'LIVE'
-        and ($2::text is null or r.name = $2) and ($3::text is null or r.name > $3)
-      order by r.name limit $4`,
-    [tenant, options.room, options.after, options.limit],
-  );
+  const { name, where, values } = filtered('find-live-rooms', [tenant, limit], {
+    name: room && ['r.name = ?', room],
+    after: after && ['r.name > ?', after],
+  });
+  const { rows } = await db.query<Room>({
+    name,
+    text: `select ${ROOM} from rooms r where r.tenant_id = $1 and r.state = 'LIVE' ${where}
+            order by r.name limit $2`,
+    values,
+  });
   return rows;
 }
 
-/** Create a room; `undefined` while a live one has the name. */
+/** The columns of a `Room` that has just been created, from `rooms r`. */
+const NEW_ROOM = `${LOCKED_ROOM}, 0 as "participantCount"`;
+
+/**
+ * Create a room, append its event, and take a place under the limit if one is known to be free. `undefined` while
+ * a live room has the name.
+ */
 export async function insertRoom(
   tx: Tx,
-  tenant: TenantId,
+  holder: LimitHolder,
   room: Pick<Room, 'name' | 'policy' | 'metadata'>,
-): Promise<Room | undefined> {
-  const { rows } = await tx.query<Room>(
-    `insert into rooms as r (tenant_id, uid, name, incarnation, policy, metadata)
-     select $1, $2, $3, coalesce((select max(incarnation) from rooms where tenant_id = $1 and name = $3), 0) + 1,
-            $4, $5
-     on conflict do nothing returning ${ROOM}`,
-    [tenant, newId('rm'), room.name, room.policy, room.metadata],
-  );
-  return rows[0];
+): Promise<{ readonly room: Room; readonly isPlaced: boolean } | undefined> {
+  const { rows } = await tx.query<Room & { isPlaced: boolean }>({
+    name: 'insert-room',
+    text: `with r as (
+             insert into rooms (tenant_id, uid, name, policy, metadata, incarnation)
+             select $1, $2, $3, $4, $5,
+                    coalesce((select max(incarnation) from rooms where tenant_id = $1 and name = $3), 0) + 1
+             on conflict do nothing returning *
+           ), place as (
+             update tenant_places set free = free - 1
+              where tenant_id = $1 and limit_name = 'rooms' and max = $6 and free > 0
+                and exists (select from r)
+             returning 1
+           ), appended as (
+             insert into unnumbered_events (tenant_id, type, room_uid, subject)
+             select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${NEW_ROOM}) v) from r
+           )
+           select ${NEW_ROOM}, exists (select from place) as "isPlaced" from r`,
+    values: [holder.id, newId('rm'), room.name, room.policy, room.metadata, limitOf(holder, 'rooms')],
+  });
+  if (!rows[0]) return undefined;
+  const { isPlaced, ...created } = rows[0];
+  return { room: created, isPlaced };
 }
 
 /** How many rooms are live, up to `most`. */
 export async function countLiveRooms(tx: Tx, tenant: TenantId, most: number): Promise<number> {
-  return countUpTo(tx, most, `select from rooms where tenant_id = $1 and state = 'LIVE'`, [tenant]);
+  return countUpTo(
+    tx,
+    'count-live-rooms',
+    most,
+    `select from rooms where tenant_id = $1 and state = 'LIVE'`,
+    [tenant],
+  );
 }
 
 export async function updatePolicy(tx: Tx, tenant: TenantId, uid: string, policy: RoomPolicy): Promise<Room> {
-  const { rows } = await tx.query<Room>(
-    `update rooms r set policy = $3 where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
-    [tenant, uid, policy],
-  );
+  const { rows } = await tx.query<Room>({
+    name: 'update-policy',
+    text: `update rooms r set policy = $3 where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
+    values: [tenant, uid, policy],
+  });
   return rows[0]!;
 }
 
 export async function markEnded(tx: Tx, tenant: TenantId, uid: string, reason: EndReason): Promise<Room> {
-  const { rows } = await tx.query<Room>(
-    `update rooms r set state = 'ENDED', ended_at = clock_timestamp(), end_reason = $3
-      where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
-    [tenant, uid, reason],
-  );
+  const { rows } = await tx.query<Room>({
+    name: 'mark-ended',
+    text: `update rooms r set state = 'ENDED', ended_at = clock_timestamp(), end_reason = $3
+            where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
+    values: [tenant, uid, reason],
+  });
   return rows[0]!;
 }

@@ -28,21 +28,24 @@ export interface Sighting {
  * Each participant at most once. Participants who are not in a live room are skipped, and so are locked rows.
  */
 export async function markSeen(db: Db, sightings: readonly Sighting[]): Promise<void> {
-  await db.query(
-    `with seen as (
-       select p.tenant_id, p.room_uid, p.username, s.tier
-         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as s (tenant_id, room, username, tier)
-         join rooms r on r.tenant_id = s.tenant_id and r.name = s.room and r.state = 'LIVE'
-         join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.username = s.username
-        where p.left_at is null for update of p skip locked
-     )
-     update participants p set last_seen_at = now(), tier = seen.tier from seen
-      where p.tenant_id = seen.tenant_id and p.room_uid = seen.room_uid and p.username = seen.username`,
-    [
+  await db.query({
+    name: 'mark-seen',
+    text: `with seen as (
+             select p.tenant_id, p.room_uid, p.username, s.tier
+               from unnest($1::bigint[], $2::text[], $3::text[], $4::text[])
+                    as s (tenant_id, room, username, tier)
+               join rooms r on r.tenant_id = s.tenant_id and r.name = s.room and r.state = 'LIVE'
+               join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
+                  and p.username = s.username
+              where p.left_at is null for update of p skip locked
+           )
+           update participants p set last_seen_at = now(), tier = seen.tier from seen
+            where p.tenant_id = seen.tenant_id and p.room_uid = seen.room_uid and p.username = seen.username`,
+    values: [
       sightings.map((each) => each.tenant),
       sightings.map((each) => each.room),
       sightings.map((each) => each.username),
       sightings.map((each) => each.tier),
     ],
-  );
+  });
 }

@@ -1,4 +1,5 @@
 /** SQL of streams: the events of a tenant that a client wants. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
@@ -33,28 +34,35 @@ export async function listStreamEvents(
   { after, room, only, limit }: EventFilter & { readonly after: Place; readonly limit: number },
 ): Promise<EventPage> {
   type Row = Event & Pick<EventPage, 'lastSeq' | 'isKept'> & { seq: bigint | null; endAt: Date | null };
-  // The time of a place has been in a JavaScript date, which has only milliseconds.
-  const { rows } = await db.query<Row>(
-    `select s.last_seq as "lastSeq", e.*,
-            (s.last_seq = $2
-             or s.last_seq > $2 and exists (select from events where tenant_id = $1 and seq = $2 + 1))
-            and not exists (select from events where tenant_id = $1 and seq = $2
-                               and ($7::timestamptz is null
-                                    or at not between $7 - interval '2 ms' and $7 + interval '2 ms')) as "isKept",
-            (select at from events
-              where tenant_id = $1 and seq = (select least(last_seq, $2 + $6::bigint)
-                                                from event_streams where tenant_id = $1)) as "endAt"
-       from event_streams s
-       left join lateral (
-         select seq, at, type, room_uid as "roomUid", subject from events
-          where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $2 + $6::bigint)
-            and ($3::text is null
-                 or room_uid in (select uid from rooms where tenant_id = $1 and name = $3))
-            and ($4::text[] is null or type = any($4))
-          order by seq limit $5) e on true
-      where s.tenant_id = $1 order by e.seq`,
-    [tenant, after.seq, room, only && PARTICIPANT_EVENTS, limit, EVENTS_SCANNED_MAX, after.at],
+  const { name, where, values } = filtered(
+    'list-stream-events',
+    [tenant, after.seq, limit, EVENTS_SCANNED_MAX, after.at],
+    {
+      room: room && ['room_uid in (select uid from rooms where tenant_id = $1 and name = ?)', room],
+      only: only && ['type = any(?)', PARTICIPANT_EVENTS],
+    },
   );
+  // The time of a place has been in a JavaScript date, which has only milliseconds.
+  const { rows } = await db.query<Row>({
+    name,
+    text: `select s.last_seq as "lastSeq", e.*,
+                  (s.last_seq = $2
+                   or s.last_seq > $2 and exists (select from events where tenant_id = $1 and seq = $2 + 1))
+                  and not exists (select from events where tenant_id = $1 and seq = $2
+                                     and ($5::timestamptz is null
+                                          or at not between $5 - interval '2 ms'
+                                                        and $5 + interval '2 ms')) as "isKept",
+                  (select at from events
+                    where tenant_id = $1 and seq = (select least(last_seq, $2 + $4::bigint)
+                                                      from event_streams where tenant_id = $1)) as "endAt"
+             from event_streams s
+             left join lateral (
+               select seq, at, type, room_uid as "roomUid", subject from events
+                where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $2 + $4::bigint) ${where}
+                order by seq limit $3) e on true
+            where s.tenant_id = $1 order by e.seq`,
+    values,
+  });
   const { lastSeq = 0n, isKept = after.seq === 0n, endAt = null } = rows[0] ?? {};
   const events = rows
     .filter((row) => row.seq !== null)

@@ -1,4 +1,5 @@
 /** SQL of `watchdogs`: what calls read and write. Uses database time. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
@@ -45,11 +46,12 @@ export async function insertWatchdog(
   rule: WatchdogRule,
 ): Promise<Watchdog | undefined> {
   const id = newId('wd');
-  const { rowCount } = await tx.query(
-    `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, warn_before_ms)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-    [tenant, id, roomUid, rule.condition, rule.durationMs, rule.action, rule.warnBeforeMs],
-  );
+  const { rowCount } = await tx.query({
+    name: 'insert-watchdog',
+    text: `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, warn_before_ms)
+           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    values: [tenant, id, roomUid, rule.condition, rule.durationMs, rule.action, rule.warnBeforeMs],
+  });
   return rowCount === 1 ? findWatchdog(tx, tenant, id) : undefined;
 }
 
@@ -62,21 +64,26 @@ export async function countWaiting(
   tenant: TenantId,
   { roomUid, most }: { readonly roomUid?: string; readonly most: number },
 ): Promise<number> {
+  const { name, where, values } = filtered('count-waiting', [tenant], {
+    room: roomUid && ['w.room_uid = ?', roomUid],
+  });
   return countUpTo(
     tx,
+    name,
     most,
     `select from watchdogs w
-      where w.tenant_id = $1 and w.state in ('armed', 'warned') and ($2::text is null or w.room_uid = $2)
+      where w.tenant_id = $1 and w.state in ('armed', 'warned') ${where}
         and (select state from rooms r where r.tenant_id = w.tenant_id and r.uid = w.room_uid) = 'LIVE'`,
-    [tenant, roomUid],
+    values,
   );
 }
 
 export async function findWatchdog(db: Db, tenant: TenantId, id: string): Promise<Watchdog | undefined> {
-  const { rows } = await db.query<Watchdog>(
-    `select ${WATCHDOG} from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2`,
-    [tenant, id],
-  );
+  const { rows } = await db.query<Watchdog>({
+    name: 'find-watchdog',
+    text: `select ${WATCHDOG} from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2`,
+    values: [tenant, id],
+  });
   return rows[0];
 }
 
@@ -86,15 +93,23 @@ export async function findWatchdogs(
   tenant: TenantId,
   options: { roomUid: string | undefined; after: WatchdogPosition | undefined; limit: number },
 ): Promise<(Watchdog & { createdMicros: string })[]> {
-  const { rows } = await db.query<Watchdog & { createdMicros: string }>(
-    `select ${WATCHDOG}, (extract(epoch from w.created_at) * 1000000)::bigint::text as "createdMicros"
-       from ${WITH_ROOM}
-      where w.tenant_id = $1 and ($2::text is null or w.room_uid = $2)
-        and ($3::text is null
-             or (w.created_at, w.id) < ('epoch'::timestamptz + $3::bigint * interval '1 microsecond', $4::text))
-      order by w.created_at desc, w.id desc limit $5`,
-    [tenant, options.roomUid, options.after?.createdMicros, options.after?.id, options.limit],
-  );
+  const { roomUid, after, limit } = options;
+  const { name, where, values } = filtered('find-watchdogs', [tenant, limit], {
+    room: roomUid && ['w.room_uid = ?', roomUid],
+    after: after && [
+      `(w.created_at, w.id) < ('epoch'::timestamptz + ?::bigint * interval '1 microsecond', ?)`,
+      after.createdMicros,
+      after.id,
+    ],
+  });
+  const { rows } = await db.query<Watchdog & { createdMicros: string }>({
+    name,
+    text: `select ${WATCHDOG}, (extract(epoch from w.created_at) * 1000000)::bigint::text as "createdMicros"
+             from ${WITH_ROOM}
+            where w.tenant_id = $1 ${where}
+            order by w.created_at desc, w.id desc limit $2`,
+    values,
+  });
   return rows;
 }
 
@@ -104,13 +119,18 @@ export async function listWaitingWatchdogs(
   tenant: TenantId,
   options: { readonly room: string | undefined; readonly after: string | undefined; readonly limit: number },
 ): Promise<Watchdog[]> {
-  const { rows } = await db.query<Watchdog>(
-    `select ${WATCHDOG} from ${WITH_ROOM}
-      where w.tenant_id = $1 and ${WAITS}
-        and ($2::text is null or r.name = $2) and ($3::text is null or w.id > $3)
-      order by w.id limit $4`,
-    [tenant, options.room, options.after, options.limit],
-  );
+  const { room, after, limit } = options;
+  const { name, where, values } = filtered('list-waiting-watchdogs', [tenant, limit], {
+    room: room && ['r.name = ?', room],
+    after: after && ['w.id > ?', after],
+  });
+  const { rows } = await db.query<Watchdog>({
+    name,
+    text: `select ${WATCHDOG} from ${WITH_ROOM}
+            where w.tenant_id = $1 and ${WAITS} ${where}
+            order by w.id limit $2`,
+    values,
+  });
   return rows;
 }
 
@@ -121,17 +141,22 @@ export async function rearmWatchdog(
   id: string,
   rule: WatchdogRule,
 ): Promise<Watchdog> {
-  await tx.query(
-    `update watchdogs set duration_ms = $3, action = $4, warn_before_ms = $5, state = 'armed', check_at = now(),
-            warned_at = null
-      where tenant_id = $1 and id = $2`,
-    [tenant, id, rule.durationMs, rule.action, rule.warnBeforeMs],
-  );
+  await tx.query({
+    name: 'rearm-watchdog',
+    text: `update watchdogs set duration_ms = $3, action = $4, warn_before_ms = $5, state = 'armed',
+                  check_at = now(), warned_at = null
+            where tenant_id = $1 and id = $2`,
+    values: [tenant, id, rule.durationMs, rule.action, rule.warnBeforeMs],
+  });
   return (await findWatchdog(tx, tenant, id))!;
 }
 
 export async function removeWatchdog(tx: Tx, tenant: TenantId, id: string): Promise<void> {
-  await tx.query('delete from watchdogs where tenant_id = $1 and id = $2', [tenant, id]);
+  await tx.query({
+    name: 'remove-watchdog',
+    text: 'delete from watchdogs where tenant_id = $1 and id = $2',
+    values: [tenant, id],
+  });
 }
 
 export async function lockWatchdog(

@@ -12,6 +12,7 @@ import { Failure, invalidField } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
 import { readPageToken } from '../../base/lib/page-token.ts';
 import type { ActorName } from '../../control/rooms/participant.ts';
+import type { RoomReference } from '../../control/rooms/room.ts';
 import { ROLES, type Role } from '../../money/pricing/role.ts';
 
 const ROOM_NAME = new RegExp(ROOM_NAME_PATTERN);
@@ -32,12 +33,6 @@ export function parseOptionalRoomName(text: string, field = 'room'): string | un
 export function parseRoomPattern(text: string, field: string): string {
   if (!ROOM_PATTERN.test(text)) throw invalidField(field, `must match ${ROOM_PATTERN_PATTERN}`);
   return text;
-}
-
-/** Identifies a room by name, by uid, or both. */
-export interface RoomReference {
-  readonly name: string | undefined;
-  readonly uid: string | undefined;
 }
 
 export function parseRoomReference(request: { room: string; roomUid: string }): RoomReference {

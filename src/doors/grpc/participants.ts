@@ -38,9 +38,9 @@ export const participantMethods = {
       actor: parseActor(request.actor),
       includeLeft: request.includeLeft,
     };
-    const { items, end } = await readPage(size, (limit) =>
-      listParticipants(deps.db, tenant, { ...filter, limit }),
-    );
+    const read = async (limit: number) =>
+      (await listParticipants(deps.db, tenant, { ...filter, limit })).participants;
+    const { items, end } = await readPage(size, read);
     return {
       participants: items.map(renderParticipant),
       nextPageToken: end ? renderToken([end.roomUid, end.username]) : '',

@@ -53,7 +53,10 @@ export function watchProcess(deps: Deps, state: { readonly stopping: boolean }):
 
 export async function findFault(deps: Pick<Deps, 'db' | 'metrics'>): Promise<string | undefined> {
   try {
-    await deps.db.query('select 1');
+    await deps.db.query({
+      name: 'find-fault',
+      text: 'select 1',
+    });
   } catch {
     return 'the database does not answer';
   }

@@ -12,10 +12,11 @@ const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMeth
   last_top_up_error as "lastTopUpError"`;
 
 export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<PaymentSettings> {
-  const { rows } = await db.query<PaymentSettings>(
-    `select ${SETTINGS} from payment_settings where tenant_id = $1`,
-    [tenant],
-  );
+  const { rows } = await db.query<PaymentSettings>({
+    name: 'find-payment-settings',
+    text: `select ${SETTINGS} from payment_settings where tenant_id = $1`,
+    values: [tenant],
+  });
   const row = rows[0];
   assert(row, 'payment settings of the tenant');
   return row;
@@ -23,11 +24,12 @@ export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<Pay
 
 /** Store the tenant's customer unless it has one already. Returns the stored one. */
 export async function keepCustomer(db: Db, tenant: TenantId, customerId: string): Promise<string> {
-  const { rows } = await db.query<{ customerId: string }>(
-    `update payment_settings set customer_id = coalesce(customer_id, $2) where tenant_id = $1
-     returning customer_id as "customerId"`,
-    [tenant, customerId],
-  );
+  const { rows } = await db.query<{ customerId: string }>({
+    name: 'keep-customer',
+    text: `update payment_settings set customer_id = coalesce(customer_id, $2) where tenant_id = $1
+           returning customer_id as "customerId"`,
+    values: [tenant, customerId],
+  });
   return rows[0]!.customerId;
 }
 
@@ -37,25 +39,28 @@ export async function updateAutoTopUp(
   tenant: TenantId,
   { enabled, below, amount }: { enabled: boolean; below: bigint | null; amount: bigint | null },
 ): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set top_up_enabled = $2, top_up_below = coalesce($3, top_up_below),
-            top_up_amount = coalesce($4, top_up_amount),
-            top_up_paused_until = case when $2 then null else top_up_paused_until end,
-            reversed_payments = case when $2 then '{}' else reversed_payments end
-      where tenant_id = $1`,
-    [tenant, enabled, below, amount],
-  );
+  await tx.query({
+    name: 'update-auto-top-up',
+    text: `update payment_settings
+              set top_up_enabled = $2, top_up_below = coalesce($3, top_up_below),
+                  top_up_amount = coalesce($4, top_up_amount),
+                  top_up_paused_until = case when $2 then null else top_up_paused_until end,
+                  reversed_payments = case when $2 then '{}' else reversed_payments end
+            where tenant_id = $1`,
+    values: [tenant, enabled, below, amount],
+  });
 }
 
 /** Record a settled payment: clears the error and the pause of automatic top-ups. */
 export async function notePaid(tx: Tx, tenant: TenantId): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null, top_up_paused_until = null
-      where tenant_id = $1`,
-    [tenant],
-  );
+  await tx.query({
+    name: 'note-paid',
+    text: `update payment_settings
+              set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null,
+                  top_up_paused_until = null
+            where tenant_id = $1`,
+    values: [tenant],
+  });
 }
 
 /**
@@ -68,14 +73,22 @@ export async function saveCard(
   card: SavedCard,
   consent: { readonly paidAt: Date; readonly checkoutAt: Date },
 ): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
-            card_paid_at = $5, card_checkout_at = $6
-      where tenant_id = $1
-        and (coalesce(card_paid_at, '-infinity'), coalesce(card_checkout_at, '-infinity')) <= ($5, $6)`,
-    [tenant, card.customerId, card.paymentMethodId, card.fingerprint, consent.paidAt, consent.checkoutAt],
-  );
+  await tx.query({
+    name: 'save-card',
+    text: `update payment_settings
+              set customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
+                  card_paid_at = $5, card_checkout_at = $6
+            where tenant_id = $1
+              and (coalesce(card_paid_at, '-infinity'), coalesce(card_checkout_at, '-infinity')) <= ($5, $6)`,
+    values: [
+      tenant,
+      card.customerId,
+      card.paymentMethodId,
+      card.fingerprint,
+      consent.paidAt,
+      consent.checkoutAt,
+    ],
+  });
 }
 
 /** Record why the last automatic top-up failed, and the end of the pause; null: no pause. */
@@ -85,42 +98,49 @@ export async function noteTopUpError(
   error: string,
   pausedUntil: Date | 'infinity' | null,
 ): Promise<void> {
-  await tx.query(
-    'update payment_settings set last_top_up_error = $2, top_up_paused_until = $3 where tenant_id = $1',
-    [tenant, error, pausedUntil],
-  );
+  await tx.query({
+    name: 'note-top-up-error',
+    text: 'update payment_settings set last_top_up_error = $2, top_up_paused_until = $3 where tenant_id = $1',
+    values: [tenant, error, pausedUntil],
+  });
 }
 
 /** Tell the tenant about an automatic top-up whose outcome is still unknown. */
 export async function noteTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string): Promise<void> {
-  await tx.query('update payment_settings set last_top_up_error = $2 where tenant_id = $1', [
-    tenant,
-    trouble,
-  ]);
+  await tx.query({
+    name: 'note-top-up-trouble',
+    text: 'update payment_settings set last_top_up_error = $2 where tenant_id = $1',
+    values: [tenant, trouble],
+  });
 }
 
 /** The attempt ended without an error: do not tell about its trouble any longer. */
 export async function endTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string): Promise<void> {
-  await tx.query(
-    'update payment_settings set last_top_up_error = null where tenant_id = $1 and last_top_up_error = $2',
-    [tenant, trouble],
-  );
+  await tx.query({
+    name: 'end-top-up-trouble',
+    text: `update payment_settings set last_top_up_error = null
+            where tenant_id = $1 and last_top_up_error = $2`,
+    values: [tenant, trouble],
+  });
 }
 
 /** Forget this card in all payment settings. */
 export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void> {
-  await tx.query(
-    'update payment_settings set payment_method_id = null, card_fingerprint = null where payment_method_id = $1',
-    [paymentMethodId],
-  );
+  await tx.query({
+    name: 'forget-card',
+    text: `update payment_settings set payment_method_id = null, card_fingerprint = null
+            where payment_method_id = $1`,
+    values: [paymentMethodId],
+  });
 }
 
 export async function forgetCustomer(tx: Tx, customerId: string): Promise<void> {
-  await tx.query(
-    `update payment_settings set customer_id = null, payment_method_id = null, card_fingerprint = null
-      where customer_id = $1`,
-    [customerId],
-  );
+  await tx.query({
+    name: 'forget-customer',
+    text: `update payment_settings set customer_id = null, payment_method_id = null, card_fingerprint = null
+            where customer_id = $1`,
+    values: [customerId],
+  });
 }
 
 /** The card network replaced the card. Ends a pause that the old card caused. */
@@ -129,21 +149,22 @@ export async function updateCardFingerprint(
   paymentMethodId: string,
   fingerprint: string,
 ): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set card_fingerprint = $2,
-            top_up_paused_until = case when card_fingerprint = $2 then top_up_paused_until end
-      where payment_method_id = $1`,
-    [paymentMethodId, fingerprint],
-  );
+  await tx.query({
+    name: 'update-card-fingerprint',
+    text: `update payment_settings
+              set card_fingerprint = $2,
+                  top_up_paused_until = case when card_fingerprint = $2 then top_up_paused_until end
+            where payment_method_id = $1`,
+    values: [paymentMethodId, fingerprint],
+  });
 }
 
 export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state' | 'createdAt'>): Promise<void> {
-  await db.query('insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)', [
-    checkout.id,
-    checkout.tenant,
-    checkout.amount,
-  ]);
+  await db.query({
+    name: 'insert-checkout',
+    text: 'insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)',
+    values: [checkout.id, checkout.tenant, checkout.amount],
+  });
 }
 
 /** A paid checkout that a restored database does not have. Changes nothing if it is there. */
@@ -151,29 +172,33 @@ export async function restoreCheckout(
   tx: Tx,
   checkout: Omit<Checkout, 'state' | 'createdAt'> & { sessionId: string },
 ): Promise<void> {
-  await tx.query(
-    `insert into checkouts (id, tenant_id, amount, session_id) values ($1, $2, $3, $4)
-     on conflict (id) do nothing`,
-    [checkout.id, checkout.tenant, checkout.amount, checkout.sessionId],
-  );
+  await tx.query({
+    name: 'restore-checkout',
+    text: `insert into checkouts (id, tenant_id, amount, session_id) values ($1, $2, $3, $4)
+           on conflict (id) do nothing`,
+    values: [checkout.id, checkout.tenant, checkout.amount, checkout.sessionId],
+  });
 }
 
 export async function findCheckout(db: Db, id: string): Promise<Checkout | undefined> {
-  const { rows } = await db.query<Checkout>(
-    'select id, tenant_id as tenant, amount, state, created_at as "createdAt" from checkouts where id = $1',
-    [id],
-  );
+  const { rows } = await db.query<Checkout>({
+    name: 'find-checkout',
+    text: `select id, tenant_id as tenant, amount, state, created_at as "createdAt" from checkouts
+            where id = $1`,
+    values: [id],
+  });
   return rows[0];
 }
 
 /** Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. */
 export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
-  await db.query(
-    `update checkouts c
-        set session_id = $2, expire_at = case when t.status = 'deleted' then now() else c.expire_at end
-       from tenants t where c.id = $1 and t.id = c.tenant_id`,
-    [id, sessionId],
-  );
+  await db.query({
+    name: 'update-checkout-session',
+    text: `update checkouts c
+              set session_id = $2, expire_at = case when t.status = 'deleted' then now() else c.expire_at end
+             from tenants t where c.id = $1 and t.id = c.tenant_id`,
+    values: [id, sessionId],
+  });
 }
 
 /**
@@ -185,12 +210,13 @@ export async function advanceCheckout(
   id: string,
   state: CheckoutState,
 ): Promise<{ readonly tenant: TenantId; readonly amount: bigint } | undefined> {
-  const { rows } = await db.query<{ tenant: TenantId; amount: bigint }>(
-    `update checkouts set state = $2
-      where id = $1 and state not in ('paid', $2) and ($2 <> 'processing' or state = 'open')
-      returning tenant_id as tenant, amount`,
-    [id, state],
-  );
+  const { rows } = await db.query<{ tenant: TenantId; amount: bigint }>({
+    name: 'advance-checkout',
+    text: `update checkouts set state = $2
+            where id = $1 and state not in ('paid', $2) and ($2 <> 'processing' or state = 'open')
+            returning tenant_id as tenant, amount`,
+    values: [id, state],
+  });
   return rows[0];
 }
 
@@ -213,10 +239,11 @@ export async function insertPayment(
     cardFingerprint: string | undefined;
   },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into payments (id, tenant_id, kind, credited, attempt_id, checkout_id, card_fingerprint)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-    [
+  const { rowCount } = await tx.query({
+    name: 'insert-payment',
+    text: `insert into payments (id, tenant_id, kind, credited, attempt_id, checkout_id, card_fingerprint)
+           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    values: [
       payment.id,
       payment.tenant,
       payment.kind,
@@ -225,7 +252,7 @@ export async function insertPayment(
       payment.checkoutId ?? null,
       payment.cardFingerprint ?? null,
     ],
-  );
+  });
   return rowCount === 1;
 }
 
@@ -237,12 +264,20 @@ export async function findPayment(db: Db, id: string): Promise<Payment | undefin
 }
 
 export async function findPayments(db: Db, ids: readonly string[]): Promise<Payment[]> {
-  const { rows } = await db.query<Payment>(`select ${PAYMENT} from payments where id = any($1)`, [ids]);
+  const { rows } = await db.query<Payment>({
+    name: 'find-payments',
+    text: `select ${PAYMENT} from payments where id = any($1)`,
+    values: [ids],
+  });
   return rows;
 }
 
 export async function updateReversed(tx: Tx, id: string, reversed: bigint): Promise<void> {
-  await tx.query('update payments set reversed = $2 where id = $1', [id, reversed]);
+  await tx.query({
+    name: 'update-reversed',
+    text: 'update payments set reversed = $2 where id = $1',
+    values: [id, reversed],
+  });
 }
 
 /**
@@ -254,11 +289,12 @@ export async function findAutoTopUpTime(
   count: number,
   seconds: number,
 ): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date }>(
-    `select settled_at as at from payments
-      where tenant_id = $1 and kind = 'auto_top_up' and settled_at > now() - make_interval(secs => $3)
-      order by settled_at desc offset $2 - 1 limit 1`,
-    [tenant, count, seconds],
-  );
+  const { rows } = await db.query<{ at: Date }>({
+    name: 'find-auto-top-up-time',
+    text: `select settled_at as at from payments
+            where tenant_id = $1 and kind = 'auto_top_up' and settled_at > now() - make_interval(secs => $3)
+            order by settled_at desc offset $2 - 1 limit 1`,
+    values: [tenant, count, seconds],
+  });
   return rows[0]?.at;
 }

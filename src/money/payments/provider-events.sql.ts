@@ -11,12 +11,14 @@ export async function insertEvent(
   { id, type }: { id: string; type: string },
   { again = false }: { again?: boolean } = {},
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into provider_events as e (id, type, outcome) values ($1, $2, 'processed')
-     on conflict (id) do update set outcome = 'processed', reason = null, payment_id = null, tenant_id = null
-      where e.outcome = 'failing' or ($3 and e.outcome = 'parked')`,
-    [id, type, again],
-  );
+  const { rowCount } = await tx.query({
+    name: 'insert-provider-event',
+    text: `insert into provider_events as e (id, type, outcome) values ($1, $2, 'processed')
+           on conflict (id) do update
+              set outcome = 'processed', reason = null, payment_id = null, tenant_id = null
+            where e.outcome = 'failing' or ($3 and e.outcome = 'parked')`,
+    values: [id, type, again],
+  });
   return rowCount === 1;
 }
 
@@ -35,18 +37,21 @@ export async function updateEventOutcome(
     payment,
   }: { outcome: 'ignored' | 'parked'; reason: string; payment?: ParkedPayment | undefined },
 ): Promise<void> {
-  await tx.query(
-    'update provider_events set outcome = $2, reason = $3, payment_id = $4, tenant_id = $5 where id = $1',
-    [id, outcome, reason, payment?.id ?? null, payment?.tenant ?? null],
-  );
+  await tx.query({
+    name: 'update-event-outcome',
+    text: `update provider_events set outcome = $2, reason = $3, payment_id = $4, tenant_id = $5
+            where id = $1`,
+    values: [id, outcome, reason, payment?.id ?? null, payment?.tenant ?? null],
+  });
 }
 
 /** Handled or parked: the sweeper has nothing left to do for them. */
 export async function findHandledEvents(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from provider_events where id = any($1) and outcome <> 'failing'`,
-    [ids],
-  );
+  const { rows } = await db.query<{ id: string }>({
+    name: 'find-handled-events',
+    text: `select id from provider_events where id = any($1) and outcome <> 'failing'`,
+    values: [ids],
+  });
   return new Set(rows.map((row) => row.id));
 }
 
@@ -66,17 +71,19 @@ export async function countFailure(
   error: string,
   everySeconds: number,
 ): Promise<Failures | undefined> {
-  const { rows } = await db.query<Failures>(
-    `insert into provider_events as e (id, type, outcome, reason, tries, tried_at)
-     values ($1, $2, 'failing', $3, 1, now())
-     on conflict (id) do update
-        set reason = excluded.reason,
-            tries = e.tries + (e.tried_at <= now() - make_interval(secs => $4))::int,
-            tried_at = case when e.tried_at <= now() - make_interval(secs => $4) then now() else e.tried_at end
-      where e.outcome = 'failing'
-      returning tries, extract(epoch from now() - received_at)::float8 as seconds`,
-    [id, type, error, everySeconds],
-  );
+  const { rows } = await db.query<Failures>({
+    name: 'count-event-failure',
+    text: `insert into provider_events as e (id, type, outcome, reason, tries, tried_at)
+           values ($1, $2, 'failing', $3, 1, now())
+           on conflict (id) do update
+              set reason = excluded.reason,
+                  tries = e.tries + (e.tried_at <= now() - make_interval(secs => $4))::int,
+                  tried_at = case when e.tried_at <= now() - make_interval(secs => $4) then now()
+                                  else e.tried_at end
+            where e.outcome = 'failing'
+            returning tries, extract(epoch from now() - received_at)::float8 as seconds`,
+    values: [id, type, error, everySeconds],
+  });
   return rows[0];
 }
 
@@ -97,31 +104,34 @@ const OPEN_EVENT = `id, type, outcome as state, coalesce(reason, '') as reason, 
 
 /** The newest first. */
 export async function listOpenEvents(db: Db, limit: number): Promise<OpenEvent[]> {
-  const { rows } = await db.query<OpenEvent>(
-    `select ${OPEN_EVENT} from provider_events where outcome in ('parked', 'failing')
-      order by received_at desc, id limit $1`,
-    [limit],
-  );
+  const { rows } = await db.query<OpenEvent>({
+    name: 'list-open-events',
+    text: `select ${OPEN_EVENT} from provider_events where outcome in ('parked', 'failing')
+            order by received_at desc, id limit $1`,
+    values: [limit],
+  });
   return rows;
 }
 
 /** By the id of the event, or of its payment; the newest one. */
 export async function findOpenEvent(db: Db, id: string): Promise<OpenEvent | undefined> {
-  const { rows } = await db.query<OpenEvent>(
-    `select ${OPEN_EVENT} from provider_events
-      where outcome in ('parked', 'failing') and (id = $1 or payment_id = $1)
-      order by received_at desc limit 1`,
-    [id],
-  );
+  const { rows } = await db.query<OpenEvent>({
+    name: 'find-open-event',
+    text: `select ${OPEN_EVENT} from provider_events
+            where outcome in ('parked', 'failing') and (id = $1 or payment_id = $1)
+            order by received_at desc limit 1`,
+    values: [id],
+  });
   return rows[0];
 }
 
 export async function countOpenEvents(db: Db): Promise<Readonly<Record<OpenEvent['state'], number>>> {
-  const { rows } = await db.query<{ parked: number; failing: number }>(
-    `select count(*) filter (where outcome = 'parked')::int as parked,
-            count(*) filter (where outcome = 'failing')::int as failing
-       from provider_events where outcome in ('parked', 'failing')`,
-  );
+  const { rows } = await db.query<{ parked: number; failing: number }>({
+    name: 'count-open-events',
+    text: `select count(*) filter (where outcome = 'parked')::int as parked,
+                  count(*) filter (where outcome = 'failing')::int as failing
+             from provider_events where outcome in ('parked', 'failing')`,
+  });
   return rows[0]!;
 }
 
@@ -130,13 +140,14 @@ export async function countOpenEvents(db: Db): Promise<Readonly<Record<OpenEvent
  * event that another transaction handles now is left to it; waiting for it could deadlock.
  */
 export async function releaseParkedEvents(tx: Tx, paymentId: string, reason?: string): Promise<void> {
-  await tx.query(
-    `update provider_events
-        set outcome = case when $2::text is null then 'processed' else 'ignored' end, reason = $2
-      where id in (select id from provider_events where payment_id = $1 and outcome = 'parked'
-                      for update skip locked)`,
-    [paymentId, reason ?? null],
-  );
+  await tx.query({
+    name: 'release-parked-events',
+    text: `update provider_events
+              set outcome = case when $2::text is null then 'processed' else 'ignored' end, reason = $2
+            where id in (select id from provider_events where payment_id = $1 and outcome = 'parked'
+                            for update skip locked)`,
+    values: [paymentId, reason ?? null],
+  });
 }
 
 /**
@@ -147,19 +158,22 @@ export async function findSweepStart(
   db: Db,
   { overlapSeconds, firstSeconds }: { overlapSeconds: number; firstSeconds: number },
 ): Promise<Date> {
-  const { rows } = await db.query<{ at: Date }>(
-    `select coalesce((select least(swept_until, now()) - make_interval(secs => $1) from provider_cursor),
-                     now() - make_interval(secs => $2)) as at`,
-    [overlapSeconds, firstSeconds],
-  );
+  const { rows } = await db.query<{ at: Date }>({
+    name: 'find-sweep-start',
+    text: `select coalesce((select least(swept_until, now()) - make_interval(secs => $1)
+             from provider_cursor),
+                           now() - make_interval(secs => $2)) as at`,
+    values: [overlapSeconds, firstSeconds],
+  });
   return rows[0]!.at;
 }
 
 export async function updateSweptUntil(db: Db, at: Date): Promise<void> {
-  await db.query(
-    `insert into provider_cursor (swept_until) values ($1)
-     on conflict (only_row) do update
-        set swept_until = greatest(provider_cursor.swept_until, excluded.swept_until)`,
-    [at],
-  );
+  await db.query({
+    name: 'update-swept-until',
+    text: `insert into provider_cursor (swept_until) values ($1)
+           on conflict (only_row) do update
+              set swept_until = greatest(provider_cursor.swept_until, excluded.swept_until)`,
+    values: [at],
+  });
 }

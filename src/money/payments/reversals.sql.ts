@@ -8,13 +8,16 @@ export async function upsertRefund(
   paymentId: string,
   { id, amount, status }: Omit<Refund, 'paymentId'>,
 ): Promise<void> {
-  await tx.query(
-    `insert into refunds as r (id, payment_id, amount, status) values ($1, $2, $3, $4)
-     on conflict (id) do update set status = excluded.status, amount = excluded.amount, changed_at = now()
-      where not r.final
-        and coalesce(array_position($5, excluded.status), 0) >= coalesce(array_position($5, r.status), 0)`,
-    [id, paymentId, amount, status, REFUND_STATUSES],
-  );
+  await tx.query({
+    name: 'upsert-refund',
+    text: `insert into refunds as r (id, payment_id, amount, status) values ($1, $2, $3, $4)
+           on conflict (id) do update
+              set status = excluded.status, amount = excluded.amount, changed_at = now()
+            where not r.final
+              and coalesce(array_position($5, excluded.status), 0) >= coalesce(array_position($5,
+                  r.status), 0)`,
+    values: [id, paymentId, amount, status, REFUND_STATUSES],
+  });
 }
 
 /** A dispute that was closed without being lost may still become one that withdraws funds. */
@@ -39,53 +42,58 @@ export async function upsertDispute(
   dispute: Omit<Dispute, 'paymentId'>,
 ): Promise<StoredDispute> {
   const { id, amount, movements, withdrawn, reinstated, outcome } = dispute;
-  const { rows } = await tx.query<StoredDispute>(
-    `with before as (select outcome, ${IS_FREEZING} as freezing from disputes where id = $1)
-     insert into disputes as d (id, payment_id, amount, movements, withdrawn, reinstated, outcome)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (id) do update
-        set amount = case when excluded.movements >= d.movements then excluded.amount else d.amount end,
-            withdrawn = case when excluded.movements >= d.movements then excluded.withdrawn
-                             else d.withdrawn end,
-            reinstated = case when excluded.movements >= d.movements then excluded.reinstated
-                              else d.reinstated end,
-            movements = greatest(d.movements, excluded.movements),
-            outcome = case when coalesce(array_position($8, excluded.outcome), 0)
-                              > coalesce(array_position($8, d.outcome), 0)
-                           then excluded.outcome else d.outcome end,
-            changed_at = now()
-     returning ${IS_FREEZING} as "isFreezing",
-               not exists (select 1 from before where before.outcome is not distinct from d.outcome
-                                                  and before.freezing = ${IS_FREEZING}) as "isNews"`,
-    [id, paymentId, amount, movements, withdrawn, reinstated, outcome, DISPUTE_OUTCOMES],
-  );
+  const { rows } = await tx.query<StoredDispute>({
+    name: 'upsert-dispute',
+    text: `with before as (select outcome, ${IS_FREEZING} as freezing from disputes where id = $1)
+           insert into disputes as d (id, payment_id, amount, movements, withdrawn, reinstated, outcome)
+           values ($1, $2, $3, $4, $5, $6, $7)
+           on conflict (id) do update
+              set amount = case when excluded.movements >= d.movements then excluded.amount else d.amount end,
+                  withdrawn = case when excluded.movements >= d.movements then excluded.withdrawn
+                                   else d.withdrawn end,
+                  reinstated = case when excluded.movements >= d.movements then excluded.reinstated
+                                    else d.reinstated end,
+                  movements = greatest(d.movements, excluded.movements),
+                  outcome = case when coalesce(array_position($8, excluded.outcome), 0)
+                                    > coalesce(array_position($8, d.outcome),
+                                        0) then excluded.outcome else d.outcome end,
+                  changed_at = now()
+           returning ${IS_FREEZING} as "isFreezing",
+                     not exists (select 1 from before where before.outcome is not distinct from d.outcome
+                                                        and before.freezing = ${IS_FREEZING}) as "isNews"`,
+    values: [id, paymentId, amount, movements, withdrawn, reinstated, outcome, DISPUTE_OUTCOMES],
+  });
   return rows[0]!;
 }
 
 export async function insertFraudWarning(tx: Tx, id: string, paymentId: string): Promise<void> {
-  await tx.query('insert into fraud_warnings (id, payment_id) values ($1, $2) on conflict (id) do nothing', [
-    id,
-    paymentId,
-  ]);
+  await tx.query({
+    name: 'insert-fraud-warning',
+    text: 'insert into fraud_warnings (id, payment_id) values ($1, $2) on conflict (id) do nothing',
+    values: [id, paymentId],
+  });
 }
 
 /** Micros of a payment that are refunded now, or withdrawn by disputes and not given back. */
 export async function sumTakenBack(tx: Tx, paymentId: string): Promise<bigint> {
-  const { rows } = await tx.query<{ sum: bigint }>(
-    `select (coalesce((select sum(amount) from refunds where payment_id = $1 and status = any($2)), 0)
-           + coalesce((select sum(greatest(withdrawn - reinstated, 0)) from disputes where payment_id = $1), 0)
-            )::bigint as sum`,
-    [paymentId, REFUND_TAKES],
-  );
+  const { rows } = await tx.query<{ sum: bigint }>({
+    name: 'sum-taken-back',
+    text: `select (coalesce((select sum(amount) from refunds where payment_id = $1 and status = any($2)), 0)
+                 + coalesce((select sum(greatest(withdrawn - reinstated, 0)) from disputes
+                  where payment_id = $1), 0)
+                  )::bigint as sum`,
+    values: [paymentId, REFUND_TAKES],
+  });
   return rows[0]!.sum;
 }
 
 /** Ids of the disputes and warnings that freeze automatic top-ups. */
 export async function findReasonsToFreeze(tx: Tx, paymentId: string): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from disputes where payment_id = $1 and ${IS_FREEZING}
-     union all select id from fraud_warnings where payment_id = $1`,
-    [paymentId],
-  );
+  const { rows } = await tx.query<{ id: string }>({
+    name: 'find-reasons-to-freeze',
+    text: `select id from disputes where payment_id = $1 and ${IS_FREEZING}
+           union all select id from fraud_warnings where payment_id = $1`,
+    values: [paymentId],
+  });
   return rows.map((row) => row.id);
 }

@@ -39,12 +39,13 @@ const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "custome
 
 /** Open an attempt with the current amount. Returns false if the tenant has an open one. */
 export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into top_up_attempts (id, tenant_id, amount)
-     select $1, tenant_id, top_up_amount from payment_settings where tenant_id = $2
-     on conflict (tenant_id) where state in ('pending', 'unknown') do nothing`,
-    [id, tenant],
-  );
+  const { rowCount } = await tx.query({
+    name: 'insert-attempt',
+    text: `insert into top_up_attempts (id, tenant_id, amount)
+           select $1, tenant_id, top_up_amount from payment_settings where tenant_id = $2
+           on conflict (tenant_id) where state in ('pending', 'unknown') do nothing`,
+    values: [id, tenant],
+  });
   return rowCount === 1;
 }
 
@@ -55,17 +56,23 @@ export async function insertAttempt(tx: Tx, id: string, tenant: TenantId): Promi
  * charge with the same idempotency key.
  */
 export async function claimDueAttempt(db: Db): Promise<Attempt | undefined> {
-  const { rows } = await db.query<Attempt>(
-    `update top_up_attempts set next_at = now() + interval '60 seconds'
-      where id = (select id from top_up_attempts where state in ('pending', 'unknown') and next_at <= now()
-                   order by next_at for update skip locked limit 1)
-      returning ${COLUMNS}`,
-  );
+  const { rows } = await db.query<Attempt>({
+    name: 'claim-due-attempt',
+    text: `update top_up_attempts set next_at = now() + interval '60 seconds'
+            where id = (select id from top_up_attempts
+             where state in ('pending', 'unknown') and next_at <= now()
+                         order by next_at for update skip locked limit 1)
+            returning ${COLUMNS}`,
+  });
   return rows[0];
 }
 
 export async function findAttempt(db: Db, id: string): Promise<Attempt | undefined> {
-  const { rows } = await db.query<Attempt>(`select ${COLUMNS} from top_up_attempts where id = $1`, [id]);
+  const { rows } = await db.query<Attempt>({
+    name: 'find-attempt',
+    text: `select ${COLUMNS} from top_up_attempts where id = $1`,
+    values: [id],
+  });
   return rows[0];
 }
 
@@ -82,11 +89,13 @@ export async function restoreAttempt(
     sentAt: Date;
   },
 ): Promise<void> {
-  await tx.query(
-    `insert into top_up_attempts (id, tenant_id, amount, state, customer_id, payment_method_id, payment_id,
-                                  first_sent_at, sends, created_at, finished_at)
-     values ($1, $2, $3, 'succeeded', $4, $5, $6, $7, 1, $7, now()) on conflict (id) do nothing`,
-    [
+  await tx.query({
+    name: 'restore-attempt',
+    text: `insert into top_up_attempts (id, tenant_id, amount, state, customer_id, payment_method_id,
+               payment_id,
+                                        first_sent_at, sends, created_at, finished_at)
+           values ($1, $2, $3, 'succeeded', $4, $5, $6, $7, 1, $7, now()) on conflict (id) do nothing`,
+    values: [
       attempt.id,
       attempt.tenant,
       attempt.amount,
@@ -95,7 +104,7 @@ export async function restoreAttempt(
       attempt.paymentId,
       attempt.sentAt,
     ],
-  );
+  });
 }
 
 /**
@@ -107,14 +116,16 @@ export async function markSent(
   id: string,
   request: { amount: bigint; customerId: string; paymentMethodId: string; fingerprint: string | null },
 ): Promise<Attempt | undefined> {
-  const { rows } = await tx.query<Attempt>(
-    `update top_up_attempts
-        set state = 'unknown', amount = $5, customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
-            first_sent_at = now(), sends = 1
-      where id = $1 and state = 'pending'
-      returning ${COLUMNS}`,
-    [id, request.customerId, request.paymentMethodId, request.fingerprint, request.amount],
-  );
+  const { rows } = await tx.query<Attempt>({
+    name: 'mark-attempt-sent',
+    text: `update top_up_attempts
+              set state = 'unknown', amount = $5, customer_id = $2, payment_method_id = $3,
+                  card_fingerprint = $4,
+                  first_sent_at = now(), sends = 1
+            where id = $1 and state = 'pending'
+            returning ${COLUMNS}`,
+    values: [id, request.customerId, request.paymentMethodId, request.fingerprint, request.amount],
+  });
   return rows[0];
 }
 
@@ -123,13 +134,14 @@ export async function markSent(
  * Changes nothing while it has to wait for that.
  */
 export async function markResent(tx: Tx, id: string): Promise<Attempt | undefined> {
-  const { rows } = await tx.query<Attempt>(
-    `update top_up_attempts
-        set resent_at = now(), keys = keys + (new_key_at is not null)::int, new_key_at = null
-      where id = $1 and state = 'unknown' and coalesce(new_key_at <= now(), true)
-      returning ${COLUMNS}`,
-    [id],
-  );
+  const { rows } = await tx.query<Attempt>({
+    name: 'mark-attempt-resent',
+    text: `update top_up_attempts
+              set resent_at = now(), keys = keys + (new_key_at is not null)::int, new_key_at = null
+            where id = $1 and state = 'unknown' and coalesce(new_key_at <= now(), true)
+            returning ${COLUMNS}`,
+    values: [id],
+  });
   return rows[0];
 }
 
@@ -138,21 +150,23 @@ export async function markResent(tx: Tx, id: string): Promise<Attempt | undefine
  * Returns whether this was not known.
  */
 export async function markStuck(tx: Tx, id: string, waitSeconds: number): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update top_up_attempts set new_key_at = now() + make_interval(secs => $2)
-      where id = $1 and state = 'unknown' and new_key_at is null`,
-    [id, waitSeconds],
-  );
+  const { rowCount } = await tx.query({
+    name: 'mark-attempt-stuck',
+    text: `update top_up_attempts set new_key_at = now() + make_interval(secs => $2)
+            where id = $1 and state = 'unknown' and new_key_at is null`,
+    values: [id, waitSeconds],
+  });
   return rowCount === 1;
 }
 
 /** A new key may be used now for the tenant's attempt that is stuck, if there is one. */
 export async function releaseStuckAttempt(tx: Tx, tenant: TenantId): Promise<void> {
-  await tx.query(
-    `update top_up_attempts set new_key_at = least(new_key_at, now()), next_at = now()
-      where tenant_id = $1 and state = 'unknown' and new_key_at is not null`,
-    [tenant],
-  );
+  await tx.query({
+    name: 'release-stuck-attempt',
+    text: `update top_up_attempts set new_key_at = least(new_key_at, now()), next_at = now()
+            where tenant_id = $1 and state = 'unknown' and new_key_at is not null`,
+    values: [tenant],
+  });
 }
 
 /** Make the attempt due again after `delaySeconds`. */
@@ -162,13 +176,14 @@ export async function postpone(
   delaySeconds: number,
   known: { paymentId?: string; error?: string },
 ): Promise<void> {
-  await db.query(
-    `update top_up_attempts
-        set next_at = now() + make_interval(secs => $2), sends = sends + 1,
-            payment_id = coalesce($3, payment_id), error = coalesce($4, error)
-      where id = $1 and state in ('pending', 'unknown')`,
-    [id, delaySeconds, known.paymentId ?? null, known.error ?? null],
-  );
+  await db.query({
+    name: 'postpone-attempt',
+    text: `update top_up_attempts
+              set next_at = now() + make_interval(secs => $2), sends = sends + 1,
+                  payment_id = coalesce($3, payment_id), error = coalesce($4, error)
+            where id = $1 and state in ('pending', 'unknown')`,
+    values: [id, delaySeconds, known.paymentId ?? null, known.error ?? null],
+  });
 }
 
 /** Close an open attempt. Returns false if it was closed already. */
@@ -182,21 +197,25 @@ export async function finishAttempt(
     error?: string | undefined;
   } = {},
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update top_up_attempts
-        set state = $2, finished_at = now(), payment_id = coalesce($3, payment_id), decline_code = $4, error = $5
-      where id = $1 and state in ('pending', 'unknown')`,
-    [id, state, known.paymentId ?? null, known.declineCode ?? null, known.error ?? null],
-  );
+  const { rowCount } = await tx.query({
+    name: 'finish-attempt',
+    text: `update top_up_attempts
+              set state = $2, finished_at = now(), payment_id = coalesce($3, payment_id),
+                  decline_code = $4, error = $5
+            where id = $1 and state in ('pending', 'unknown')`,
+    values: [id, state, known.paymentId ?? null, known.declineCode ?? null, known.error ?? null],
+  });
   return rowCount === 1;
 }
 
 /** Count the declines of a card in the last `days`, over all tenants that saved it. */
 export async function countDeclines(tx: Tx, fingerprint: string, days: number): Promise<number> {
-  const { rows } = await tx.query<{ count: bigint }>(
-    `select count(*) from top_up_attempts
-      where card_fingerprint = $1 and state = 'declined' and finished_at > now() - make_interval(days => $2)`,
-    [fingerprint, days],
-  );
+  const { rows } = await tx.query<{ count: bigint }>({
+    name: 'count-declines',
+    text: `select count(*) from top_up_attempts
+            where card_fingerprint = $1 and state = 'declined'
+              and finished_at > now() - make_interval(days => $2)`,
+    values: [fingerprint, days],
+  });
   return Number(rows[0]!.count);
 }

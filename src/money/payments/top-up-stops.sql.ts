@@ -36,16 +36,20 @@ type Stops = 'frozen_by' | 'reversed_payments' | 'parked_payments';
 
 /** A stop that is added again becomes the newest of the list. */
 async function addStop(tx: Tx, tenant: TenantId, stops: Stops, stop: string): Promise<void> {
-  await tx.query(
-    `update payment_settings set ${stops} = array_append(array_remove(${stops}, $2), $2) where tenant_id = $1`,
-    [tenant, stop],
-  );
+  await tx.query({
+    name: `add-stop-${stops}`,
+    text: `update payment_settings set ${stops} = array_append(array_remove(${stops}, $2), $2)
+            where tenant_id = $1`,
+    values: [tenant, stop],
+  });
 }
 
 async function removeStop(tx: Tx, tenant: TenantId, stops: Stops, stop: string | 'all'): Promise<void> {
-  await tx.query(
-    `update payment_settings
-        set ${stops} = case when $2 = 'all' then '{}' else array_remove(${stops}, $2) end where tenant_id = $1`,
-    [tenant, stop],
-  );
+  await tx.query({
+    name: `remove-stop-${stops}`,
+    text: `update payment_settings
+              set ${stops} = case when $2 = 'all' then '{}' else array_remove(${stops}, $2) end
+            where tenant_id = $1`,
+    values: [tenant, stop],
+  });
 }

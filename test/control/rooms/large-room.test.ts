@@ -9,11 +9,7 @@ import { openFirstRoom } from '../../../src/control/admission/open-first-room.sq
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
-import {
-  expel,
-  findParticipants,
-  findPresentParticipants,
-} from '../../../src/control/rooms/participants.sql.ts';
+import { expel, findPresentParticipants, findRoster } from '../../../src/control/rooms/participants.sql.ts';
 import { findRoom, findRooms, lockRoomByName } from '../../../src/control/rooms/rooms.sql.ts';
 import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/settle-watchdog.sql.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -154,8 +150,8 @@ describe('the cost of a room that many participants have left', () => {
     ['locking it', (db) => lockRoomByName(db, tenant, 'lobby')],
     ['its number of participants', (db) => findRoom(db, tenant, { uid: roomUid })],
     ['the list of live rooms', (db) => findRooms(db, tenant, { ...rooms, state: 'LIVE' })],
-    ['the roster', (db) => findParticipants(db, tenant, roomUid, page)],
-    ['a page of it', (db) => findParticipants(db, tenant, roomUid, { ...page, after: 'here18' })],
+    ['the roster', (db) => findRoster(db, tenant, { name: 'lobby' }, page)],
+    ['a page of it', (db) => findRoster(db, tenant, { uid: roomUid }, { ...page, after: 'here18' })],
     [
       'participants who are present',
       (db) => findPresentParticipants(db, tenant, { room: undefined, after: undefined, limit: 200 }),

@@ -1,0 +1,268 @@
+/** Back ends that read and create rooms over gRPC. */
+import { randomUUID } from 'node:crypto';
+import { ListParticipantsRequestSchema } from '@boxoffice/contract/participant_service';
+import {
+  CreateRoomRequestSchema,
+  GetRoomRequestSchema,
+  ListRoomsRequestSchema,
+} from '@boxoffice/contract/room_service';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { type Client, Metadata } from '@grpc/grpc-js';
+import { newId } from '../src/base/lib/ids.ts';
+import { renderTenantId } from '../src/base/tenants/tenant.ts';
+import type { BareMethod } from './bare-grpc.ts';
+import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import { CpuMeter } from './cpu-meter.ts';
+import { call, openClients } from './mint.ts';
+import { fillOtherTenants, fillRooms } from './reads-rows.ts';
+import {
+  type BenchTenant,
+  findPostmaster,
+  makeBenchTenant,
+  openProcess,
+  openStand,
+  type Stand,
+} from './stand.ts';
+
+const IN_FLIGHT = [32, 1];
+/** Connections that share the calls in flight: a back end has few. */
+const CONNECTIONS = 4;
+const SECONDS_PER_ROUND = 1.5;
+/** Several, because a tenant has at most eight calls in flight. */
+const TENANTS = 16;
+const ROOMS = 60;
+const ROOMS_LISTED = 50;
+const PARTICIPANTS = 20;
+
+export const reads: Benchmark = {
+  name: 'reads',
+  summary:
+    'GetRoom, ListParticipants, ListRooms and CreateRoom, compared with bare grpc-js and one statement',
+  protocol: `${TENANTS} tenants call in turns, for ${SECONDS_PER_ROUND} s a round, each call as soon as one of those in flight has its
+    answer, over ${CONNECTIONS} connections (one, with one call in flight). Each tenant has ${ROOMS} rooms of ${PARTICIPANTS} participants, and other
+    tenants have 100,000 rooms. ListParticipants reads the ${PARTICIPANTS} of a room, ListRooms ${ROOMS_LISTED} rooms. CreateRoom creates a new
+    room, with an idempotency key, as the SDK sends it, or without. Ours is the whole service in one process. The
+    floor is plain grpc-js, in a process of its own, which is sent as many bytes and answers as many. It checks no
+    key, encodes nothing, and runs one prepared statement: a SELECT of the same rows by their index, or an INSERT
+    of one row into a table with a primary key. Both have a pool of 20 connections on the same PostgreSQL. The
+    client is grpc-js, in the process of the benchmark, and decodes nothing. The result is OK answers per second.
+    CPU is per call, medians of the rounds (Linux only).`,
+  async run(bench) {
+    const stand = await openStand(bench);
+    bench.progress('making rooms');
+    const callers = await makeCallers(stand);
+    const service = await openProcess(bench, stand, './service.ts', { BENCH_PORT: 'grpc' });
+    const answers = await answersOf(bench, service.url, callers[0]!);
+    const bare = await openProcess(bench, stand, './bare-grpc.ts', {
+      BENCH_METHODS: JSON.stringify(METHODS.map((method) => bareMethod(method, answers.get(method)!))),
+    });
+    const postmaster = await findPostmaster(stand);
+    const floor = { name: 'bare', role: 'floor', ...bare, postmaster, send: sendBare } as const;
+    const ours = { name: 'boxoffice', role: 'ours', ...service, postmaster, send: sendOurs } as const;
+    for (const method of METHODS) {
+      for (const inFlight of IN_FLIGHT) {
+        const contestants: Contestant[] = [];
+        for (const side of [floor, ours]) {
+          const clients = await openClients(bench, side.url, Math.min(CONNECTIONS, inFlight));
+          contestants.push(contestant(side, { method, callers, clients, inFlight }));
+        }
+        await bench.compare({
+          title: `${method.name}, ${inFlight} in flight`,
+          unit: 'calls/s',
+          contestants,
+          goals: [{ of: 'boxoffice', to: 'bare', atLeast: method.goal }],
+        });
+      }
+    }
+  },
+};
+
+/** The back end of a tenant. */
+interface Caller extends BenchTenant {
+  readonly tenantId: string;
+  readonly metadata: Metadata;
+}
+
+interface Method {
+  readonly name: string;
+  readonly path: string;
+  readonly goal: number;
+  readonly request: (caller: Caller, at: number) => Uint8Array;
+  /** The statement of the floor, and its values. */
+  readonly text: string;
+  readonly values: (caller: Caller, at: number) => string;
+}
+
+const SERVICE = '/boxoffice.control.v1';
+
+const CREATE_ROOM = {
+  path: `${SERVICE}.RoomService/CreateRoom`,
+  goal: 0.3,
+  text: 'insert into bench_rooms (tenant_id, uid, name) values ($1, $2, $3)',
+  values: ({ tenant }: Caller, at: number) => `${tenant} ${newId('rm')} new-${at}`,
+};
+
+/** The reads come first: they find what was there from the beginning. */
+const METHODS: readonly Method[] = [
+  {
+    name: 'GetRoom',
+    path: `${SERVICE}.RoomService/GetRoom`,
+    goal: 0.5,
+    request: ({ tenantId: tenant }, at) =>
+      toBinary(GetRoomRequestSchema, create(GetRoomRequestSchema, { tenant, room: roomAt(at) })),
+    text: `select uid, name, state, policy, created_at, metadata from rooms
+            where tenant_id = $1 and name = $2 order by incarnation desc limit 1`,
+    values: ({ tenant }, at) => `${tenant} ${roomAt(at)}`,
+  },
+  {
+    name: `ListParticipants of ${PARTICIPANTS}`,
+    path: `${SERVICE}.ParticipantService/ListParticipants`,
+    goal: 0.5,
+    request: ({ tenantId: tenant }, at) =>
+      toBinary(
+        ListParticipantsRequestSchema,
+        create(ListParticipantsRequestSchema, { tenant, room: roomAt(at) }),
+      ),
+    text: `select username, role, rank, capabilities, entered_at, expires_at from participants
+            where tenant_id = $1 and left_at is null
+              and room_uid = (select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE')
+            order by username limit 51`,
+    values: ({ tenant }, at) => `${tenant} ${roomAt(at)}`,
+  },
+  {
+    name: `ListRooms of ${ROOMS_LISTED}`,
+    path: `${SERVICE}.RoomService/ListRooms`,
+    goal: 0.5,
+    request: ({ tenantId: tenant }) =>
+      toBinary(ListRoomsRequestSchema, create(ListRoomsRequestSchema, { tenant, pageSize: ROOMS_LISTED })),
+    text: `select uid, name, state, policy, created_at, metadata from rooms
+            where tenant_id = $1 order by created_at desc, uid desc limit 51`,
+    values: ({ tenant }) => String(tenant),
+  },
+  {
+    ...CREATE_ROOM,
+    name: 'CreateRoom',
+    request: ({ tenantId }) => createRoomBytes(tenantId, randomUUID()),
+  },
+  {
+    ...CREATE_ROOM,
+    name: 'CreateRoom without a key',
+    request: ({ tenantId }) => createRoomBytes(tenantId, ''),
+  },
+];
+
+const roomAt = (at: number) => `room-${at % ROOMS}`;
+
+/** Names differ between runs of the same benchmark, too. */
+function createRoomBytes(tenant: string, idempotencyKey: string): Uint8Array {
+  const request = { tenant, room: `new-${randomUUID()}`, idempotencyKey };
+  return toBinary(CreateRoomRequestSchema, create(CreateRoomRequestSchema, request));
+}
+
+async function makeCallers(stand: Stand): Promise<Caller[]> {
+  const tenants = await Promise.all(Array.from({ length: TENANTS }, () => makeBenchTenant(stand, 'backend')));
+  const ids = tenants.map(({ tenant }) => tenant);
+  await fillRooms(stand, ids, { rooms: ROOMS, participantsPerRoom: PARTICIPANTS });
+  await stand.db.query(`update tenants set limits = limits || '{"rooms": 1000000}' where id = any($1)`, [
+    ids,
+  ]);
+  await stand.db.query(`create table bench_rooms (
+    tenant_id bigint not null, uid text not null, name text not null, primary key (tenant_id, uid))`);
+  await fillOtherTenants(stand);
+  return tenants.map((tenant) => {
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${tenant.key}`);
+    return { ...tenant, tenantId: renderTenantId(tenant.tenant), metadata };
+  });
+}
+
+/** The answer of the service to one call of each method, in bytes. */
+async function answersOf(bench: Bench, url: string, caller: Caller): Promise<Map<Method, number>> {
+  const answers = new Map<Method, number>();
+  const [client] = await openClients(bench, url, 1);
+  for (const method of METHODS) {
+    const answer = await sendOurs(client!, method, caller, 0);
+    answers.set(method, answer.length);
+    bench.note(`${method.name}, answer`, answer.length, 'bytes');
+  }
+  return answers;
+}
+
+function bareMethod({ name, text }: Method, answerBytes: number): BareMethod {
+  return { name: bareName(name), text, answerBytes };
+}
+
+const bareName = (name: string) => name.replaceAll(' ', '-');
+
+type Send = (client: Client, method: Method, caller: Caller, at: number) => Promise<Buffer>;
+
+const sendOurs: Send = (client, { path, request }, caller, at) =>
+  call(client, path, Buffer.from(request(caller, at)), caller.metadata);
+
+/** The values, in as many bytes as our request has. */
+const sendBare: Send = (client, { name, request, values }, caller, at) => {
+  const bytes = Buffer.from(values(caller, at).padEnd(request(caller, at).length));
+  return call(client, `/bench.Bare/${bareName(name)}`, bytes, caller.metadata);
+};
+
+interface Side {
+  readonly name: string;
+  readonly role: Contestant['role'];
+  readonly pid: number;
+  readonly postmaster: number | undefined;
+  readonly send: Send;
+}
+
+interface Load {
+  readonly method: Method;
+  readonly callers: readonly Caller[];
+  readonly clients: readonly Client[];
+  readonly inFlight: number;
+}
+
+function contestant(
+  { name, role, pid, postmaster, send }: Side,
+  { method, callers, clients, inFlight }: Load,
+): Contestant {
+  let sent = 0;
+  const one = (at: number) => {
+    const number = sent++;
+    return send(clients[at % clients.length]!, method, callers[number % callers.length]!, number);
+  };
+  return {
+    name,
+    role,
+    round: async () => {
+      const meter = new CpuMeter({ service: pid, postgres: postmaster, generator: process.pid });
+      meter.start();
+      const { latencies, seconds } = await callInTurns(one, inFlight);
+      meter.stop();
+      const micros = (part: string) => ((meter.seconds.get(part) ?? Number.NaN) * 1e6) / latencies.length;
+      const cpu = {
+        service: micros('service'),
+        postgres: micros('postgres'),
+        generator: micros('generator'),
+      };
+      return { value: latencies.length / seconds, latencies, cpu };
+    },
+  };
+}
+
+async function callInTurns(
+  one: (worker: number) => Promise<unknown>,
+  inFlight: number,
+): Promise<{ latencies: number[]; seconds: number }> {
+  const latencies: number[] = [];
+  const begun = performance.now();
+  const until = begun + SECONDS_PER_ROUND * 1000;
+  const worker = async (_: unknown, at: number) => {
+    for (let now = performance.now(); now < until; ) {
+      await one(at);
+      const ended = performance.now();
+      latencies.push(ended - now);
+      now = ended;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return { latencies, seconds: (performance.now() - begun) / 1000 };
+}
