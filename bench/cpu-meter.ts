@@ -41,6 +41,11 @@ export class CpuMeter {
     return [...this.#spent].map(([name, seconds]) => [name, seconds / this.#seconds] as const);
   }
 
+  /** CPU seconds that each has spent between start and stop. */
+  get seconds(): ReadonlyMap<string, number> {
+    return this.#spent;
+  }
+
   #measure(): Map<string, number> {
     const stats = readStats();
     const measured = new Map<string, number>();

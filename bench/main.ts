@@ -13,6 +13,7 @@ import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
 import { usageCases } from './usage-cases.ts';
+import { usageFloors } from './usage-floors.ts';
 import { usageLarge } from './usage-large.ts';
 import { usageSmall } from './usage-small.ts';
 import { watchdogs } from './watchdogs.ts';
@@ -21,6 +22,7 @@ import { workers } from './workers.ts';
 const BENCHMARKS: readonly Benchmark[] = [
   usageLarge,
   usageSmall,
+  usageFloors,
   usageCases,
   flat,
   budget,

@@ -12,6 +12,7 @@ import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
 import { makeKey, makeTenant } from '../test/support/tenants.ts';
 import type { Bench, Facts } from './benchmark.ts';
+import { parentOf } from './cpu-meter.ts';
 
 export interface Stand {
   readonly databaseUrl: string;
@@ -43,6 +44,12 @@ async function factsOf(db: Pool): Promise<Facts> {
             current_setting('synchronous_commit') as "synchronousCommit"`,
   );
   return rows[0]!;
+}
+
+/** The PostgreSQL process that forks the connections' processes. */
+export async function findPostmaster(stand: Stand): Promise<number | undefined> {
+  const { rows } = await stand.db.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return parentOf(rows[0]!.pid);
 }
 
 export interface Service {

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { newKey } from '../src/access/keys/api-key.ts';
 import { insertKey } from '../src/access/keys/keys.sql.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
-import { CpuMeter, parentOf } from './cpu-meter.ts';
+import { CpuMeter } from './cpu-meter.ts';
 import { requestBytes, runLoad } from './load.ts';
-import { makeBenchTenant, openStand, type Stand } from './stand.ts';
+import { findPostmaster, makeBenchTenant, openStand, type Stand } from './stand.ts';
 import { makeRows, usageRequest } from './usage-records.ts';
 
 const MAIN = fileURLToPath(new URL('../src/run/main.ts', import.meta.url));
@@ -52,12 +52,6 @@ export const workers: Benchmark = {
     }
   },
 };
-
-/** The PostgreSQL process that forks the connections' processes. */
-async function findPostmaster(stand: Stand): Promise<number | undefined> {
-  const { rows } = await stand.db.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return parentOf(rows[0]!.pid);
-}
 
 interface Reporter {
   readonly relayKey: string;
