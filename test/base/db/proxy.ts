@@ -70,6 +70,7 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   await once(server, 'listening');
 
   const url = new URL(databaseUrl);
+  url.search = '';
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   const cutAll = () => {
