@@ -1,6 +1,6 @@
 /** Breaks down the time of a large batch. */
-import { EventEmitter } from 'node:events';
 import pg from 'pg';
+import { Pipeline } from '../src/base/db/pipeline.ts';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { readPlainUsage } from '../src/doors/rest/usage-body.ts';
 import { INITIAL_CARRY } from '../src/money/pricing/carry.ts';
@@ -72,10 +72,17 @@ function timeStatements(): Map<string, number[]> {
     const start = performance.now();
     const name = nameOf(given[0]);
     const done = () => times.set(name, [...(times.get(name) ?? []), performance.now() - start]);
+    const statements = given[0];
+    if (statements instanceof Pipeline) {
+      const { callback } = statements;
+      statements.callback = (...results) => {
+        done();
+        callback(...results);
+      };
+    }
     const result = query.apply(this, given);
-    if (result instanceof EventEmitter) result.on('finish', done);
     // The pool's own queries use a callback and return nothing.
-    else if (result instanceof Promise) void result.then(done, () => {});
+    if (result instanceof Promise) void result.then(done, () => {});
     return result;
   };
   Object.assign(pg.Client.prototype, { query: timed });
@@ -83,6 +90,9 @@ function timeStatements(): Map<string, number[]> {
 }
 
 function nameOf(statement: unknown): string {
+  if (statement instanceof Pipeline) {
+    return `statements: ${statement.statements.map(({ name }) => name).join(', ')}`;
+  }
   if (typeof statement === 'string') return `statement: ${statement.split(' ')[0]}`;
   const { name, text } = statement as { name?: string; text: string };
   return `statement: ${name ?? text.split(' ')[0]}`;

@@ -14,6 +14,7 @@ import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
 import { usageCases } from './usage-cases.ts';
+import { usageFloors } from './usage-floors.ts';
 import { usageLarge } from './usage-large.ts';
 import { usageSmall } from './usage-small.ts';
 import { watchdogs } from './watchdogs.ts';
@@ -22,6 +23,7 @@ import { workers } from './workers.ts';
 const BENCHMARKS: readonly Benchmark[] = [
   usageLarge,
   usageSmall,
+  usageFloors,
   usageCases,
   flat,
   budget,

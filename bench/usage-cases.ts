@@ -1,9 +1,8 @@
 /** Cases that compare ways to charge usage with a simple implementation. */
-import { randomBytes } from 'node:crypto';
-import { hashKey } from '../src/access/keys/api-key.ts';
 import type { Benchmark, Contestant } from './benchmark.ts';
 import { runLoad } from './load.ts';
-import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
+import { makeNaiveTenant } from './naive-tenant.ts';
+import { makeBenchTenant, openProcess, openStand } from './stand.ts';
 import { checkLedger, crashCase } from './usage-crash.ts';
 import { makeRows, parseCharged, type UsageRow, usageRequest } from './usage-records.ts';
 
@@ -13,20 +12,20 @@ const BATCHES = 4;
 const TENANTS = 16;
 const RELAYS = 8;
 const OURS = 'boxoffice';
-const NAIVE = 'a statement a record';
+const NAIVE = 'one transaction a request';
 
 export const usageCases: Benchmark = {
   name: 'usage-cases',
   summary:
-    'new, repeated, overlapping and interrupted batches, compared with one INSERT and one UPDATE a record',
+    'new, repeated, overlapping and interrupted batches, compared with a lean service without a ledger',
   protocol: `Batches of ${BATCH} records go to POST /v1/usage: (A) ${BATCHES} batches of new records of one tenant, by one
     client; (B) the same batches again; (C) ${BATCHES} batches in which every other record is one of A's; (D) ${TENANTS} clients at
     once, each with ${BATCH / 2} new records of a tenant of its own; (E) ${RELAYS} clients at once with a batch of the same
     tenant each, of which both halves are also sent by a neighbour. All bytes are made before the clock
     starts. The result is records sent per second; each round must charge exactly the new ones. The
-    peer is a service of Fastify and pg with a pool of 10 connections, whose transaction locks the account and
-    runs, for each record, a prepared INSERT ... ON CONFLICT DO NOTHING and a prepared UPDATE of the balance;
-    it prices the records and answers like ours, on the same server. Another peer has one token for all
+    peer is a service of node:http and pg with a pool of 8 connections, whose transaction locks the account, inserts
+    the records with ON CONFLICT DO NOTHING and updates the balance, with prepared statements, some of them pipelined;
+    it prices the records and answers like ours, on the same server, without a ledger. Another peer has one token for all
     tenants. (F) Four tenants are reported by ${RELAYS} clients when the process is killed with SIGKILL; another is
     started, and everything is sent again. Each id must have been charged once, and the balances must be what
     postings and records add up to; otherwise the benchmark fails. Peers by URL take no part in F.`,
@@ -180,13 +179,4 @@ function contestant(
 
 async function makeTokens(makeBenchTenant: () => Promise<{ readonly key: string }>): Promise<string[]> {
   return (await Promise.all(times(TENANTS, makeBenchTenant))).map(({ key }) => key);
-}
-
-async function makeNaiveTenant(stand: Stand): Promise<{ readonly tenant: bigint; readonly key: string }> {
-  const key = randomBytes(32).toString('base64url');
-  const { rows } = await stand.db.query<{ tenant: bigint }>(
-    'insert into naive_accounts (token_hash) values ($1) returning tenant_id as tenant',
-    [hashKey(key)],
-  );
-  return { tenant: rows[0]!.tenant, key };
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { codeOf } from '../lib/error-code.ts';
+import type { Statement } from './pipeline.ts';
 import type { Pool, Tx } from './pool.ts';
 
 const ATTEMPTS = 4;
@@ -22,8 +23,19 @@ const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresq
  * outcome unknown: the error is thrown and the transaction is not repeated.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return inTransactionBegunBy(pool, async (tx) => {
+    await tx.query('begin');
+    return work(tx);
+  });
+}
+
+/** BEGIN, for `work` of `inTransactionBegunBy()`. */
+export const BEGIN: Statement = { name: 'begin', text: 'begin' };
+
+/** Like `inTransaction()`, but `work` itself begins the transaction: it sends BEGIN with its first statements. */
+export async function inTransactionBegunBy<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tracer.startActiveSpan('transaction', SPAN, (span) =>
-    traced(span, () => repeatOnConflict(() => transactOnce(pool, work))),
+    traced(span, () => repeatOnConflict(() => onConnection(pool, work))),
   );
 }
 
@@ -63,10 +75,17 @@ export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATT
  * `begin` may choose isolation and snapshot.
  */
 export async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin = 'begin'): Promise<T> {
+  return onConnection(pool, async (tx) => {
+    await tx.query(begin);
+    return work(tx);
+  });
+}
+
+/** Commits what `work` has begun and done, or rolls it back. */
+async function onConnection<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   const tx = await pool.connect();
   let broken: Error | undefined;
   try {
-    await tx.query(begin);
     const result = await work(tx);
     await tx.query('commit');
     return result;

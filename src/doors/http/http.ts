@@ -21,6 +21,7 @@ import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
+import { RequestLog } from './request-log.ts';
 import { LateHeads, limitTime, TIME_LIMITS } from './time-limits.ts';
 
 export type Http = FastifyInstance<
@@ -65,6 +66,8 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (log, bindings, options) =>
+      Object.keys(options).length > 0 ? log.child(bindings, options) : new RequestLog(log, bindings),
     bodyLimit: door.bodyBytesMax,
     // Ours is in time-limits.ts.
     requestTimeout: 0,

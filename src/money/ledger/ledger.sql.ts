@@ -1,4 +1,5 @@
 /** SQL of `accounts` and `postings`. */
+import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
@@ -28,16 +29,10 @@ export interface Account {
  * Lock the account of a tenant for the rest of the transaction, waiting if another transaction has it.
  *
  * Every change of a balance takes this lock before any other row that two such changes may share, so
- * changes of one tenant are serialized and cannot deadlock. A second statement reads the account: the
- * snapshot of the locking one is from before the wait, except for the locked row.
+ * changes of one tenant are serialized and cannot deadlock.
  */
 export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
-  await tx.query({
-    name: 'lock-account',
-    text: 'select from accounts where tenant_id = $1 for no key update',
-    values: [tenant],
-  });
-  const [account] = await readAccounts(tx, [tenant]);
+  const [account] = lockedOf(await runTogether(tx, lockAndRead(tenant)));
   assert(account, 'account of the tenant');
   return account;
 }
@@ -47,20 +42,42 @@ export async function lockAccount(tx: Tx, tenant: TenantId): Promise<Account> {
  * while holding others would delay unrelated tenants and could deadlock.
  */
 export async function lockFreeAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
-  const { rows } = await tx.query<{ tenant: TenantId }>({
-    name: 'lock-free-accounts',
-    text: `select tenant_id as tenant from accounts where tenant_id = any($1) for no key update skip locked`,
-    values: [tenants],
-  });
-  if (rows.length === 0) return [];
-  return readAccounts(
-    tx,
-    rows.map((row) => row.tenant),
-  );
+  return lockedOf(await runTogether(tx, lockAndReadFree(tenants)));
 }
 
-async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Account[]> {
-  const { rows } = await tx.query<Account>({
+interface Locked {
+  readonly tenant: TenantId;
+}
+
+/** The statements of `lockAccount()`. Their rows: the locked account, and the account. */
+export function lockAndRead(tenant: TenantId) {
+  const lock: Statement<Locked> = {
+    name: 'lock-account',
+    text: 'select tenant_id as tenant from accounts where tenant_id = $1 for no key update',
+    values: [tenant],
+  };
+  return [lock, readAccounts([tenant])] as const;
+}
+
+/** The statements of `lockFreeAccounts()`. Their rows: the locked accounts, and all accounts. */
+export function lockAndReadFree(tenants: readonly TenantId[]) {
+  const lock: Statement<Locked> = {
+    name: 'lock-free-accounts',
+    text: 'select tenant_id as tenant from accounts where tenant_id = any($1) for no key update skip locked',
+    values: [tenants],
+  };
+  return [lock, readAccounts(tenants)] as const;
+}
+
+/** Of all accounts that were read, those that were locked before. */
+export function lockedOf([locked, read]: readonly [readonly Locked[], readonly Account[]]): Account[] {
+  const tenants = new Set(locked.map(({ tenant }) => tenant));
+  return read.filter(({ tenant }) => tenants.has(tenant));
+}
+
+/** After the lock, by a statement of its own: the snapshot of the locking one is from before the wait. */
+function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
+  return {
     name: 'read-accounts',
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
@@ -73,8 +90,7 @@ async function readAccounts(tx: Tx, tenants: readonly TenantId[]): Promise<Accou
              join payment_settings s on s.tenant_id = a.tenant_id
             where a.tenant_id = any($1)`,
     values: [tenants],
-  });
-  return rows;
+  };
 }
 
 export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
@@ -123,28 +139,56 @@ export async function appendPosting(tx: Tx, account: Account, posting: NewPostin
 /**
  * Append one posting to each of these locked accounts and move their balances. Returns the updated
  * accounts. Fails with `BalanceOutOfRangeError`.
+ */
+export async function appendPostings(tx: Tx, appended: readonly Appended[]): Promise<Account[]> {
+  const moved = moveAccounts(appended);
+  await runTogether(tx, [insertPostings(moved)]);
+  await appendCreditEvents(tx, moved);
+  return moved.map(({ after }) => after);
+}
+
+export interface Appended {
+  readonly account: Account;
+  readonly posting: NewPosting;
+}
+
+/** A posting, and its account before and after it. */
+export interface Moved extends Appended {
+  readonly after: Account;
+}
+
+/** What the postings make of their accounts. Fails with `BalanceOutOfRangeError`. */
+export function moveAccounts(appended: readonly Appended[]): Moved[] {
+  return appended.map(({ account, posting }) => {
+    const balance = account.balance + posting.amount;
+    checkBalance(account.tenant, balance);
+    const carry = posting.kind === 'usage' && posting.batch ? posting.batch.carry : account.carry;
+    return { account, posting, after: { ...account, lastSeq: account.lastSeq + 1n, balance, carry } };
+  });
+}
+
+/** The event of each account whose credit was spent or restored. */
+export async function appendCreditEvents(tx: Tx, moved: readonly Moved[]): Promise<void> {
+  for (const { account, after } of moved) {
+    const event = creditChanged(account, after);
+    if (event) await appendEvents(tx, account.tenant, [event]);
+  }
+}
+
+/**
+ * Insert the postings and update their accounts.
  *
  * The time of a posting is never before its predecessor's, even if the clock is turned back.
  */
-export async function appendPostings(
-  tx: Tx,
-  appended: readonly { readonly account: Account; readonly posting: NewPosting }[],
-): Promise<Account[]> {
-  const after = appended.map(({ account, posting }) => ({
-    ...account,
-    lastSeq: account.lastSeq + 1n,
-    balance: account.balance + posting.amount,
-    carry: posting.kind === 'usage' && posting.batch ? posting.batch.carry : account.carry,
-  }));
-  for (const { tenant, balance } of after) checkBalance(tenant, balance);
-  const rows = appended.map(({ account, posting }, index) => ({
+export function insertPostings(moved: readonly Moved[]): Statement {
+  const rows = moved.map(({ account, posting, after }) => ({
     tenant_id: account.tenant,
-    seq: after[index]!.lastSeq,
+    seq: after.lastSeq,
     kind: posting.kind,
     balance_before: account.balance,
     amount: posting.amount,
-    balance: after[index]!.balance,
-    account_carry: after[index]!.carry,
+    balance: after.balance,
+    account_carry: after.carry,
     rate_version: posting.batch?.terms.rates.version,
     rule_version: posting.batch?.terms.rule.version,
     rounding: posting.batch && ROUNDING_CODES[posting.batch.terms.rounding],
@@ -155,7 +199,7 @@ export async function appendPostings(
     detail: posting.detail,
     payment_id: posting.paymentId,
   }));
-  await tx.query({
+  return {
     name: 'append-postings',
     text: `with posting as (
              select * from json_to_recordset($1) as p
@@ -175,12 +219,7 @@ export async function appendPostings(
            update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
              from posting p where a.tenant_id = p.tenant_id`,
     values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
-  });
-  for (const [index, account] of after.entries()) {
-    const event = creditChanged(appended[index]!.account, account);
-    if (event) await appendEvents(tx, account.tenant, [event]);
-  }
-  return after;
+  };
 }
 
 /** A room or participant as an entry shows it. `left()` reads no more of a long text than it needs. */

@@ -6,13 +6,22 @@
  * top-ups that are due. It serves one or many batches of one or many tenants; each is answered as if it
  * had come alone, after those before it. The queue decides which batches go together.
  */
+import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { inTransaction } from '../../base/db/transaction.ts';
+import { BEGIN, inTransactionBegunBy } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { isCreditChange } from '../ledger/credit-events.ts';
-import { type Account, appendPostings, lockAccount, lockFreeAccounts } from '../ledger/ledger.sql.ts';
+import {
+  type Account,
+  appendCreditEvents,
+  insertPostings,
+  lockAndRead,
+  lockAndReadFree,
+  lockedOf,
+  moveAccounts,
+} from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
 import type { Rounding } from '../pricing/carry.ts';
@@ -20,10 +29,12 @@ import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
 import type { ChargeQueue } from './charge-queue.ts';
+import { Buffers } from './copy-rows.ts';
 import {
-  anyKnown,
   copyRecords,
   findKnown,
+  findTenantsOfKnown,
+  KEEP_PLANS,
   KnownIdError,
   recordConflicts,
   type TenantIds,
@@ -63,7 +74,7 @@ export async function chargeUsage(
 /** Charge batches, without an outcome for those whose accounts another transaction has locked. */
 export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
-  return charge(deps, batches, CURRENT_RULE, (tx) => lockFreeAccounts(tx, tenants));
+  return charge(deps, batches, CURRENT_RULE, lockAndReadFree(tenants));
 }
 
 /** Charge batches of one tenant, waiting for the lock on its account. */
@@ -73,32 +84,39 @@ export function chargeTenant(
   batches: readonly Batch[],
   rule = CURRENT_RULE,
 ): Promise<Outcomes> {
-  return charge(deps, batches, rule, async (tx) => [await lockAccount(tx, tenant)]);
+  return charge(deps, batches, rule, lockAndRead(tenant));
 }
 
 /**
  * Looking up an id costs more than storing it, and nearly every record is new. So the first attempt
- * probes only a few ids and stores the records as new. If one is known after all, the unique key refuses
- * it, and the whole transaction runs again with the look-up.
+ * probes only a few ids, and stores the records as new unless an id of their tenant is known. If one is
+ * known after all, the unique key refuses it, and the whole transaction runs again and looks up every id.
  */
 async function charge(
   deps: ChargeDeps,
   batches: readonly Batch[],
   rule: PricingRule,
-  lock: (tx: Tx) => Promise<Account[]>,
+  lock: ReturnType<typeof lockAndReadFree>,
 ): Promise<Outcomes> {
-  const attempt = async (
-    mustLookUp: (tx: Tx, locked: readonly Batch[]) => Promise<boolean>,
-  ): Promise<Outcomes> => {
-    const { bills, topUpRequested, creditChanged } = await inTransaction(deps.db, async (tx) => {
-      const locking = lock(tx);
+  const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
+    const { bills, topUpRequested, creditChanged } = await inTransactionBegunBy(deps.db, async (tx) => {
+      const probed = mustLookUp ? [] : probe(batches);
+      const locking = runTogether(tx, [
+        BEGIN,
+        KEEP_PLANS,
+        ...lock,
+        ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
+      ]);
       // Sort while the database takes the locks.
       for (const { records } of batches) records.sortById();
-      const accounts = await locking;
+      const [, , locked, read, found = []] = await locking;
+      const accounts = lockedOf([locked, read]);
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
-      const locked = batches.filter(({ tenant }) => tenants.has(tenant));
-      const known = (await mustLookUp(tx, locked)) ? await findKnown(tx, idsOf(locked)) : undefined;
-      const bills = await makeBills(deps, tx, accounts, locked, known, rule);
+      const own = batches.filter(({ tenant }) => tenants.has(tenant));
+      const repeating = mustLookUp ? tenants : new Set(found.map(({ tenant }) => tenant));
+      const suspects = own.filter(({ tenant }) => repeating.has(tenant));
+      const known = await findKnown(tx, idsOf(suspects));
+      const bills = await makeBills(deps, tx, accounts, own, known, rule);
       return { bills, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
@@ -106,10 +124,10 @@ async function charge(
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
-    return await attempt((tx, locked) => anyKnown(tx, probe(locked)));
+    return await attempt(false);
   } catch (error) {
     if (!(error instanceof KnownIdError)) throw error;
-    return attempt(async () => true);
+    return attempt(true);
   }
 }
 
@@ -133,7 +151,7 @@ async function makeBills(
   tx: Tx,
   accounts: readonly Account[],
   batches: readonly Batch[],
-  known: ReadonlyMap<TenantId, Known> | undefined,
+  known: ReadonlyMap<TenantId, Known>,
   rule: PricingRule,
 ): Promise<Bill[]> {
   const byTenant = Map.groupBy(batches, (batch) => batch.tenant);
@@ -142,8 +160,7 @@ async function makeBills(
   for (const account of accounts) {
     const rates = await deps.rates.version(tx, account.rateVersion);
     const own = byTenant.get(account.tenant) ?? [];
-    const ownKnown = known && (known.get(account.tenant) ?? new Map());
-    bills.push(billBatches(account, own, ownKnown, { rates, rule, rounding }));
+    bills.push(billBatches(account, own, known.get(account.tenant), { rates, rule, rounding }));
   }
   return bills;
 }
@@ -165,16 +182,21 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
   const posted = bills.filter(({ count }) => count > 0);
   if (posted.length === 0) return { topUpRequested: false, creditChanged: [] };
 
-  await copyRecords(
-    tx,
-    posted.map((bill) => ({ ...bill, tenant: bill.account.tenant, seq: bill.account.lastSeq + 1n })),
-  );
+  const moved = moveAccounts(posted.map(postingOf));
+  const buffers = new Buffers();
+  const records = posted.map((bill) => ({
+    ...bill,
+    tenant: bill.account.tenant,
+    seq: bill.account.lastSeq + 1n,
+  }));
+  await runTogether(tx, [copyRecords(records, buffers), insertPostings(moved)]);
+  buffers.giveBack();
+  await appendCreditEvents(tx, moved);
   let topUpRequested = false;
   const creditChanged: TenantId[] = [];
-  const accounts = await appendPostings(tx, posted.map(postingOf));
-  for (const [index, account] of accounts.entries()) {
-    if (!account.exempt && (await requestTopUpIfBelow(tx, account))) topUpRequested = true;
-    if (isCreditChange(posted[index]!.account, account)) creditChanged.push(account.tenant);
+  for (const { account, after } of moved) {
+    if (!account.exempt && (await requestTopUpIfBelow(tx, after))) topUpRequested = true;
+    if (isCreditChange(account, after)) creditChanged.push(account.tenant);
   }
   return { topUpRequested, creditChanged };
 }

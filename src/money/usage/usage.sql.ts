@@ -1,11 +1,10 @@
 /** SQL of `usage_records` and `usage_conflicts`. */
-import { pipeline } from 'node:stream/promises';
-import { from as copyFrom } from 'pg-copy-streams';
+import type { Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { violatesUnique } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import {
-  Buffers,
+  type Buffers,
   COPIED_COLUMNS,
   copyRows,
   type PostedRecords,
@@ -17,16 +16,25 @@ import type { UsageRecord } from './usage-record.ts';
 /** Record ids with their tenants. */
 export type TenantIds = readonly { readonly tenant: TenantId; readonly id: string }[];
 
-/** Whether any of these ids was accepted before. */
-export async function anyKnown(tx: Tx, ids: TenantIds): Promise<boolean> {
-  if (ids.length === 0) return false;
-  const { rows } = await tx.query({
-    name: 'any-known',
-    text: `select 1 from unnest($1::bigint[], $2::text[]) as asked (tenant_id, id)
-             join usage_records using (tenant_id, id) limit 1`,
+/**
+ * For a transaction that runs many times a second: each of its statements is planned once a connection, and
+ * never so that it reads a whole table. A table that was small then may have a million rows a minute later.
+ */
+export const KEEP_PLANS: Statement = {
+  name: 'keep-plans',
+  text: `select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`,
+};
+
+/** The tenants of those ids that were accepted before. `offset 0` forces one look-up per id. */
+export function findTenantsOfKnown(ids: TenantIds): Statement<{ readonly tenant: TenantId }> {
+  return {
+    name: 'find-tenants-of-known',
+    text: `select asked.tenant_id as tenant
+             from unnest($1::bigint[], $2::text[]) as asked (tenant_id, id),
+                  lateral (select from usage_records r
+                            where r.tenant_id = asked.tenant_id and r.id = asked.id offset 0) as known`,
     values: columns(ids),
-  });
-  return rows.length > 0;
+  };
 }
 
 function columns(ids: TenantIds): [TenantId[], string[]] {
@@ -96,21 +104,19 @@ export class KnownIdError extends Error {
 }
 
 /**
- * Store the records of postings by COPY, PostgreSQL's fastest import.
+ * Store the records of postings by COPY, PostgreSQL's fastest import. `buffers` may be given back once it is done.
  *
  * One known id fails the whole COPY with `KnownIdError`.
  */
-export async function copyRecords(tx: Tx, postings: readonly PostedRecords[]): Promise<void> {
-  const sink = tx.query(copyFrom(`copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`));
-  const buffers = new Buffers();
-  try {
-    await pipeline(copyRows(postings, buffers), sink);
-  } catch (error) {
+export function copyRecords(postings: readonly PostedRecords[], buffers: Buffers): Statement {
+  return {
+    name: 'copy usage_records',
+    text: `copy usage_records (${COPIED_COLUMNS}) from stdin (format binary)`,
+    copyData: copyRows(postings, buffers),
     // The table has no other unique key. If it is partitioned, PostgreSQL names the key of the partition.
-    if (!violatesUnique(error)) throw error;
-    throw new KnownIdError('an id was accepted before', { cause: error });
-  }
-  buffers.giveBack();
+    explain: (error) =>
+      violatesUnique(error) ? new KnownIdError('an id was accepted before', { cause: error }) : error,
+  };
 }
 
 /** Store reports that repeat an accepted id with different values: their count and the newest values. */

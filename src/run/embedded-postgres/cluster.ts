@@ -46,6 +46,9 @@ const IMMEDIATE_SHUTDOWN_MS_MAX = 5_000;
 const LOG_BYTES_MAX = 1 << 20;
 const PORT_TRIES_MAX = 5;
 
+/** Of the path of a Unix socket. Source: `sun_path` of unix(4) on macOS, without its end mark; Linux has 4 more. */
+const SOCKET_PATH_BYTES_MAX = 103;
+
 /** Open the cluster of `dataDir`. Creates folder, password and cluster if they are missing. */
 export async function openCluster(path: string, durable: boolean, log: Log): Promise<Cluster> {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -212,16 +215,30 @@ function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
  * Start a server and wait until it accepts connections. Recovery after a crash may take a while.
  *
  * @param port the port to use; a free one by default
+ * @param mayHaveSocket whether to listen on a Unix socket too, if the file system has them
  * @returns undefined when another process started a server on this cluster first
  * @throws Error with the last line of PostgreSQL's output
  */
-export async function startPostmaster(cluster: Cluster, port?: number): Promise<Postmaster | undefined> {
+export async function startPostmaster(
+  cluster: Cluster,
+  port?: number,
+  mayHaveSocket = process.platform !== 'win32',
+): Promise<Postmaster | undefined> {
+  let hasSocket = mayHaveSocket;
   for (let tries = 1; ; tries += 1) {
-    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')));
-    if (typeof outcome !== 'string') return outcome;
+    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')), hasSocket);
+    if (typeof outcome !== 'string') {
+      removeOldSockets(cluster, outcome.port);
+      return outcome;
+    }
     if (outcome.includes('lock file "postmaster.pid"') || outcome.includes('shared memory block'))
       return undefined;
 
+    // Some file systems have no sockets, such as folders that a container shares with its host.
+    if (hasSocket && outcome.includes('could not create any Unix-domain sockets')) {
+      hasSocket = false;
+      continue;
+    }
     // Another process may take the free port before PostgreSQL binds it.
     const portTaken = outcome.includes('could not create any TCP/IP sockets');
     if (!portTaken || port !== undefined || tries === PORT_TRIES_MAX) {
@@ -231,14 +248,18 @@ export async function startPostmaster(cluster: Cluster, port?: number): Promise<
 }
 
 /** The running server, or its output if it exited. */
-async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmaster | string> {
+async function launchPostmaster(
+  cluster: Cluster,
+  port: number,
+  hasSocket: boolean,
+): Promise<Postmaster | string> {
   const logFile = join(cluster.dataDir, 'postgres.log');
   const logFd = openLog(logFile);
   const { seenAs, ...options } = launch(cluster.program, cluster.dir);
   // A session of its own: Ctrl-C must not stop the database before the service has drained.
   const child = spawn(
     join(cluster.program.home, 'bin', 'postgres'),
-    ['-D', seenAs, ...settings(port, cluster.durable).flatMap((setting) => ['-c', setting])],
+    ['-D', seenAs, ...settings(port, hasSocket, cluster.durable).flatMap((setting) => ['-c', setting])],
     { ...options, detached: true, stdio: ['ignore', logFd, logFd] },
   );
   fs.closeSync(logFd);
@@ -263,13 +284,15 @@ async function launchPostmaster(cluster: Cluster, port: number): Promise<Postmas
 }
 
 /** Statement errors go to the client. Only server events are logged, so the log stays small. */
-function settings(port: number, durable: boolean): string[] {
+function settings(port: number, hasSocket: boolean, durable: boolean): string[] {
   // Several test files at once start several services each.
   const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=500'];
   return [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
-    'unix_socket_directories=',
+    // Inside the cluster's folder, which only its account can open.
+    `unix_socket_directories=${hasSocket ? '.' : ''}`,
+    'unix_socket_permissions=0700',
     'cluster_name=boxoffice',
     'max_connections=200',
     'shared_buffers=256MB',
@@ -285,6 +308,29 @@ function settings(port: number, durable: boolean): string[] {
     'log_line_prefix=%m [%p] ',
     ...(durable ? ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'] : careless),
   ];
+}
+
+/**
+ * The folder of the server's Unix socket, which costs less than TCP; `undefined`: it can be reached by TCP only, because of the platform, the file system, or the length of the path.
+ */
+export function findSocketFolder({ dir }: Cluster, { port }: Postmaster): string | undefined {
+  const socket = join(dir, socketName(port));
+  return Buffer.byteLength(socket) <= SOCKET_PATH_BYTES_MAX && fs.existsSync(socket) ? dir : undefined;
+}
+
+/** Source: PostgreSQL manual, `unix_socket_directories`. */
+function socketName(port: number): string {
+  return `.s.PGSQL.${port}`;
+}
+
+/** Those of servers that were killed. Only one server at a time runs on a cluster. */
+function removeOldSockets({ dir }: Cluster, port: number): void {
+  const own = [socketName(port), `${socketName(port)}.lock`];
+  for (const name of fs.readdirSync(dir)) {
+    if (name.startsWith(socketName(0).slice(0, -1)) && !own.includes(name)) {
+      fs.rmSync(join(dir, name), { force: true });
+    }
+  }
 }
 
 function openLog(path: string): number {

@@ -17,6 +17,7 @@ import {
   breakPostmaster,
   type Cluster,
   findPostmaster,
+  findSocketFolder,
   type Log,
   openCluster,
   type Postmaster,
@@ -127,8 +128,8 @@ async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<
   recoverWhenLost();
 
   return {
-    url: urlOf(cluster, port, OWNER, DATABASE),
-    applicationUrl: urlOf(cluster, port, APPLICATION, DATABASE),
+    url: urlOf(cluster, hold.postmaster, OWNER, DATABASE),
+    applicationUrl: urlOf(cluster, hold.postmaster, APPLICATION, DATABASE),
     adopted: hold.adopted,
     async stop() {
       if (stopping.signal.aborted) return;
@@ -189,7 +190,7 @@ async function connect(
   let deadline = Date.now() + ANSWER_MS_MAX;
   while (Date.now() < deadline) {
     const client = new pg.Client({
-      connectionString: urlOf(cluster, postmaster.port, SUPERUSER, SUPERUSER),
+      connectionString: urlOf(cluster, postmaster, SUPERUSER, SUPERUSER),
       application_name: `boxoffice ${purpose}, pid ${process.pid}`,
       connectionTimeoutMillis: ANSWER_MS_MAX,
       keepAlive: true,
@@ -283,8 +284,12 @@ async function release(cluster: Cluster, { client, postmaster }: Hold): Promise<
   }
 }
 
-function urlOf(cluster: Cluster, port: number, user: string, database: string): string {
-  return `postgres://${user}:${cluster.password}@127.0.0.1:${port}/${database}`;
+/** `host` in the query goes before the one in front: it is the folder of the socket. */
+function urlOf(cluster: Cluster, postmaster: Postmaster, user: string, database: string): string {
+  const url = new URL(`postgres://${user}:${cluster.password}@127.0.0.1:${postmaster.port}/${database}`);
+  const folder = findSocketFolder(cluster, postmaster);
+  if (folder !== undefined) url.searchParams.set('host', folder);
+  return url.href;
 }
 
 function isGoingAway(error: unknown): boolean {

@@ -203,3 +203,59 @@ describe('0011_reversals.sql on a database with disputes', () => {
     ]);
   });
 });
+
+describe('0012_rate_of_posting.sql', () => {
+  const database = useDatabase();
+
+  it('leaves the keys that keep the chain of balances', async () => {
+    const { rows } = await database.pool.query(
+      `select conname as name from pg_constraint
+        where contype = 'f' and conrelid in ('postings'::regclass, 'accounts'::regclass) order by conname`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual([
+      'accounts_newest',
+      'accounts_tenant_id_fkey',
+      'postings_chain',
+      'postings_tenant_id_fkey',
+    ]);
+  });
+
+  it('lets a charge pass while another transaction holds the rate card, which nothing can remove', async () => {
+    const { pool } = database;
+    await pool.query('insert into rate_cards (version, card) values (1, $1)', [BUILT_IN_RATES]);
+    await pool.query(`insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com')`);
+    await pool.query('insert into accounts (tenant_id) values (7)');
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from rate_cards for update');
+      await pool.query(`insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version,
+          carry, records, newest_ids, rule_version, rounding) values (7, 1, 'usage', 0, 0, 0, 1, 0, 1, '{x}', 1, 'c')`);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    for (const change of [
+      'delete from rate_cards',
+      'update rate_cards set version = 2',
+      'truncate rate_cards',
+    ]) {
+      await expect(pool.query(change)).rejects.toThrow('rate_cards is append-only');
+    }
+  });
+
+  it('leaves it to verify to find a posting whose rate card is missing', async () => {
+    const { pool } = database;
+    await pool.query(`insert into postings (tenant_id, seq, kind, balance_before, amount, balance, rate_version,
+        carry, records, newest_ids, rule_version, rounding) values (7, 2, 'usage', 0, 0, 0, 9, 0, 1, '{x}', 1, 'c')`);
+    await pool.query(`insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds,
+        line, role, tier, capped, id) values (7, 2, 0, 0, 0, 0, 0, 'a', 'a', false, 'x')`);
+    expect(await recomputeCharges(pool)).toEqual([
+      expect.objectContaining({
+        what: expect.stringContaining('rate card'),
+        expected: 'version 9',
+        found: 'none',
+      }),
+    ]);
+  });
+});

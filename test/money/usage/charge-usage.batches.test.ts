@@ -180,7 +180,7 @@ describe('batches in one transaction', () => {
     expect([...outcomes.values()]).toMatchObject([{ charged: 1 }, { charged: 1 }]);
   });
 
-  it('run no statements for empty batches or for locked accounts', async () => {
+  it('store and look up nothing for empty batches or for locked accounts', async () => {
     const [locked, free] = [idOf(await app.paidTenant()), idOf(await app.paidTenant())];
     const known = batchOf(locked, costing(5));
     await chargeTenant(app.service.deps, locked, [known]);
@@ -193,15 +193,25 @@ describe('batches in one transaction', () => {
       const statementsOf = async (...batches: Batch[]) => {
         query.mockClear();
         await chargeFreeBatches({ ...app.service.deps, db: counted }, batches);
-        return query.mock.calls.map(([statement]: unknown[]) => (statement as Fields).name ?? statement);
+        return query.mock.calls.map(([given]: unknown[]) => {
+          const { statements } = given as { statements?: readonly Fields[] };
+          return statements?.map(({ name }) => name) ?? given;
+        });
       };
-      const empty = ['begin', 'lock-free-accounts', 'read-accounts', 'commit'];
+      const locking = ['begin', 'keep-plans', 'lock-free-accounts', 'read-accounts'];
+      const empty = [locking, 'commit'];
+      const probing = [[...locking, 'find-tenants-of-known'], 'commit'];
       expect(await statementsOf(batchOf(free))).toEqual(empty);
       await holder.query('begin');
       await holder.query('select from accounts where tenant_id = $1 for no key update', [locked]);
-      expect(await statementsOf(known)).toEqual(['begin', 'lock-free-accounts', 'commit']);
-      expect(await statementsOf(known, batchOf(free))).toEqual(empty);
-      expect(await statementsOf(known, batchOf(free, costing(5)))).not.toContain('find-known');
+      expect(await statementsOf(known)).toEqual(probing);
+      expect(await statementsOf(known, batchOf(free))).toEqual(probing);
+      // The known id of the locked account makes nothing be looked up.
+      expect(await statementsOf(known, batchOf(free, costing(5)))).toEqual([
+        probing[0],
+        ['copy usage_records', 'append-postings'],
+        'commit',
+      ]);
     } finally {
       await holder.query('rollback');
       holder.release();

@@ -189,7 +189,7 @@ describe('a batch that the database refuses', () => {
 describe('a connection that is lost', () => {
   it.each([
     ['before the records are sent', () => proxy.cutBefore('copy usage_records'), 'charged'],
-    ['while the records are sent', () => proxy.cutAfter('copy usage_records'), 'charged'],
+    ['while the records are sent', () => proxy.cutWithin('copy usage_records'), 'charged'],
     ['before the commit', () => proxy.cutBefore('commit'), 'charged'],
     ['after the commit, whose answer is lost', () => proxy.cutAfter('commit'), 'duplicates'],
   ] as const)(
@@ -199,6 +199,7 @@ describe('a connection that is lost', () => {
       cut();
       const answers = await reportAll(batches);
       proxy.cutBefore(undefined);
+      proxy.cutWithin(undefined);
       proxy.cutAfter(undefined);
       expectFailed(answers);
       expect(await countStored(batches)).toBe(replayed === 'charged' ? 0 : 16 * RECORDS);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runTogether } from '../../../src/base/db/pipeline.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { Buffers, copyRows, type PostedRecords } from '../../../src/money/usage/copy-rows.ts';
@@ -69,7 +70,7 @@ async function expectStored(postings: readonly Posted[]): Promise<void> {
   const tx = await database.pool.connect();
   try {
     await tx.query('begin');
-    await copyRecords(tx, postings.map(postedOf));
+    await runTogether(tx, [copyRecords(postings.map(postedOf), new Buffers())]);
     const { rows } = await tx.query(
       `select tenant_id as tenant, posting_seq as seq, line, id, room, participant, seconds, egress_bytes as egress,
               ingress_bytes as ingress, amount, capped from usage_records order by tenant_id, posting_seq, line`,
@@ -209,7 +210,7 @@ describe('Buffers', () => {
   it('are reused once they were given back, and not before', () => {
     const many = postedOf(copied(...Array.from({ length: 3_000 }, () => record({ room: 'x'.repeat(100) }))));
     const piecesOf = (buffers: Buffers) =>
-      new Set([...copyRows([many], buffers)].map(({ buffer }) => buffer).slice(1, -1));
+      new Set([...copyRows([many], buffers)].map(({ buffer }) => buffer));
     const first = new Buffers();
     const used = piecesOf(first);
     expect(used.size).toBeGreaterThan(5);

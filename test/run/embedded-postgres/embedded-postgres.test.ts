@@ -5,12 +5,19 @@ import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { findPostmaster, openCluster, startPostmaster } from '../../../src/run/embedded-postgres/cluster.ts';
+import {
+  findPostmaster,
+  findSocketFolder,
+  openCluster,
+  startPostmaster,
+  stopPostmaster,
+} from '../../../src/run/embedded-postgres/cluster.ts';
 import {
   attachEmbedded,
   type Embedded,
   startEmbedded,
 } from '../../../src/run/embedded-postgres/embedded-postgres.ts';
+import { findFreePort } from '../../../src/run/free-port.ts';
 
 const log = { info: () => undefined, warn: () => undefined };
 const dataDirs: string[] = [];
@@ -99,8 +106,74 @@ describe('startEmbedded', () => {
 
     expect(embedded.adopted).toBe(false);
     expect(rows).toEqual([{ database: 'boxoffice', rolsuper: false, encoding: 'UTF8' }]);
-    expect({ socketDir, addresses }).toEqual({ socketDir: '', addresses: '127.0.0.1' });
+    expect({ socketDir, addresses }).toEqual({ socketDir: '.', addresses: '127.0.0.1' });
     expect(new URL(embedded.url).host).toBe(`127.0.0.1:${port}`);
+  });
+
+  it('is reached by a Unix socket in its folder, which others cannot open, and by TCP', async () => {
+    const dataDir = newClusterDir();
+    const embedded = await start(dataDir);
+    const addressOf = (url: string) => query(url, 'select host(inet_server_addr()) as address');
+    const overTcp = new URL(embedded.url);
+    expect(overTcp.searchParams.get('host')).toBe(join(dataDir, 'postgres'));
+    overTcp.search = '';
+
+    expect(await addressOf(embedded.url)).toEqual([{ address: null }]);
+    expect(await addressOf(embedded.applicationUrl)).toEqual([{ address: null }]);
+    expect(await addressOf(overTcp.href)).toEqual([{ address: '127.0.0.1' }]);
+    const { mode } = fs.statSync(join(dataDir, 'postgres', `.s.PGSQL.${overTcp.port}`));
+    expect(mode & 0o777).toBe(0o700);
+    await embedded.stop();
+  });
+
+  it('is reached by TCP if the path of a socket would be too long', async () => {
+    const dataDir = join(newDataDir(), 'a'.repeat(100));
+    execFileSync('cp', ['-a', template, dataDir]);
+    const embedded = await start(dataDir);
+    expect(new URL(embedded.url).search).toBe('');
+    expect(await query(embedded.url, 'select host(inet_server_addr()) as address')).toEqual([
+      { address: '127.0.0.1' },
+    ]);
+    await embedded.stop();
+  });
+
+  it('is reached by TCP where there are no Unix sockets', async () => {
+    const cluster = await openCluster(newClusterDir(), false, log);
+    const postmaster = await startPostmaster(cluster, undefined, false);
+    expect(findSocketFolder(cluster, postmaster!)).toBeUndefined();
+
+    const embedded = await start(cluster.dataDir);
+    expect(embedded.adopted).toBe(true);
+    expect(await query(embedded.url, 'select host(inet_server_addr()) as address')).toEqual([
+      { address: '127.0.0.1' },
+    ]);
+    await embedded.stop();
+  });
+
+  it('is reached by TCP if the file system refuses to make a socket', async () => {
+    const cluster = await openCluster(newClusterDir(), false, log);
+    const port = await findFreePort('127.0.0.1');
+    // A folder of this name, which PostgreSQL cannot replace by a socket.
+    fs.mkdirSync(join(cluster.dir, `.s.PGSQL.${port}`, 'sub'), { recursive: true });
+    const postmaster = await startPostmaster(cluster, port);
+    expect(postmaster).toMatchObject({ port });
+    await stopPostmaster(cluster, postmaster!);
+    fs.rmSync(join(cluster.dir, `.s.PGSQL.${port}`), { recursive: true });
+  });
+
+  it('removes the sockets of servers that were killed', async () => {
+    const dataDir = newClusterDir();
+    await runAndKillService(dataDir);
+    process.kill(postmasterPid(dataDir)!, 'SIGKILL');
+    const sockets = () =>
+      fs.readdirSync(join(dataDir, 'postgres')).filter((name) => name.startsWith('.s.PGSQL.'));
+    expect(sockets()).toHaveLength(2);
+    const embedded = await start(dataDir);
+    expect(sockets().sort()).toEqual(
+      ['', '.lock'].map((end) => `.s.PGSQL.${new URL(embedded.url).port}${end}`),
+    );
+    await embedded.stop();
+    expect(sockets()).toEqual([]);
   });
 
   it('has a role for the service that owns nothing, also in a cluster of before there was one', async () => {
