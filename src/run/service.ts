@@ -86,11 +86,17 @@ export class ListenError extends StartError {
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const PROVIDER_CALLS_MAX = 100;
 
-/** `chargeLimits` are for benchmarks that compare other limits. */
+export interface StartOptions {
+  /** Of a worker, and of benchmarks that compare other limits. */
+  readonly chargeLimits?: Partial<QueueLimits> | undefined;
+  /** Called when everything is loaded, before the first request can arrive. */
+  readonly whenLoaded?: () => void;
+}
+
 export async function startService(
   config: ServiceConfig,
   log: Logger,
-  chargeLimits?: Partial<QueueLimits>,
+  options: StartOptions = {},
 ): Promise<Service> {
   const db = await openDatabase(config);
   db.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
@@ -101,7 +107,7 @@ export async function startService(
       : undefined;
     const loading = await loadRates(db, card);
     if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
-    return await open(config, db, log, chargeLimits);
+    return await open(config, db, log, options);
   } catch (error) {
     await db.end();
     throw error;
@@ -112,7 +118,7 @@ async function open(
   config: ServiceConfig,
   db: Pool,
   log: Logger,
-  chargeLimits: Partial<QueueLimits> | undefined,
+  { chargeLimits, whenLoaded }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -136,6 +142,8 @@ async function open(
   let ops: FastifyInstance | undefined;
   let grpc: GrpcServer;
   try {
+    await Promise.all([rest.ready(), join?.ready()]);
+    whenLoaded?.();
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
     if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);

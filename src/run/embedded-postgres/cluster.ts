@@ -208,16 +208,27 @@ function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
   }
 }
 
+export interface LaunchOptions {
+  /** A free one by default. */
+  readonly port?: number;
+  /** Called when the server runs, before it accepts connections. */
+  readonly whenLaunched?: (() => void) | undefined;
+}
+
 /**
  * Start a server and wait until it accepts connections. Recovery after a crash may take a while.
  *
- * @param port the port to use; a free one by default
  * @returns undefined when another process started a server on this cluster first
  * @throws Error with the last line of PostgreSQL's output
  */
-export async function startPostmaster(cluster: Cluster, port?: number): Promise<Postmaster | undefined> {
+export async function startPostmaster(
+  cluster: Cluster,
+  { port, whenLaunched }: LaunchOptions = {},
+): Promise<Postmaster | undefined> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')));
+    const launching = launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')));
+    whenLaunched?.();
+    const outcome = await launching;
     if (typeof outcome !== 'string') return outcome;
     if (outcome.includes('lock file "postmaster.pid"') || outcome.includes('shared memory block'))
       return undefined;

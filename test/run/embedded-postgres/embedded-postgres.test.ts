@@ -340,7 +340,7 @@ describe('startPostmaster', () => {
     const { port } = squatter.address() as { port: number };
     const cluster = await openCluster(newClusterDir(), false, log);
 
-    await expect(startPostmaster(cluster, port)).rejects.toThrow(
+    await expect(startPostmaster(cluster, { port })).rejects.toThrow(
       'The embedded PostgreSQL did not start: FATAL:  could not create any TCP/IP sockets',
     );
     expect(findPostmaster(cluster)).toBeUndefined();
