@@ -1,13 +1,9 @@
 /** How a process ends: it closes what it opened, in reverse order, within a time limit. */
 import type { Logger } from 'pino';
 import { StartError } from '../base/lib/start-error.ts';
-import { shrinkHeap } from './shrink-heap.ts';
 
 /** Time limit for closing. Then the process ends anyway. */
 const STOP_WITHIN_MS = 10_000;
-
-/** Late enough not to delay the first answers, and to come after the first turns of the background work. */
-const SHRINK_AFTER_MS = 1_000;
 
 /** What was opened, to be closed in reverse order. */
 export class Opened {
@@ -38,10 +34,6 @@ export async function endProcess(opened: Opened, log: Logger): Promise<never> {
   await opened.closeAll();
   log.info('stopped');
   process.exit(0);
-}
-
-export function shrinkHeapSoon(): void {
-  setTimeout(shrinkHeap, SHRINK_AFTER_MS).unref();
 }
 
 /** Some errors say in one line what to do. Any other error is unexpected and needs its stack. */

@@ -1,16 +1,16 @@
 /** Reads the environment, opens the database and the service, and stops on signals. */
 import type { Logger } from 'pino';
+import { StartError } from '../base/lib/start-error.ts';
 import { makeLog } from '../base/telemetry/log.ts';
 import { type Config, isTestMode, readConfig } from './config.ts';
 import { startEmbedded } from './embedded-postgres/embedded-postgres.ts';
 import { findFreePort } from './free-port.ts';
-import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from './lifetime.ts';
+import { describeStartFailure, endProcess, Opened } from './lifetime.ts';
 import type { DatabaseConfig } from './open-database.ts';
 import { findSecretsKey } from './secrets-key.ts';
-import { ListenError, type Service, startService } from './service.ts';
-import { startSandboxPayments } from './start-sandbox.ts';
+import type { Service } from './service.ts';
+import { shrinkHeap } from './shrink-heap.ts';
 import { renderTour } from './tour.ts';
-import { Workers } from './workers/workers.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -33,13 +33,13 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
     const tracing = await startTracing();
     opened.add(() => tracing.close());
   }
-  const database = await findDatabase(config, log, opened);
+  const { database, serve } = await findDatabaseAndLoad(config, log, opened);
   // The sandbox needs the delivery address before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
   const publicUrl = publicUrlOf(config, port);
   const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey };
-  const service = await (config.workers === 1 ? openService : openWorkers)(settings, log, opened);
+  const service = await serve(settings, log, opened);
 
   const addresses = {
     service: publicUrl,
@@ -56,48 +56,79 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   }
   log.info({ ...addresses, database: config.databaseUrl ? 'external' : 'embedded', workers }, 'started');
   process.stderr.write(renderTour(config, addresses));
-  shrinkHeapSoon();
 }
 
 type Settings = Config & { readonly databaseUrl: string; readonly secretsKey: Buffer };
 type Listening = Pick<Service, 'opsPort' | 'joinPort' | 'grpcPort'>;
 
-async function openService(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
-  const service = await startService(settings, log);
-  opened.add(() => service.stop());
-  return service;
+type Serve = (settings: Settings, log: Logger, opened: Opened) => Promise<Listening>;
+
+async function loadService(): Promise<Serve> {
+  const { startService } = await import('./service.ts');
+  return async (settings, log, opened) => {
+    const service = await startService(settings, log, { whenLoaded: shrinkHeap });
+    opened.add(() => service.stop());
+    return service;
+  };
 }
 
-async function openWorkers(settings: Settings, log: Logger, opened: Opened): Promise<Listening> {
-  const { workers: count, logLevel, tracing, ...config } = settings;
-  const workers = new Workers({ count, logLevel, tracing, config }, log);
-  // Registered before they all start: what was started is stopped even if one of them fails.
-  opened.add(() => workers.stop());
-  return await workers.start();
+async function loadWorkers(): Promise<Serve> {
+  const { Workers } = await import('./workers/workers.ts');
+  return async (settings, log, opened) => {
+    const { workers: count, logLevel, tracing, ...config } = settings;
+    const workers = new Workers({ count, logLevel, tracing, config }, log);
+    // Registered before they all start: what was started is stopped even if one of them fails.
+    opened.add(() => workers.stop());
+    return await workers.start();
+  };
+}
+
+/** The embedded database starts in a process of its own. Meanwhile this one loads the service. */
+async function findDatabaseAndLoad(
+  config: Config,
+  log: Logger,
+  opened: Opened,
+): Promise<{ readonly database: DatabaseUrls; readonly serve: Serve }> {
+  const launched = Promise.withResolvers<void>();
+  const [database, serve] = await Promise.all([
+    findDatabase(config, log, opened, launched.resolve),
+    launched.promise.then(config.workers === 1 ? loadService : loadWorkers),
+  ]);
+  return { database, serve };
 }
 
 type DatabaseUrls = Pick<DatabaseConfig, 'databaseUrl' | 'migrationsDatabaseUrl'>;
 
 /** The one of DATABASE_URL, or else the embedded one, which the service uses as a role that owns nothing. */
-async function findDatabase(config: Config, log: Logger, opened: Opened): Promise<DatabaseUrls> {
+async function findDatabase(
+  config: Config,
+  log: Logger,
+  opened: Opened,
+  whenLaunched: () => void,
+): Promise<DatabaseUrls> {
   const { databaseUrl, migrationsDatabaseUrl } = config;
-  if (databaseUrl !== undefined) return { databaseUrl, migrationsDatabaseUrl };
+  if (databaseUrl !== undefined) {
+    whenLaunched();
+    return { databaseUrl, migrationsDatabaseUrl };
+  }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
+    whenLaunched,
   });
   opened.add(() => embedded.stop());
   return { databaseUrl: embedded.applicationUrl, migrationsDatabaseUrl: embedded.url };
 }
 
 async function openSandbox(config: Config, servicePort: number, opened: Opened) {
+  const { startSandboxPayments } = await import('./start-sandbox.ts');
   try {
     const payments = await startSandboxPayments(config, servicePort);
     opened.add(() => payments.sandbox.close());
     return payments;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new ListenError(`port ${config.sandboxPort} is taken: set SANDBOX_PORT to another one`);
+    throw new StartError(`port ${config.sandboxPort} is taken: set SANDBOX_PORT to another one`);
   }
 }
 

@@ -87,11 +87,17 @@ export class ListenError extends StartError {
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const PROVIDER_CALLS_MAX = 80;
 
-/** `chargeLimits` are for benchmarks that compare other limits. */
+export interface StartOptions {
+  /** Of a worker, and of benchmarks that compare other limits. */
+  readonly chargeLimits?: Partial<QueueLimits> | undefined;
+  /** Called when everything is loaded, before the first request can arrive. */
+  readonly whenLoaded?: () => void;
+}
+
 export async function startService(
   config: ServiceConfig,
   log: Logger,
-  chargeLimits?: Partial<QueueLimits>,
+  options: StartOptions = {},
 ): Promise<Service> {
   const pools = await openDatabase(config);
   const { db } = pools;
@@ -104,7 +110,7 @@ export async function startService(
       : undefined;
     const loading = await loadRates(db, card);
     if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
-    return await open(config, pools, log, chargeLimits);
+    return await open(config, pools, log, options);
   } catch (error) {
     await closePools(pools);
     throw error;
@@ -115,7 +121,7 @@ async function open(
   config: ServiceConfig,
   pools: Pools,
   log: Logger,
-  chargeLimits: Partial<QueueLimits> | undefined,
+  { chargeLimits, whenLoaded }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -139,6 +145,8 @@ async function open(
   let ops: FastifyInstance | undefined;
   let grpc: GrpcServer;
   try {
+    await Promise.all([rest.ready(), join?.ready()]);
+    whenLoaded?.();
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
     if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);

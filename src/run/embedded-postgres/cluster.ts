@@ -211,22 +211,30 @@ function isPostmasterOf(cluster: Cluster, found: LockFile): boolean {
   }
 }
 
+export interface LaunchOptions {
+  /** A free one by default. */
+  readonly port?: number;
+  /** Whether to listen on a Unix socket too, if the file system has them. */
+  readonly mayHaveSocket?: boolean;
+  /** Called when the server runs, before it accepts connections. */
+  readonly whenLaunched?: (() => void) | undefined;
+}
+
 /**
  * Start a server and wait until it accepts connections. Recovery after a crash may take a while.
  *
- * @param port the port to use; a free one by default
- * @param mayHaveSocket whether to listen on a Unix socket too, if the file system has them
  * @returns undefined when another process started a server on this cluster first
  * @throws Error with the last line of PostgreSQL's output
  */
 export async function startPostmaster(
   cluster: Cluster,
-  port?: number,
-  mayHaveSocket = process.platform !== 'win32',
+  { port, mayHaveSocket = process.platform !== 'win32', whenLaunched }: LaunchOptions = {},
 ): Promise<Postmaster | undefined> {
   let hasSocket = mayHaveSocket;
   for (let tries = 1; ; tries += 1) {
-    const outcome = await launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')), hasSocket);
+    const launching = launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')), hasSocket);
+    whenLaunched?.();
+    const outcome = await launching;
     if (typeof outcome !== 'string') {
       removeOldSockets(cluster, outcome.port);
       return outcome;

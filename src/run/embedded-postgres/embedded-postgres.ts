@@ -18,6 +18,7 @@ import {
   type Cluster,
   findPostmaster,
   findSocketFolder,
+  type LaunchOptions,
   type Log,
   openCluster,
   type Postmaster,
@@ -32,6 +33,8 @@ export interface EmbeddedOptions {
   readonly log: Log;
   /** False trades durability for speed: a crash of the machine may lose data. For tests. Default true. */
   readonly durable?: boolean;
+  /** Called once the server is starting, or was found running. */
+  readonly whenLaunched?: () => void;
 }
 
 /** `adopted`: the server was already running. */
@@ -101,7 +104,7 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 
 async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<Embedded> {
   const cluster = await openCluster(options.dataDir, options.durable ?? true, options.log);
-  let hold = await acquire(cluster, purpose);
+  let hold = await acquire(cluster, purpose, { whenLaunched: options.whenLaunched });
   const { port } = hold.postmaster;
   const stopping = new AbortController();
   let recovery: Promise<void> = Promise.resolve();
@@ -116,7 +119,7 @@ async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<
   const recover = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        hold = await acquire(cluster, purpose, port);
+        hold = await acquire(cluster, purpose, { port });
         recoverWhenLost();
         return;
       } catch (error) {
@@ -147,9 +150,9 @@ interface Hold {
   readonly adopted: boolean;
 }
 
-async function acquire(cluster: Cluster, purpose: Purpose, port?: number): Promise<Hold> {
+async function acquire(cluster: Cluster, purpose: Purpose, options: LaunchOptions): Promise<Hold> {
   for (;;) {
-    const running = await findOrStart(cluster, port);
+    const running = await findOrStart(cluster, options);
     const client = await connect(cluster, running.postmaster, purpose);
     if (client === undefined) continue;
     try {
@@ -169,12 +172,13 @@ async function acquire(cluster: Cluster, purpose: Purpose, port?: number): Promi
   }
 }
 
-async function findOrStart(cluster: Cluster, port?: number): Promise<Omit<Hold, 'client'>> {
+async function findOrStart(cluster: Cluster, options: LaunchOptions): Promise<Omit<Hold, 'client'>> {
   for (;;) {
     const found = findPostmaster(cluster);
+    if (found !== undefined) options.whenLaunched?.();
     if (found?.status === 'ready') return { postmaster: found, adopted: true };
     if (found === undefined) {
-      const postmaster = await startPostmaster(cluster, port);
+      const postmaster = await startPostmaster(cluster, options);
       if (postmaster !== undefined) return { postmaster, adopted: false };
     }
     await sleep(STEP_MS);

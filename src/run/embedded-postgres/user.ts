@@ -85,8 +85,11 @@ function copyWithinReach(home: string, account: Account): string {
 
   for (const place of places) {
     try {
-      if (!isWhole(home, place)) publishCopy(home, place);
-      if (isWhole(home, place) && runsAs(place, account)) return place;
+      if (!isWhole(home, place)) {
+        publishCopy(home, place);
+        if (!isWhole(home, place)) continue;
+      }
+      if (runsAs(place, account)) return place;
     } catch {
       // A read-only or full disk: try the next place.
     }

@@ -3,15 +3,16 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { makeLog } from '../../base/telemetry/log.ts';
 import { findFault } from '../../doors/ops/server.ts';
-import { describeStartFailure, endProcess, Opened, shrinkHeapSoon } from '../lifetime.ts';
+import { describeStartFailure, endProcess, Opened } from '../lifetime.ts';
 import { type Service, startService } from '../service.ts';
+import { shrinkHeap } from '../shrink-heap.ts';
 import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.ts';
 
 /**
  * The other workers keep PostgreSQL busy while a commit reaches the disk. With as many transactions per
  * worker as a single process has, each would hold fewer batches, which costs a quarter of the requests.
  */
-const CHARGE_LIMITS = { transactions: 1 };
+const chargeLimits = { transactions: 1 };
 
 const opened = new Opened();
 let service: Service | undefined;
@@ -25,11 +26,10 @@ async function start({ number, config, logLevel, tracing }: WorkerSettings): Pro
       const started = await startTracing();
       opened.add(() => started.close());
     }
-    const started = await startService(config, log, CHARGE_LIMITS);
+    const started = await startService(config, log, { chargeLimits, whenLoaded: shrinkHeap });
     opened.add(() => started.stop());
     service = started;
     tell({ type: 'serving', joinPort: started.joinPort, grpcPort: started.grpcPort });
-    shrinkHeapSoon();
   } catch (error) {
     tell({ type: 'failed', text: describeStartFailure(error) }, () => process.exit(1));
   }

@@ -139,7 +139,7 @@ describe('startEmbedded', () => {
 
   it('is reached by TCP where there are no Unix sockets', async () => {
     const cluster = await openCluster(newClusterDir(), false, log);
-    const postmaster = await startPostmaster(cluster, undefined, false);
+    const postmaster = await startPostmaster(cluster, { mayHaveSocket: false });
     expect(findSocketFolder(cluster, postmaster!)).toBeUndefined();
 
     const embedded = await start(cluster.dataDir);
@@ -155,7 +155,7 @@ describe('startEmbedded', () => {
     const port = await findFreePort('127.0.0.1');
     // A folder of this name, which PostgreSQL cannot replace by a socket.
     fs.mkdirSync(join(cluster.dir, `.s.PGSQL.${port}`, 'sub'), { recursive: true });
-    const postmaster = await startPostmaster(cluster, port);
+    const postmaster = await startPostmaster(cluster, { port });
     expect(postmaster).toMatchObject({ port });
     await stopPostmaster(cluster, postmaster!);
     fs.rmSync(join(cluster.dir, `.s.PGSQL.${port}`), { recursive: true });
@@ -413,7 +413,7 @@ describe('startPostmaster', () => {
     const { port } = squatter.address() as { port: number };
     const cluster = await openCluster(newClusterDir(), false, log);
 
-    await expect(startPostmaster(cluster, port)).rejects.toThrow(
+    await expect(startPostmaster(cluster, { port })).rejects.toThrow(
       'The embedded PostgreSQL did not start: FATAL:  could not create any TCP/IP sockets',
     );
     expect(findPostmaster(cluster)).toBeUndefined();
