@@ -59,7 +59,8 @@ describe('watchRates', () => {
 
   it('loads a card that changed while the database could not be opened', async () => {
     const name = new URL(database.url).pathname.slice(1);
-    const isTold = (line: string) => line.includes('the rates file is loaded again once the database is back');
+    const isTold = (line: string) =>
+      line.includes('the rates file is loaded again once the database is back');
     await runElsewhere(`alter database ${name} with allow_connections false`);
     try {
       await runElsewhere('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
