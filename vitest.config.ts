@@ -24,6 +24,6 @@ export default defineConfig({
     // A slow or busy machine is no fault: only what fails is waited for so long.
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -56,7 +56,7 @@ async function listeners(): Promise<number[]> {
 }
 
 const untilListening = (count: number) =>
-  vi.waitFor(async () => expect(await listeners()).toHaveLength(count), { timeout: 10_000 });
+  vi.waitFor(async () => expect(await listeners()).toHaveLength(count), { timeout: 60_000 });
 
 describe('wait', () => {
   test('returns at once if there are newer events', async () => {
@@ -148,7 +148,7 @@ describe('a connection to listen', () => {
     await vi.waitFor(
       async () => expect(await listeners()).toEqual([expect.not.toSatisfy((it) => it === pid)]),
       {
-        timeout: 10_000,
+        timeout: 60_000,
       },
     );
     await appendEvent(tenant);
@@ -163,7 +163,7 @@ describe('a connection to listen', () => {
     const begun = performance.now();
     await appendEvent(tenant);
     expect(await waiting).toBe(1n);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(LONG_MS / 2);
   });
 });
 
@@ -201,7 +201,8 @@ describe('wake', () => {
       waker.wake(locked);
       waker.wake(free);
       expect(await other.wait(free, seq, NEVER, LONG_MS)).toBe(seq + 1n);
-      expect(performance.now() - begun).toBeLessThan(4_000);
+      // Waiting for the lock would take eight seconds.
+      expect(performance.now() - begun).toBeLessThan(7_500);
     }
     await holder.query('rollback');
     holder.release();
@@ -249,5 +250,5 @@ test('a notified event that does not exist is forgotten', async () => {
   await untilListening(1);
   await database.pool.query('select pg_notify($1, $2)', ['boxoffice_events', `${tenant} 7`]);
   expect(await waiting).toBe(7n);
-  await vi.waitFor(async () => expect(await waker.wait(tenant, 1n, NEVER, 10)).toBe(1n), { timeout: 5_000 });
+  await vi.waitFor(async () => expect(await waker.wait(tenant, 1n, NEVER, 10)).toBe(1n), { timeout: 60_000 });
 });

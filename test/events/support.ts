@@ -30,7 +30,7 @@ export function read(stream: ClientReadableStream<StreamedEvent>): Reading {
     responses,
     ended,
     until: async (found) => {
-      await vi.waitFor(() => expect(responses.some(found)).toBe(true), { timeout: 25_000, interval: 5 });
+      await vi.waitFor(() => expect(responses.some(found)).toBe(true), { timeout: 60_000, interval: 5 });
       return responses;
     },
     cancel: async () => {

@@ -56,7 +56,7 @@ test('in production, a key of the test mode is warned of, and the demo is not re
       said[name] += part;
     });
   }
-  await expect.poll(() => said.stderr, { timeout: 60_000 }).toMatch(/Stop with Ctrl-C/);
+  await expect.poll(() => said.stderr).toMatch(/Stop with Ctrl-C/);
   expect(said.stderr).toContain('Stripe, in test mode');
   expect(said.stderr).not.toContain('npm run demo');
   await expect.poll(() => said.stdout).toMatch(/"level":"warn".*STRIPE_SECRET_KEY is of the test mode/);
@@ -72,7 +72,7 @@ test('prints the join address, and stops on a signal', async () => {
   child.stderr.on('data', (part) => {
     said += part;
   });
-  await expect.poll(() => said, { timeout: 60_000 }).toMatch(/Stop with Ctrl-C/);
+  await expect.poll(() => said).toMatch(/Stop with Ctrl-C/);
   const [, joinUrl] = /Joining +(http:\S+)\/join/.exec(said)!;
   expect((await ask(`${joinUrl}/join`, 'POST')).status).toBe(401);
   expect((await ask(`${joinUrl}/.well-known/jwks.json`, 'GET')).json.keys).toHaveLength(1);

@@ -163,7 +163,7 @@ describe.each([
       );
       return rows.map(({ id }) => id).sort();
     };
-    await expect.poll(parkedIds, { timeout: 30_000 }).toEqual([checkout, ...topUps].sort());
+    await expect.poll(parkedIds).toEqual([checkout, ...topUps].sort());
     expect((await admin('payments', 'list-parked', '--json')).json).toContainEqual(
       expect.objectContaining({ state: 'parked', payment: checkout, tenant: signedUp.tenant }),
     );

@@ -20,7 +20,6 @@ import { makeKey, makeTenant } from '../support/tenants.ts';
 const database = useDatabase();
 
 /** Generous, for slow machines. */
-const PATIENTLY = { timeout: 10_000 };
 
 function start(changes: Partial<ServiceConfig> = {}): Promise<Service> {
   return startService({ ...bareConfig(database.url), ...changes }, pino({ level: 'silent' }));
@@ -72,11 +71,11 @@ describe('stop', () => {
         key: key.plaintext,
         body: { records: [usageRecord()] },
       });
-      await expect.poll(waitingForLocks, PATIENTLY).toBe(1);
+      await expect.poll(waitingForLocks).toBe(1);
       stopping = service.stop().then(() => {
         stopped = true;
       });
-      await expect.poll(() => refusesConnections(service.port), PATIENTLY).toBe(true);
+      await expect.poll(() => refusesConnections(service.port)).toBe(true);
       const { status, json } = await ask(urlOf(service.opsPort!, '/readyz'), 'GET');
       expect({ status, json }).toEqual({ status: 503, json: { status: 'not ready', reason: 'stopping' } });
       expect(stopped).toBe(false);
@@ -142,7 +141,7 @@ describe('a port that is taken', () => {
     expect(error).toBeInstanceOf(ListenError);
     expect((error as Error).message).toBe(`port ${taken} is taken: set ${variable} to another one`);
     // No listener stays open.
-    await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
+    await expect.poll(connectionsOfServices).toBeLessThanOrEqual(before);
   });
 
   it('is distinguished from an unavailable address', async () => {
@@ -162,7 +161,7 @@ describe('a second service on the same database', () => {
     expect((error as Error).message).toMatch(
       /^SECRETS_KEY is not the one that the signing key [\w-]{43} was encrypted with$/,
     );
-    await expect.poll(connectionsOfServices, PATIENTLY).toBeLessThanOrEqual(before);
+    await expect.poll(connectionsOfServices).toBeLessThanOrEqual(before);
   });
 
   it('starts at the same time and serves the same data', async () => {

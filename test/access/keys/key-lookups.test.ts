@@ -65,7 +65,7 @@ test('two thousand different ids in one turn share one statement', async () => {
 test('look-ups during a statement go into the next one', async () => {
   const { lookups, query } = makeLookups();
   const first = lookups.find(tenant.keyId);
-  await vi.waitFor(() => expect(query).toHaveBeenCalledTimes(1));
+  await expect.poll(() => query.mock.calls.length).toBe(1);
   const second = lookups.find(tenant.keyId);
   expect([await first, await second]).toMatchObject([{ id: tenant.keyId }, { id: tenant.keyId }]);
   expect(query).toHaveBeenCalledTimes(2);
@@ -88,7 +88,7 @@ test('a key is refused from the moment of its revocation, even under load', asyn
       if (wasRevoked) after += 1;
     }
   });
-  await vi.waitFor(() => expect(early.length).toBeGreaterThan(50), { timeout: 10_000 });
+  await vi.waitFor(() => expect(early.length).toBeGreaterThan(50), { timeout: 60_000 });
   expectOk(await app.request('DELETE', `/v1/keys/${relay.key.id}`, { key: tenant.key }), 204);
   isRevoked = true;
   await Promise.all(lanes);

@@ -80,7 +80,7 @@ describe('migrate', () => {
         );
         return rows[0].pid;
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     await admin.query('select pg_terminate_backend($1, 5000)', [pid]);
     expect(await outcome).toBeInstanceOf(Error);

@@ -76,7 +76,7 @@ describe('a call', () => {
     void call('a2');
     running.get('a1')!.reject(new Error('lost'));
     await expect(first).rejects.toThrow('lost');
-    await vi.waitFor(() => expect(begun).toStrictEqual(['a1', 'a2']));
+    await expect.poll(() => begun).toStrictEqual(['a1', 'a2']);
   });
 
   test('that waits too long fails with the limit that it waited for', async () => {

@@ -9,7 +9,7 @@ import { banSubject as ban } from '../../../src/control/moderation/ban-subject.t
 import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
-import { useControl } from '../../support/grpc.ts';
+import { CallError, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, mint, newStage, type Stage } from './support.ts';
@@ -114,6 +114,21 @@ test('the user also leaves when the same ban is set again, which is recorded onc
   expect((await typesOf(stage)).slice(-2)).toEqual(['participant_entered', 'participant_left']);
 });
 
+const OUTAGES = ['UNAVAILABLE', 'DEADLINE_EXCEEDED'];
+
+/** Forty calls at once wait in turn for one room. On a busy machine, the last may wait too long. */
+async function banUntilAvailable(stage: Stage, { room, value }: { room: string; value: string }) {
+  const subject = { case: 'username', value } as const;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await stage.control.call(banSubject, { room, subject });
+    } catch (error) {
+      const isOutage = error instanceof CallError && OUTAGES.includes(error.code);
+      if (!isOutage || tries === 10) throw error;
+    }
+  }
+}
+
 test.each(['lobby', ''])(
   'a ban and a first token at once (room "%s"): the user does not stay',
   async (room) => {
@@ -121,9 +136,7 @@ test.each(['lobby', ''])(
     await stage.control.call(RoomService.method.createRoom, { room: 'stage' });
     const names = Array.from({ length: 20 }, (_, n) => `user-${n}`);
     const mints = names.map((name) => mint(stage, name).catch(() => {}));
-    const bans = names.map((value) =>
-      stage.control.call(banSubject, { room, subject: { case: 'username', value } }),
-    );
+    const bans = names.map((value) => banUntilAvailable(stage, { room, value }));
     await Promise.all([...mints, ...bans]);
     const present = async () => {
       const { rows } = await app.service.deps.db.query(
@@ -132,6 +145,6 @@ test.each(['lobby', ''])(
       );
       return rows;
     };
-    await expect.poll(present, { timeout: 5_000 }).toEqual([]);
+    await expect.poll(present).toEqual([]);
   },
 );

@@ -68,7 +68,7 @@ test('a thousand waiting relays cost a query a second, and one read per change',
   const sign = vi.spyOn(app.service.deps.signer, 'sign');
   const begunAt = performance.now();
   const answers = Array.from({ length: 1000 }, (_, index) => poll(seq, `192.0.2.${index % 250}`));
-  await vi.waitUntil(() => count(names, 'find-revocation-seqs') >= 3, { timeout: 10_000 });
+  await vi.waitUntil(() => count(names, 'find-revocation-seqs') >= 3, { timeout: 60_000 });
   const seconds = (performance.now() - begunAt) / 1000;
   // One for the first relay, one a second, and one for each wake-up.
   expect(count(names, 'find-revocation-seqs')).toBeLessThanOrEqual(3 + seconds);
@@ -204,7 +204,7 @@ test('polls of a busy tenant are answered', async () => {
       await kick();
       const before = looks;
       // One read may have begun before.
-      await vi.waitUntil(() => looks >= before + 2, { timeout: 10_000, interval: 5 });
+      await vi.waitUntil(() => looks >= before + 2, { timeout: 60_000, interval: 5 });
     }
     return answer;
   }) as never);

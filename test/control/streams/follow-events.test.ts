@@ -37,7 +37,7 @@ beforeAll(async () => {
   second = (await app.another()).service;
 });
 
-const waitFor = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
+const waitFor = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 
 /** Twenty writers at once, on two services. */
 async function write(tenant: TestTenant): Promise<void> {
@@ -52,7 +52,7 @@ async function write(tenant: TestTenant): Promise<void> {
   await Promise.all(lanes);
 }
 
-describe('with twenty writers', { timeout: 60_000 }, () => {
+describe('with twenty writers', () => {
   test('events are gapless and in order, on both services', async () => {
     const tenant = await app.signUp();
     const readings = [app.service, second].map((service) =>
@@ -248,7 +248,7 @@ describe('followEvents', () => {
         isStuck = item.type === 'snapshot';
         if (isStuck) await new Promise(() => {});
       }).catch((error: unknown) => error);
-      await vi.waitUntil(() => isStuck, { timeout: 10_000 });
+      await vi.waitUntil(() => isStuck, { timeout: 60_000 });
       vi.advanceTimersByTime(5_000);
       expect(await ended).toMatchObject({ kind: 'too_many_streams' });
     } finally {

@@ -102,7 +102,7 @@ test('fails with `invalid_api_key` if the key was revoked during the wait', asyn
   const patient = ask(tenant, { after: page.reached, waitMs: 30_000 });
   expect(await waiting).toMatchObject({ isReset: true });
   // Without a wait, the page of events would be older than the revocation.
-  await vi.waitFor(() => expect(waits).toHaveBeenCalled(), { timeout: 10_000 });
+  await vi.waitFor(() => expect(waits).toHaveBeenCalled(), { timeout: 60_000 });
   await db.query('update api_keys set revoked_at = now() where id = $1', [tenant.keyId]);
   await db.query(`insert into unnumbered_events (tenant_id, type, subject) values ($1, 'room_ended', '{}')`, [
     id,

@@ -677,7 +677,8 @@ describe('the engine', () => {
       await enter(db, tenant, room, 'ann');
       await leave('ann');
       await changeStatus(db, tenant, 'suspended', 'test');
-      expect(performance.now() - begun).toBeLessThan(2_000);
+      // Waiting for the lock would take eight seconds.
+      expect(performance.now() - begun).toBeLessThan(7_500);
     } finally {
       await holder.query('rollback');
       holder.release();
@@ -806,7 +807,7 @@ describe('the engine', () => {
       [tenant],
     );
     for (const engine of engines) engine.wake();
-    await expect.poll(async () => (await fired()).length, { timeout: 20_000 }).toBe(COUNT);
+    await expect.poll(async () => (await fired()).length).toBe(COUNT);
     await Promise.all(engines.map((engine) => engine.stop()));
     await Promise.all(pools.map((pool) => pool.end()));
 

@@ -346,7 +346,7 @@ describe('ListEvents', () => {
     expect((await waiting).events.map((event) => event.seq)).toStrictEqual([3n]);
   });
 
-  test('waits longer than other calls may take', { timeout: 40_000 }, async () => {
+  test('waits longer than other calls may take', async () => {
     const of = controlOf(await app.signUp());
     const begun = performance.now();
     const page = await of.call(listEvents, { wait: { seconds: 17n } });
@@ -365,7 +365,7 @@ describe('ListEvents', () => {
     await of.call(listEvents, {});
     await service.stop();
     expect((await waiting).events).toStrictEqual([]);
-    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(performance.now() - begun).toBeLessThan(25_000);
   });
 
   test('after a week, starts with RESET and the oldest event still stored', async () => {

@@ -358,7 +358,7 @@ describe('WatchParticipants', () => {
     await mint(control, { username: 'bob', deviceThumbprint, role: 'host' });
     await lapse(app, tenant, { username: 'ann' });
     const first = ['reset', 'snapshot ann', 'bookmark', 'entered bob', 'updated bob', 'left ann'];
-    await expect.poll(words, { timeout: 5_000 }).toStrictEqual(first);
+    await expect.poll(words).toStrictEqual(first);
     watching.stop();
 
     await mint(control, { username: 'dan' });

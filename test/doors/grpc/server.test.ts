@@ -112,7 +112,8 @@ describe('health', () => {
     await expect.poll(() => watched.flat()).toStrictEqual(NAMES.map(() => 'SERVING'));
     const begun = performance.now();
     await stop();
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    // A stop waits ten seconds for calls that do not end.
+    expect(performance.now() - begun).toBeLessThan(9_000);
     for (const heard of watched) expect(heard).toStrictEqual(['SERVING', 'NOT_SERVING']);
   });
 });
@@ -135,7 +136,7 @@ describe('readiness', () => {
     proxy.setOpen(false);
     await expect.poll(() => check(health), { timeout: 5_000 }).toBe('NOT_SERVING');
     proxy.setOpen(true);
-    await expect.poll(() => check(health), { timeout: 10_000 }).toBe('SERVING');
+    await expect.poll(() => check(health)).toBe('SERVING');
     expect(heard).toStrictEqual(['SERVING', 'NOT_SERVING', 'SERVING']);
   });
 
@@ -147,7 +148,7 @@ describe('readiness', () => {
     proxy.setSilent(true);
     await expect.poll(() => check(health), { timeout: 5_000 }).toBe('NOT_SERVING');
     proxy.setSilent(false);
-    await expect.poll(() => check(health), { timeout: 15_000 }).toBe('SERVING');
+    await expect.poll(() => check(health)).toBe('SERVING');
   });
 });
 
@@ -163,7 +164,7 @@ test('at most 1,000 keyless streams are open, and health can still be checked', 
   // One connection carries 200.
   const clients = Array.from({ length: 6 }, () => healthOf(service.grpcPort));
   const streams = clients.slice(1).flatMap((health) => Array.from({ length: 200 }, () => watch(health)));
-  await expect.poll(() => heard, { timeout: 10_000 }).toBe(1_000);
+  await expect.poll(() => heard).toBe(1_000);
   const [health] = clients;
   watch(health!);
   await expect

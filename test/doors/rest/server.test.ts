@@ -400,6 +400,7 @@ describe('closing', () => {
     holder.release();
     expectOk(await answer);
     await stopped;
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // A connection that is kept alive lasts 65 seconds.
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -44,7 +44,7 @@ async function statesOf(session: string): Promise<[string, string | null]> {
   return [(await rowOf(session)).state, status];
 }
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { interval: 20 };
 
 describe('the payment pages of a tenant', () => {
   it('are closed at the provider when it is deleted', async () => {

@@ -351,9 +351,7 @@ describe('a refund', () => {
     await expect.poll(waiting).toBe(1);
     const refunding = app.sandbox.control.redeliver(refunded!.id);
     await expect
-      .poll(async () => (await waiting()) === 2 || (await kit.outcomeOf(refunded!.event)) !== undefined, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await waiting()) === 2 || (await kit.outcomeOf(refunded!.event)) !== undefined)
       .toBe(true);
     await other.query('commit');
     other.release();

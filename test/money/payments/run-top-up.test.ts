@@ -252,7 +252,7 @@ describe('a fault of the provider or the network', () => {
     app.sandbox.control.fault(DROP);
     await kit.spend(tenant, 600);
     const open = async () => (await kit.attemptsOf(tenant))[0];
-    await expect.poll(async () => (await open())?.sends, { timeout: 5_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(async () => (await open())?.sends).toBeGreaterThanOrEqual(3);
     expect(await open()).toMatchObject({ state: 'unknown' });
     await kit.spend(tenant, 10);
     expect(await kit.attemptsOf(tenant)).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('an error of the provider that did nothing and is repeated for its key'
 
   async function toldOfTrouble(tenant: TestTenant): Promise<void> {
     const told = async () => (await kit.billing(tenant)).tenant.last_top_up_error;
-    await expect.poll(told, { timeout: 10_000 }).toMatch(TROUBLE);
+    await expect.poll(told).toMatch(TROUBLE);
   }
 
   async function waitOf(tenant: TestTenant): Promise<number> {
@@ -341,7 +341,7 @@ describe('an error of the provider that did nothing and is repeated for its key'
       await kit.makeDue(tenant);
       return (await kit.attemptsOf(tenant))[0]!.keys === 2 && (await waitOf(tenant)) > 0;
     };
-    await expect.poll(due, { timeout: 10_000 }).toBe(true);
+    await expect.poll(due).toBe(true);
     expect(await waitOf(tenant)).toBeCloseTo(20, 0);
     expect(await kit.topUpIntents(tenant)).toEqual([]);
     await kit.hoursPass(0.4);

@@ -98,7 +98,7 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
       return (await attemptsOf(tenant)).filter(({ state }) => state === 'pending' || state === 'unknown')
         .length;
     };
-    await expect.poll(open, { timeout: 25_000, interval: 20 }).toBe(0);
+    await expect.poll(open, { interval: 20 }).toBe(0);
     return (await attemptsOf(tenant)).at(-1)!;
   }
 

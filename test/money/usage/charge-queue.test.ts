@@ -249,7 +249,7 @@ describe('when the database', () => {
     const waited = transactions.filter(({ kind }) => kind === 'tenant');
     expect(waited.map((each) => each.batches)).toStrictEqual([[batches[0]], [batches[1]]]);
 
-    await vi.waitFor(() => expect(transactions).toHaveLength(5), { interval: 1 });
+    await vi.waitFor(() => expect(transactions).toHaveLength(5), { timeout: 60_000, interval: 1 });
     expect(transactions[4]).toMatchObject({ kind: 'free' });
     const again = transactions[4]!.batches;
     expect(again[0]).toBe(batches[2]);
@@ -258,7 +258,7 @@ describe('when the database', () => {
     await vi.waitFor(async () => {
       for (const each of transactions.slice(5)) await each.commit();
       expect([results[3]!.result, later.result].every(Boolean)).toBe(true);
-    });
+    }, 60_000);
     expect(results.slice(0, 2).map(({ result }) => result)).toStrictEqual([undefined, undefined]);
   });
 

@@ -219,9 +219,7 @@ describe('batches in one transaction', () => {
     }
   });
 
-  it('give the same result as one after the other, whatever ids they share', {
-    timeout: 60_000,
-  }, async () => {
+  it('give the same result as one after the other, whatever ids they share', async () => {
     const TENANTS = 3;
     const report = fc.record({ id: fc.nat(12), seconds: fc.constantFrom(1, 1, 1, 2), bytes: fc.nat(9) });
     const reports = fc.array(

@@ -501,9 +501,7 @@ describe('concurrent charging', () => {
     expect(await balanceOf(tenant)).toBe(20_000_000 - total);
   });
 
-  it('gives the same result as one after the other, for batches split, repeated and shuffled', {
-    timeout: 60_000,
-  }, async () => {
+  it('gives the same result as one after the other, for batches split, repeated and shuffled', async () => {
     const batches = fc.array(fc.array(fc.nat(40), { maxLength: 25 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(batches, async (places) => {

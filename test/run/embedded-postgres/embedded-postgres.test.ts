@@ -350,7 +350,7 @@ describe('after a crash', () => {
 
     const locks = `select from pg_locks where locktype = 'advisory' and granted`;
     await vi.waitFor(async () => expect(await query(embedded.url, locks)).toHaveLength(2), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 100,
     });
     expect(postmasterPid(dataDir)).not.toBe(pid);

@@ -9,8 +9,6 @@ import { expect, onTestFinished } from 'vitest';
 import { MACHINE } from '../../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/run/main.ts', import.meta.url));
-/** Generous, for slow machines. */
-export const PATIENTLY = { timeout: 60_000 };
 
 export interface Line {
   readonly msg: string;
@@ -55,7 +53,7 @@ export async function startMain(env: Record<string, string>): Promise<Started> {
   child.stdout!.on('data', (part) => {
     logged += part;
   });
-  await expect.poll(() => said, PATIENTLY).toMatch(/Stop with Ctrl-C/);
+  await expect.poll(() => said).toMatch(/Stop with Ctrl-C/);
   const lines = () =>
     logged
       .split('\n')

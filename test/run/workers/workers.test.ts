@@ -13,7 +13,6 @@ import {
   failToStart,
   isAlive,
   KeptConnection,
-  PATIENTLY,
   refusesConnections,
   type Started,
   startMain,
@@ -65,7 +64,7 @@ async function withChargesUnderWay(
       ),
     );
     answers.catch(() => {});
-    await expect.poll(waitingForLocks, PATIENTLY).toBe(count);
+    await expect.poll(waitingForLocks).toBe(count);
     await meanwhile();
   });
   return answers!;
@@ -82,8 +81,8 @@ describe('two workers', () => {
   test('answer on one port, and appear as one service to operators', async () => {
     const started = await start({ JOIN_PORT: '0' });
     for (const each of connections(started, 6)) expect((await each.ask('GET', '/v1/rates')).status).toBe(200);
-    await expect.poll(() => workersThatAnswered(started, '/v1/rates'), PATIENTLY).toEqual(new Set([1, 2]));
-    await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(6);
+    await expect.poll(() => workersThatAnswered(started, '/v1/rates')).toEqual(new Set([1, 2]));
+    await expect.poll(() => requestsOf(started, '/v1/rates')).toBe(6);
     expect(await ask(`${started.opsUrl}/healthz`, 'GET')).toMatchObject({ status: 200 });
     expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
       status: 200,
@@ -101,7 +100,7 @@ describe('two workers', () => {
     const report = (each: KeptConnection) =>
       each.ask('POST', '/v1/usage', { key: relayKey, body: { records: [usageRecord()] } });
     for (const each of kept) expect((await report(each)).status).toBe(200);
-    await expect.poll(() => workersThatAnswered(started, '/v1/usage'), PATIENTLY).toEqual(new Set([1, 2]));
+    await expect.poll(() => workersThatAnswered(started, '/v1/usage')).toEqual(new Set([1, 2]));
     expect(
       (await kept[0]!.ask('DELETE', `/v1/keys/${relayKeyId}?confirm=stop-service`, { key })).status,
     ).toBe(204);
@@ -129,41 +128,39 @@ describe('a worker that dies', () => {
   test('is replaced, while the other one answers, and its counters stay', async () => {
     const started = await start();
     for (const each of connections(started, 4)) await each.ask('GET', '/v1/rates');
-    await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(4);
+    await expect.poll(() => requestsOf(started, '/v1/rates')).toBe(4);
     const ends = () => started.lines.filter(({ msg }) => msg === 'a worker ended and is replaced');
 
     process.kill(started.pids()[0]!, 'SIGKILL');
-    await expect.poll(ends, PATIENTLY).toMatchObject([{ signal: 'SIGKILL', waitMs: 0 }]);
+    await expect.poll(ends).toMatchObject([{ signal: 'SIGKILL', waitMs: 0 }]);
     let answered = 4;
     while (started.pids().length < 3) {
       expect((await new KeptConnection(started.url).ask('GET', '/v1/rates')).status).toBe(200);
       answered += 1;
     }
-    await expect.poll(() => requestsOf(started, '/v1/rates'), PATIENTLY).toBe(answered);
+    await expect.poll(() => requestsOf(started, '/v1/rates')).toBe(answered);
     expect((await ask(`${started.opsUrl}/readyz`, 'GET')).status).toBe(200);
 
     process.kill(started.pids()[2]!, 'SIGKILL');
-    await expect.poll(ends, PATIENTLY).toMatchObject([{ waitMs: 0 }, { waitMs: 1_000 }]);
+    await expect.poll(ends).toMatchObject([{ waitMs: 0 }, { waitMs: 1_000 }]);
     expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
       status: 503,
       json: { status: 'not ready', reason: '1 of 2 workers serve' },
     });
     expect((await ask(`${started.opsUrl}/healthz`, 'GET')).status).toBe(200);
-    await expect.poll(() => started.pids().length, PATIENTLY).toBe(4);
+    await expect.poll(() => started.pids().length).toBe(4);
   });
 
   test('makes the service unready if it was the last', async () => {
     const started = await start();
     // After a second failure in a row the restart is delayed, so that no worker serves for a second.
     for (const count of [2, 4]) {
-      await expect.poll(() => started.pids().length, PATIENTLY).toBe(count);
+      await expect.poll(() => started.pids().length).toBe(count);
       for (const pid of started.pids().slice(-2)) process.kill(pid, 'SIGKILL');
     }
-    await expect
-      .poll(async () => (await ask(`${started.opsUrl}/healthz`, 'GET')).status, PATIENTLY)
-      .toBe(503);
+    await expect.poll(async () => (await ask(`${started.opsUrl}/healthz`, 'GET')).status).toBe(503);
     expect((await ask(`${started.opsUrl}/metrics`, 'GET')).status).toBe(200);
-    await expect.poll(async () => (await ask(`${started.opsUrl}/readyz`, 'GET')).status, PATIENTLY).toBe(200);
+    await expect.poll(async () => (await ask(`${started.opsUrl}/readyz`, 'GET')).status).toBe(200);
     expect((await ask(`${started.url}/v1/rates`, 'GET')).status).toBe(200);
   });
 });
@@ -173,7 +170,7 @@ describe('a signal', () => {
     const started = await start();
     const answers = await withChargesUnderWay(started, 6, async () => {
       started.child.kill('SIGTERM');
-      await expect.poll(() => refusesConnections(started.url), PATIENTLY).toBe(true);
+      await expect.poll(() => refusesConnections(started.url)).toBe(true);
       expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
         status: 503,
         json: { reason: 'stopping' },
@@ -188,10 +185,10 @@ describe('a signal', () => {
     const started = await start();
     const answers = withChargesUnderWay(started, 2, async () => {
       started.child.kill('SIGTERM');
-      await expect.poll(() => started.lines.at(-1)?.msg, PATIENTLY).toBe('stopping');
+      await expect.poll(() => started.lines.at(-1)?.msg).toBe('stopping');
       started.child.kill('SIGTERM');
       expect(await started.exited).toStrictEqual([1, null]);
-      await expect.poll(() => started.pids().some(isAlive), PATIENTLY).toBe(false);
+      await expect.poll(() => started.pids().some(isAlive)).toBe(false);
     });
     await expect(answers).rejects.toThrow('socket hang up');
   });
@@ -200,10 +197,10 @@ describe('a signal', () => {
     const started = await start();
     const answers = await withChargesUnderWay(started, 4, async () => {
       started.child.kill('SIGKILL');
-      await expect.poll(() => refusesConnections(started.url), PATIENTLY).toBe(true);
+      await expect.poll(() => refusesConnections(started.url)).toBe(true);
     });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await expect.poll(() => started.pids().some(isAlive), PATIENTLY).toBe(false);
+    await expect.poll(() => started.pids().some(isAlive)).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { store, usage, usages, useBench } from './reporters.ts';
 
 const bench = useBench();
-const until = (condition: () => unknown) => expect.poll(condition, { interval: 1, timeout: 5_000 });
+const until = (condition: () => unknown) => expect.poll(condition, { interval: 1 });
 
 describe('close', () => {
   it('ends sessions, sends everything and leaves an empty folder', async () => {

@@ -49,7 +49,7 @@ export function useBench(): Bench {
       await vi.waitFor(() => {
         clock.advance(1_000);
         expect(over).toBe(true);
-      }, 30_000);
+      }, 60_000);
     }
     await rm(folder, { recursive: true });
   });

@@ -8,7 +8,7 @@ import type { Fault } from './usage-server.ts';
 
 const bench = useBench();
 
-const once = { interval: 1, timeout: 30_000 };
+const once = { interval: 1 };
 /** Wait, without advancing time, until a condition holds. */
 const until = (condition: () => unknown) => expect.poll(condition, once);
 /** Advance time in steps until a condition holds. */

@@ -9,7 +9,7 @@ import { encodeEntry, parseSegment } from '../../../../sdk/typescript/src/relay/
 import { store, usage, usages, useBench } from './reporters.ts';
 
 const bench = useBench();
-const until = (condition: () => unknown) => expect.poll(condition, { interval: 1, timeout: 5_000 });
+const until = (condition: () => unknown) => expect.poll(condition, { interval: 1 });
 
 /** The service is unreachable. */
 const offline = { fetch: () => Promise.reject(new TypeError('fetch failed')) };
