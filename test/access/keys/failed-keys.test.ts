@@ -36,7 +36,7 @@ describe('well-formed wrong keys', () => {
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     }
     expect(
-      query.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('rate_limits')),
+      query.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('count-in-window')),
     ).toStrictEqual([]);
   });
 
@@ -127,7 +127,9 @@ describe('what is not counted', () => {
     const query = watchDatabase();
     await Promise.all(Array.from({ length: BUDGET + 10 }, () => get('svc_not_a_key', from)));
     expect(
-      query.mock.calls.filter(([statement]) => /api_keys|rate_limits/.test(JSON.stringify(statement))),
+      query.mock.calls.filter(([statement]) =>
+        /find-keys-by-id|count-in-window/.test(JSON.stringify(statement)),
+      ),
     ).toStrictEqual([]);
     for (let count = 0; count < BUDGET + 10; count += 1) {
       expect((await get(tenant.relayKey, from)).status).toBe(401);
