@@ -8,13 +8,11 @@ const ROOT = join(import.meta.dirname, '..');
 /** Files whose unnamed statements are left as they are. */
 const UNNAMED: Readonly<Record<string, string>> = {
   'src/base/db/migrate.ts': 'runs once',
+  'src/base/db/pipeline.ts': 'sends statements, each of which has a name',
   'src/base/db/transaction.ts': 'begin, commit and rollback have no plan',
   'src/events/listen.ts': 'LISTEN has no plan',
   'src/events/log-snapshot.ts': 'begin and rollback have no plan',
   'src/control/moderation/bans.sql.ts': 'finding broken bans needs a plan of the moment',
-  'src/control/admission/admissions.sql.ts':
-    'only for rooms with a maximum, or where look-alikes are refused',
-  'src/control/admission/open-first-room.sql.ts': 'only when places are counted',
   'src/money/audit/provider-book.sql.ts': 'once an hour',
   'src/money/audit/verify.sql.ts': 'for operators',
   'src/money/ledger/ledger.sql.ts': 'a balance by its key, and adjustments by operators',

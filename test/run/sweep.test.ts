@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { sweep } from '../../src/run/sweep.ts';
 import { useService } from '../support/service.ts';
@@ -7,17 +8,17 @@ const app = useService();
 test('a failed removal does not stop the others', async () => {
   const { db } = app.service.deps;
   const warn = vi.fn();
-  const statements: string[] = [];
+  const texts: string[] = [];
   const failing = {
-    query: async (text: string, values: unknown[]) => {
-      statements.push(text);
-      if (text.includes('from admissions')) throw new Error('too slow');
-      return db.query(text, values);
+    query: async (statement: pg.QueryConfig) => {
+      texts.push(statement.text);
+      if (statement.text.includes(' bans')) throw new Error('too slow');
+      return db.query(statement);
     },
   };
   await sweep({ db: failing as unknown as typeof db, log: { warn } as never });
-  expect(warn.mock.calls).toStrictEqual([[{ err: expect.any(Error) }, 'old admissions were not removed']]);
-  for (const table of ['participants', 'admissions', 'events', 'idempotency_keys', 'bans']) {
-    expect(statements.some((text) => text.includes(` ${table}`))).toBe(true);
+  expect(warn.mock.calls).toStrictEqual([[{ err: expect.any(Error) }, 'old bans were not removed']]);
+  for (const table of ['participants', 'rooms', 'events', 'idempotency_keys', 'bans', 'rate_limits']) {
+    expect(texts.some((text) => text.includes(` ${table}`))).toBe(true);
   }
 });

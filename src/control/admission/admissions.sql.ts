@@ -255,12 +255,13 @@ export async function hasLookalike(
   db: Db,
   { tenant, roomUid, username, skeleton }: NewAdmission,
 ): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from participants
-      where tenant_id = $1 and room_uid = $2 and skeleton = $3 and username <> $4
-        and left_at is null and expires_at > now() limit 1`,
-    [tenant, roomUid, skeleton, username],
-  );
+  const { rows } = await db.query({
+    name: 'find-lookalike',
+    text: `select 1 from participants
+            where tenant_id = $1 and room_uid = $2 and skeleton = $3 and username <> $4
+              and left_at is null and expires_at > now() limit 1`,
+    values: [tenant, roomUid, skeleton, username],
+  });
   return rows.length > 0;
 }
 
@@ -270,12 +271,13 @@ export async function countOthers(
   { tenant, roomUid, username }: NewAdmission,
   max: number,
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::integer as count
-       from (select from participants
-              where tenant_id = $1 and room_uid = $2 and username <> $3
-                and left_at is null and expires_at > now() limit $4) others`,
-    [tenant, roomUid, username, max],
-  );
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count-others',
+    text: `select count(*)::integer as count
+             from (select from participants
+                    where tenant_id = $1 and room_uid = $2 and username <> $3
+                      and left_at is null and expires_at > now() limit $4) others`,
+    values: [tenant, roomUid, username, max],
+  });
   return rows[0]!.count;
 }

@@ -56,18 +56,20 @@ export interface OpenedRoom {
  * it meanwhile, and it has ended.
  */
 export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<OpenedRoom | undefined> {
-  const opened = await db.query<{ uid: string }>(
-    `with r as (
-       insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
-       on conflict do nothing returning *
-     ), ${APPENDED}
-     select uid from r`,
-    [tenant, newId('rm'), name, DEFAULT_POLICY],
-  );
+  const opened = await db.query<{ uid: string }>({
+    name: 'open-first-room',
+    text: `with r as (
+             insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
+             on conflict do nothing returning *
+           ), ${APPENDED}
+           select uid from r`,
+    values: [tenant, newId('rm'), name, DEFAULT_POLICY],
+  });
   if (opened.rows[0]) return { uid: opened.rows[0].uid, isNew: true };
-  const { rows } = await db.query<{ uid: string }>(
-    `select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE'`,
-    [tenant, name],
-  );
+  const { rows } = await db.query<{ uid: string }>({
+    name: 'find-live-room-uid',
+    text: `select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE'`,
+    values: [tenant, name],
+  });
   return rows[0] && { uid: rows[0].uid, isNew: false };
 }

@@ -24,6 +24,9 @@ const spend = (from: string, count = BUDGET, url = app.url) =>
 /** Statements that look up or count keys, from now on. */
 const watchDatabase = () => vi.spyOn(app.service.deps.db, 'query');
 
+/** Other statements are of background work. */
+const nameOf = (statement: unknown) => (statement as { name?: string }).name ?? '';
+
 describe('well-formed wrong keys', () => {
   test('a hundred get 401, then all get 429, without a count', async () => {
     const from = '192.0.2.1';
@@ -35,9 +38,9 @@ describe('well-formed wrong keys', () => {
       expectError(refused, 429, tooMany);
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     }
-    expect(
-      query.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('count-in-window')),
-    ).toStrictEqual([]);
+    expect(query.mock.calls.filter(([statement]) => nameOf(statement) === 'count-in-window')).toStrictEqual(
+      [],
+    );
   });
 
   test('a correct key passes from a used-up address, in every process', async () => {
@@ -128,7 +131,7 @@ describe('what is not counted', () => {
     await Promise.all(Array.from({ length: BUDGET + 10 }, () => get('svc_not_a_key', from)));
     expect(
       query.mock.calls.filter(([statement]) =>
-        /find-keys-by-id|count-in-window/.test(JSON.stringify(statement)),
+        ['find-keys-by-id', 'count-in-window'].includes(nameOf(statement)),
       ),
     ).toStrictEqual([]);
     for (let count = 0; count < BUDGET + 10; count += 1) {

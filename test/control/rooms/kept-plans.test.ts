@@ -33,7 +33,7 @@ import { findNewestPlace, findOldestPlace } from '../../../src/events/events.sql
 import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';
 
-const OTHER_TENANTS = 100;
+const OTHER_TENANTS = 20;
 const ROOMS_OF_OTHERS = 1_000;
 /** Rows of the tenant itself, which a statement may read. */
 const ROOMS = 20;
