@@ -1,69 +1,107 @@
 /** How soon the service answers after a start, and how much memory it uses when idle. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Bench, Benchmark } from './benchmark.ts';
+import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { makeFolder } from './stand.ts';
+import { median } from './statistics.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SECONDS_MAX = 3;
-const MEMORY_MB_MAX = 120;
+const SECONDS_MAX = 1;
+const REST_MB_MAX = 120;
 const IDLE_SECONDS = 10;
 const ASK_EVERY_MS = 10;
 
 const START = 'npm start';
 const FIRST_START = 'first npm start';
+const WITHOUT_PAYMENTS = 'npm start, PAYMENTS=none';
+
+/** Resident memory at the first answer, in MB. */
+const FIRST_MB_MAX: Readonly<Record<string, number>> = { [START]: 125, [WITHOUT_PAYMENTS]: 120 };
 
 export const start: Benchmark = {
   name: 'start',
   summary: 'from npm start to the first answer, and memory at rest',
   protocol: `npm start is run in this checkout, whose packages are installed, with ports and a DATA_DIR of its own
     and otherwise defaults: embedded PostgreSQL, sandbox and service. The result is seconds until the
-    first 200 of GET /v1/rates, polled every ${ASK_EVERY_MS} ms: with the DATA_DIR of an earlier start, and with an
-    empty one, which initializes a database. Memory is what the service process itself reports as
-    resident, ${IDLE_SECONDS} s after its last start, without further requests.`,
+    first 200 of GET /v1/rates, polled every ${ASK_EVERY_MS} ms: with the DATA_DIR of an earlier start, the same without
+    payments, and with an empty DATA_DIR, in which a database is initialized. Memory is what the system reports
+    as resident of the service process: at each first answer, and ${IDLE_SECONDS} s after a last start, without further requests.`,
   async run(bench) {
     const kept = await openFolder(bench);
     await (await startIn(bench, kept)).stop();
+    const starts = new Map<string, FirstAnswer[]>();
+    const contestant = (name: string, dataDir: () => Promise<string>, env = {}): Contestant => ({
+      name,
+      role: 'ours',
+      round: async () => {
+        const first = await measureStart(bench, await dataDir(), env);
+        starts.set(name, [...(starts.get(name) ?? []), first]);
+        return { value: first.seconds };
+      },
+    });
     await bench.compare({
       title: 'to the first answer',
       unit: 's',
       contestants: [
-        { name: START, role: 'ours', round: async () => timeStart(bench, kept) },
-        { name: FIRST_START, role: 'ours', round: async () => timeStart(bench, await openFolder(bench)) },
+        contestant(START, async () => kept),
+        contestant(WITHOUT_PAYMENTS, async () => kept, { PAYMENTS: 'none' }),
+        contestant(FIRST_START, () => openFolder(bench)),
       ],
       warmUpRounds: 0,
       goals: [{ of: START, atMost: SECONDS_MAX }],
     });
+    for (const [name, firsts] of starts) noteFirstAnswers(bench, name, firsts);
+
     const service = await startIn(bench, kept);
     bench.progress(`resting for ${IDLE_SECONDS} s`);
     await sleep(IDLE_SECONDS * 1000);
-    bench.note('resident memory at rest', await service.memoryMb(), 'MB', { atMost: MEMORY_MB_MAX });
+    bench.note('resident at rest', service.residentMb(), 'MB', { atMost: REST_MB_MAX });
   },
 };
+
+interface FirstAnswer {
+  readonly seconds: number;
+  readonly residentMb: number;
+}
+
+/** Other work on the machine only adds time, so the quickest start says most about the service. */
+function noteFirstAnswers(bench: Bench, name: string, firsts: readonly FirstAnswer[]): void {
+  const residents = firsts.map(({ residentMb }) => residentMb);
+  const most = FIRST_MB_MAX[name];
+  bench.note(`${name}: the quickest`, Math.min(...firsts.map(({ seconds }) => seconds)), 's');
+  bench.note(`${name}: resident at the first answer, least`, Math.min(...residents), 'MB');
+  bench.note(
+    `${name}: resident at the first answer, median`,
+    median(residents),
+    'MB',
+    most === undefined ? undefined : { atMost: most },
+  );
+}
 
 function openFolder(bench: Bench): Promise<string> {
   return bench.use(makeFolder(), (path) => rm(path, { recursive: true, force: true }));
 }
 
-async function timeStart(bench: Bench, dataDir: string): Promise<{ value: number }> {
-  const service = await startIn(bench, dataDir);
+async function measureStart(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv): Promise<FirstAnswer> {
+  const service = await startIn(bench, dataDir, env);
+  const residentMb = service.residentMb();
   await service.stop();
-  return { value: service.seconds };
+  return { seconds: service.seconds, residentMb };
 }
 
 interface Started {
   /** Time from the command to the first answer. */
   readonly seconds: number;
-  memoryMb(): Promise<number>;
+  residentMb(): number;
   stop(): Promise<void>;
 }
 
-async function startIn(bench: Bench, dataDir: string): Promise<Started> {
+async function startIn(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<Started> {
   const [port, grpcPort, opsPort, sandboxPort] = await findFreePorts(4);
   const begun = performance.now();
   const npm = spawn('npm', ['start'], {
@@ -76,6 +114,7 @@ async function startIn(bench: Bench, dataDir: string): Promise<Started> {
       GRPC_PORT: String(grpcPort),
       OPS_PORT: String(opsPort),
       SANDBOX_PORT: String(sandboxPort),
+      ...env,
     },
   });
   const ended = once(npm, 'exit');
@@ -87,11 +126,8 @@ async function startIn(bench: Bench, dataDir: string): Promise<Started> {
   const early = ended.then(([code]) => Promise.reject(new Error(`npm start ended with ${code}`)));
   await Promise.race([waitForAnswer(`http://127.0.0.1:${port}/v1/rates`), early]);
   early.catch(() => {});
-  return {
-    seconds: (performance.now() - begun) / 1000,
-    memoryMb: () => readMemoryMb(`http://127.0.0.1:${opsPort}/metrics`),
-    stop,
-  };
+  const seconds = (performance.now() - begun) / 1000;
+  return { seconds, residentMb: () => readResidentMb(npm.pid!), stop };
 }
 
 /** A user's shell environment: without the variables that the npm of this benchmark has added. */
@@ -117,9 +153,10 @@ async function waitForAnswer(url: string): Promise<void> {
   }
 }
 
-async function readMemoryMb(metricsUrl: string): Promise<number> {
-  const text = await (await fetch(metricsUrl)).text();
-  const bytes = /^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1];
-  if (bytes === undefined) throw new Error('the service does not report its memory');
-  return Number(bytes) / 1024 / 1024;
+/** Of the service, which is the one child of its npm. */
+function readResidentMb(npm: number): number {
+  const processes = execFileSync('ps', ['-A', '-o', 'ppid=,rss='], { encoding: 'utf8' });
+  const [, kib] = new RegExp(`^ *${npm} +(\\d+)$`, 'm').exec(processes) ?? [];
+  if (kib === undefined) throw new Error('npm start has no process');
+  return Number(kib) / 1024;
 }

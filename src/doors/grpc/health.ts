@@ -1,12 +1,23 @@
 /** `grpc.health.v1.Health`: the result of `/readyz`, for the server as a whole and for each service. */
+import { createRequire } from 'node:module';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Server } from '@grpc/grpc-js';
-import { HealthImplementation, service } from 'grpc-health-check';
+import type { HealthImplementation } from 'grpc-health-check';
+import { addServicesLazily, type LazyMethod } from './lazy-services.ts';
 
 export const HEALTH_NAME = 'grpc.health.v1.Health';
 
+const METHODS: readonly LazyMethod[] = (['Check', 'List', 'Watch'] as const).map((name) => ({
+  path: `/${HEALTH_NAME}/${name}`,
+  requestStream: false,
+  responseStream: name === 'Watch',
+}));
+
 const CHECK_MS = 2_000;
+
+const loadLibrary = () =>
+  createRequire(import.meta.url)('grpc-health-check') as typeof import('grpc-health-check');
 
 export interface Health {
   /** Report NOT_SERVING from now on. */
@@ -21,14 +32,19 @@ export function serveHealth(
 ): Health {
   // '' means the server as a whole.
   const names = ['', ...services];
-  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'SERVING'])));
-  health.addToServer(server);
-
+  let health: HealthImplementation | undefined;
   let wasServing = true;
+  const status = () => (wasServing ? 'SERVING' : 'NOT_SERVING');
+  addServicesLazily(server, METHODS, (into) => {
+    const library = loadLibrary();
+    health = new library.HealthImplementation(Object.fromEntries(names.map((name) => [name, status()])));
+    health.addToServer(into);
+  });
+
   const tell = (isServing: boolean) => {
     if (isServing === wasServing) return;
     wasServing = isServing;
-    for (const name of names) health.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING');
+    for (const name of names) health?.setStatus(name, status());
   };
 
   let isStopped = false;
@@ -61,7 +77,7 @@ export function serveHealth(
  * end in `Entry`.
  */
 export function describeHealth(): Buffer {
-  const [loaded] = service.Check!.requestType.fileDescriptorProtos;
+  const [loaded] = loadLibrary().service.Check!.requestType.fileDescriptorProtos;
   const file = fromBinary(FileDescriptorProtoSchema, loaded!);
   file.name = 'grpc/health/v1/health.proto';
   for (const message of file.messageType) {

@@ -6,23 +6,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { file_google_rpc_error_details } from '@boxoffice/contract/google/rpc/error_details';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TokenService } from '@boxoffice/contract/token_service';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
-import { type DescFile, toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
-import { ReflectionService } from '@grpc/reflection';
 import { parseRange } from '../../base/lib/address.ts';
 import type { Deps } from '../deps.ts';
-import { describeHealth, HEALTH_NAME, serveHealth } from './health.ts';
+import { serveHealth } from './health.ts';
 import { MESSAGE_BYTES_MAX, makeInterceptors } from './interceptors.ts';
 import { type Door, definitionOf, implementationOf } from './methods.ts';
 import { moderationMethods } from './moderation.ts';
 import { participantMethods } from './participants.ts';
+import { serveReflection } from './reflection.ts';
 import { roomMethods } from './rooms.ts';
 import { credentialsOf, type Tls } from './tls.ts';
 import { tokenMethods } from './tokens.ts';
@@ -83,7 +80,10 @@ export async function openGrpc(
   for (const { service, methods } of SERVICES) {
     server.addService(definitionOf(service), implementationOf(door, methods));
   }
-  reflect(server);
+  serveReflection(
+    server,
+    SERVICES.map(({ service }) => service),
+  );
   const health = serveHealth(server, NAMES, options.findFault);
 
   const injector = server.createConnectionInjector(await credentialsOf(options.tls));
@@ -124,21 +124,4 @@ async function listen(
   listener.listen({ host, port });
   await once(listener, 'listening');
   return (listener.address() as AddressInfo).port;
-}
-
-/**
- * The reflection service reads descriptors in the form that the `.proto` loader produces. The
- * messages in error details are described too, so that tools can show them.
- */
-function reflect(server: Server): void {
-  const files = new Map<string, Buffer>();
-  const collect = (file: DescFile) => {
-    for (const needed of file.dependencies) collect(needed);
-    files.set(file.name, Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
-  };
-  for (const { service } of SERVICES) collect(service.file);
-  collect(file_google_rpc_error_details);
-  const loaded = { all: { fileDescriptorProtos: [...files.values(), describeHealth()] } };
-  const described = loaded as unknown as ConstructorParameters<typeof ReflectionService>[0];
-  new ReflectionService(described, { services: [...NAMES, HEALTH_NAME] }).addToServer(server);
 }

@@ -83,7 +83,10 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
     genReqId: () => newId('req'),
     routerOptions: { maxParamLength: 500 },
     // Fastify's defaults delete unknown fields and turn "5" into 5. Both are client mistakes to report.
-    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false } },
+    // Our schemas are checked by the linter of the OpenAPI description, so not at each start too.
+    ajv: {
+      customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false, validateSchema: false },
+    },
     frameworkErrors: (error, request, reply) => {
       stampHeaders(request, reply);
       door.sendError(error, request as FastifyRequest, reply);
