@@ -7,6 +7,7 @@ import type { Room } from '../../src/control/rooms/room.ts';
 import { appendNumberedEvents } from '../../src/events/append-events.sql.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
 import { useDatabase } from '../support/database.ts';
+import { openHolder } from '../support/holder.ts';
 import { makeTenant } from '../support/tenants.ts';
 
 const database = useDatabase();
@@ -190,8 +191,7 @@ describe('wake', () => {
     const [locked, free] = [await makeTenant(database.pool), await makeTenant(database.pool)];
     const other = another();
     for (const tenant of [locked, free]) await appendEvent(tenant);
-    const holder = await database.pool.connect();
-    await holder.query('begin');
+    const holder = await openHolder(database.pool);
     await holder.query('select from event_streams where tenant_id = $1 for update', [locked]);
     const patient = other.wait(locked, 1n, NEVER, LONG_MS);
     await untilListening(1);
@@ -204,8 +204,7 @@ describe('wake', () => {
       // Waiting for the lock would take eight seconds.
       expect(performance.now() - begun).toBeLessThan(7_500);
     }
-    await holder.query('rollback');
-    holder.release();
+    await holder.release();
     expect(await patient).toBe(6n);
   });
 

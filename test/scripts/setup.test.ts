@@ -43,16 +43,23 @@ interface Registry {
 let scratch: string;
 let registry: Registry;
 let root: string;
+/** The `node_modules` of a clone that is set up. */
+let installed: string;
 
 beforeAll(async () => {
   scratch = fs.mkdtempSync(join(inject('scratch'), 'setup-'));
   fs.writeFileSync(join(scratch, 'npmrc'), USER_NPMRC);
   registry = await startRegistry();
+  makeClone();
+  await setup();
+  installed = join(root, 'node_modules');
 });
 
 afterAll(() => registry.close());
 
-beforeEach(() => {
+beforeEach(makeClone);
+
+function makeClone(): void {
   root = fs.mkdtempSync(join(scratch, 'clone-'));
   const dependencies = Object.fromEntries(Object.keys(PACKAGES).map((name) => [name, '1.0.0']));
   const project = { name: 'clone', version: '1.0.0', workspaces: ['shared'], dependencies };
@@ -76,7 +83,12 @@ beforeEach(() => {
   fs.mkdirSync(join(root, 'scripts'));
   pinRuntime(integrityOf(registry.tarballs.get(RUNTIME)!));
   fs.copyFileSync(SETUP, join(root, 'scripts', 'setup.mjs'));
-});
+}
+
+/** The clone is set up already. An installation takes longer than the tests that only begin with one. */
+function copyInstallation(): void {
+  fs.cpSync(installed, join(root, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+}
 
 function pinRuntime(integrity: string): void {
   const runtime = { name: RUNTIME, version: '1.0.0', integrity };
@@ -195,7 +207,7 @@ describe('setup', () => {
   });
 
   it('does and prints nothing when all is installed, without a request to the registry', async () => {
-    await setup();
+    copyInstallation();
     const asked = registry.requests;
 
     expect(await setup()).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -208,7 +220,7 @@ describe('setup', () => {
     ['a link is gone', LIBRARY],
     ['the link to a workspace is gone', 'node_modules/shared-part'],
   ])('puts it right when %s', async (_, path) => {
-    await setup();
+    copyInstallation();
     fs.rmSync(join(root, path), { recursive: true });
 
     expect(await setup()).toMatchObject({ code: 0, stderr: '' });
@@ -216,7 +228,7 @@ describe('setup', () => {
   });
 
   it('installs again when the lock file changes', async () => {
-    await setup();
+    copyInstallation();
     const installed = read('node_modules/.package-lock.json');
     const other = installed.replace('1.0.0', '0.9.0').replaceAll('sha512-', 'sha512-0');
     fs.writeFileSync(join(root, 'node_modules', '.package-lock.json'), other);
@@ -276,7 +288,7 @@ describe('setup on a machine with an old Node', () => {
     fs.symlinkSync('../another/bin/node', join(root, link));
   };
   const setupWithOldNode = async () => {
-    await setup();
+    copyInstallation();
     linkAnotherNode();
     return await setup(registry.url, path());
   };
@@ -309,7 +321,7 @@ describe('setup on a machine with an old Node', () => {
   });
 
   it('uses the Node of the machine once it is new enough', async () => {
-    await setup();
+    copyInstallation();
     linkAnotherNode();
     expect(await setup(registry.url, pathWithNode('v24.0.0'))).toMatchObject({ code: 0, stderr: '' });
     expect(fs.lstatSync(join(root, link), { throwIfNoEntry: false })).toBeUndefined();

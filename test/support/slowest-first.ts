@@ -1,23 +1,33 @@
 /** The order of test files: slow ones first, so that none is left over at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Ten seconds or more each, mostly waiting for processes and time limits. */
+/** Ten seconds or more each: first those that mostly wait, for processes and time limits. */
 const SLOW = [
   'run/workers/workers',
-  'run/embedded-postgres/embedded-postgres',
   'money/payments/run-top-up',
+  'run/embedded-postgres/embedded-postgres',
+  'scripts/setup',
   'money/usage/charge-usage.faults',
   'doors/join/server',
-  'doors/grpc/events',
-  'doors/rest/hostile',
-  'money/usage/charge-usage.kill',
   'sdk/relay/usage/reporter.kill',
+  'doors/grpc/events',
+  'control/revocations/revocation-feed',
+  'money/usage/charge-usage.kill',
   'base/idempotency/once.kill',
+  'doors/rest/hostile',
   'run/admin/',
+  'sdk/relay/usage/reporter.service',
+  'pages/',
   'doors/grpc/server',
-  'scripts/setup',
   'control/watchdogs/deadline',
-  'pages/checkout',
+  'scripts/mutants/trial',
+  'doors/join/join',
+  'doors/grpc/hostile',
+  'money/payments/handle-event',
+  'doors/grpc/moderation',
+  'doors/rest/openapi',
+  'control/streams/follow-events',
+  'money/usage/charge-usage.test',
 ].map((name) => `/test/${name}`);
 
 export class SlowestFirst extends BaseSequencer {

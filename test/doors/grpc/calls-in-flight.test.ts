@@ -8,6 +8,7 @@ import { openGrpc } from '../../../src/doors/grpc/server.ts';
 import { isBookmark, read } from '../../events/support.ts';
 import { createCredential, expectJoined, join } from '../../support/devices.ts';
 import { control, failureOf, useControl } from '../../support/grpc.ts';
+import { openHolder } from '../../support/holder.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
@@ -19,18 +20,9 @@ const lockRoom = { room: 'busy', policy: { locked: true }, updateMask: { paths: 
 
 /** Hold the lock of the tenant's rooms until the returned function is called. */
 async function holdRooms(tenant: TestTenant): Promise<() => Promise<void>> {
-  const holder = await app.service.deps.db.connect();
-  await holder.query('begin');
+  const holder = await openHolder(app.service.deps.db);
   await holder.query('select from rooms where tenant_id = $1 for update', [idOf(tenant)]);
-  let released = false;
-  const release = async () => {
-    if (released) return;
-    released = true;
-    await holder.query('rollback');
-    holder.release();
-  };
-  onTestFinished(release);
-  return release;
+  return holder.release;
 }
 
 /** Calls that hold a connection and wait for a lock. */

@@ -7,6 +7,7 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { nameOf, SERVICES } from '../../../scripts/make-error-docs.ts';
 import { newKey } from '../../../src/access/keys/api-key.ts';
+import { openHolder } from '../../support/holder.ts';
 import { useService } from '../../support/service.ts';
 import { type Fields, VALID } from './conditions.ts';
 import { type Ending, encode, metadataOf, send } from './failing-calls.ts';
@@ -403,12 +404,10 @@ describe('callers that do not wait', () => {
 
   test('a deadline that passes: DEADLINE_EXCEEDED, and the same key has one effect', async () => {
     const own = await makeWorld(app.service.deps.db);
-    const holder = await app.service.deps.db.connect();
-    await holder.query('begin');
+    const holder = await openHolder(app.service.deps.db);
     await holder.query('select from rooms where tenant_id = $1 for update', [own.tenant]);
     const late = await call(KICK, kick('late'), own, { deadline: Date.now() + 100 });
-    await holder.query('rollback');
-    holder.release();
+    await holder.release();
     expect(late.code).toBe('DEADLINE_EXCEEDED');
     expect(await call(KICK, kick('late'), own)).toMatchObject({ code: 'OK' });
     expect(await kicks(own)).toBe(1);
@@ -438,8 +437,7 @@ describe('callers that do not wait', () => {
   });
 
   test('a caller that cancels gets CANCELLED', async () => {
-    const holder = await app.service.deps.db.connect();
-    await holder.query('begin');
+    const holder = await openHolder(app.service.deps.db);
     await holder.query('select from rooms where tenant_id = $1 for update', [world.tenant]);
     const bytes = encode(KICK, { tenant: world.id, ...kick('gone') });
     const same = (message: Buffer) => message;
@@ -451,8 +449,7 @@ describe('callers that do not wait', () => {
       sent.on('metadata', () => sent.cancel());
     });
     expect((await error).code).toBe(1);
-    await holder.query('rollback');
-    holder.release();
+    await holder.release();
   });
 });
 

@@ -33,6 +33,7 @@ import { type ServiceConfig, startService } from '../../../src/run/service.ts';
 import { openDatabaseProxy } from '../../base/db/proxy.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 import { useDatabase } from '../../support/database.ts';
+import { openHolder } from '../../support/holder.ts';
 import { type Fields, VALID } from './conditions.ts';
 import { encode, metadataOf, send } from './failing-calls.ts';
 import { makeWorld, type World } from './world.ts';
@@ -275,8 +276,7 @@ describe('when the service stops', () => {
     const ended = once(stream, 'error');
     await once(stream, 'data');
     stream.resume();
-    const holder = await database.pool.connect();
-    await holder.query('begin');
+    const holder = await openHolder(database.pool);
     // A room without watchdogs, which would wait for the room's row too.
     await holder.query(`select from rooms where tenant_id = $1 and name = 'other' for update`, [
       world.tenant,
@@ -290,8 +290,7 @@ describe('when the service stops', () => {
     expect(error.metadata.get('grpc-status-details-bin')).toHaveLength(1);
     const late = open(service.grpcPort);
     expect((await call(late, 'RoomService.ListRooms', world)).code).toBe('UNAVAILABLE');
-    await holder.query('rollback');
-    holder.release();
+    await holder.release();
     expect(await ending).toMatchObject({ code: 'OK' });
     await stopped;
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
 import { createCredential, expectJoined, expectText, join, newDevice } from '../../support/devices.ts';
+import { openHolder } from '../../support/holder.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { expectError, rawRequest, sendBytes } from '../rest/support.ts';
 
@@ -165,12 +166,10 @@ describe('a database that', () => {
 
   test('holds a lock for too long: 504', async () => {
     const [one, two] = [await credentialOf(), await credentialOf()];
-    const holder = await app.service.deps.db.connect();
-    await holder.query('begin');
+    const holder = await openHolder(app.service.deps.db);
     await holder.query('lock table rooms in access exclusive mode');
     const answers = await Promise.all([join(url(), one), join(app, two, { room: 'another' })]);
-    await holder.query('rollback');
-    holder.release();
+    await holder.release();
     for (const answer of answers) expectText(answer, 504, 'deadline exceeded');
     expectJoined(await join(url(), one));
   });

@@ -7,6 +7,7 @@ import { joinDoor } from '../../../src/doors/join/server.ts';
 import { buildRest } from '../../../src/doors/rest/server.ts';
 import { portOf } from '../../../src/run/service.ts';
 import { createCredential, expectJoined, expectText, join } from '../../support/devices.ts';
+import { openHolder } from '../../support/holder.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, makeKey, makeTenant } from '../../support/tenants.ts';
 import { expectError, expectOk } from './support.ts';
@@ -27,13 +28,9 @@ const oneAtATime = () => new CallQueue({ ...callQueueLimits(20), runningPerTenan
 
 /** Let changes of the tenant's keys wait until the test ends. */
 async function holdKeys(tenant: TestTenant): Promise<() => Promise<void>> {
-  const holder = await app.service.deps.db.connect();
-  await holder.query('begin');
+  const holder = await openHolder(app.service.deps.db);
   await holder.query('select from tenants where id = $1 for update', [idOf(tenant)]);
-  return async () => {
-    await holder.query('rollback');
-    holder.release();
-  };
+  return holder.release;
 }
 
 const createKey = (url: string, { key }: TestTenant) =>
@@ -115,8 +112,7 @@ test('usage of many tenants whose accounts are locked leaves connections to all 
     const tenant = await makeTenant(db);
     locked.push({ tenant, key: (await makeKey(db, tenant, 'relay')).plaintext });
   }
-  const holder = await db.connect();
-  await holder.query('begin');
+  const holder = await openHolder(db);
   await holder.query('select from accounts where tenant_id = any($1) for update', [
     locked.map(({ tenant }) => tenant),
   ]);
@@ -131,7 +127,6 @@ test('usage of many tenants whose accounts are locked leaves connections to all 
     expect(expectOk(usage)).toMatchObject({ charged: 1 });
     expect(await countWaiting()).toBeLessThanOrEqual(3);
   }
-  await holder.query('rollback');
-  holder.release();
+  await holder.release();
   await Promise.all(batches);
 });

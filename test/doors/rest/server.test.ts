@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { buildRest } from '../../../src/doors/rest/server.ts';
+import { openHolder } from '../../support/holder.ts';
 import { ask, type RequestOptions, type TestTenant, useService } from '../../support/service.ts';
 import { setLimits } from '../../support/tenants.ts';
 import { expectCommonHeaders, expectError, expectOk, rawRequest, sendBytes, setStatus } from './support.ts';
@@ -385,8 +386,7 @@ describe('closing', () => {
     const { db } = app.service.deps;
     const rest = await buildRest(app.service.deps, { trustProxy: [] });
     const url = await rest.listen({ host: '127.0.0.1', port: 0 });
-    const holder = await db.connect();
-    await holder.query('begin');
+    const holder = await openHolder(db);
     // No other request waits for this row; background work reads the whole table now and then.
     await holder.query('select from accounts where tenant_id = $1 for update', [parseTenantId(tenant.id)]);
     const answer = ask(`${url}/v1/usage`, 'POST', { key: tenant.relayKey, body: { records: [] } });
@@ -396,8 +396,7 @@ describe('closing', () => {
 
     const started = performance.now();
     const stopped = rest.close();
-    await holder.query('rollback');
-    holder.release();
+    await holder.release();
     expectOk(await answer);
     await stopped;
     // A connection that is kept alive lasts 65 seconds.

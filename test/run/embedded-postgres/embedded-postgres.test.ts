@@ -94,7 +94,7 @@ async function runAndKillService(dataDir: string): Promise<void> {
 
 describe('startEmbedded', () => {
   it('opens a database whose owner is not a superuser, on loopback only', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const embedded = await start(dataDir);
     const [, , , port, socketDir, addresses] = fs.readFileSync(pidFile(dataDir), 'utf8').split('\n');
     const rows = await query(
@@ -177,7 +177,7 @@ describe('startEmbedded', () => {
   });
 
   it('has a role for the service that owns nothing, also in a cluster of before there was one', async () => {
-    const dataDir = newDataDir();
+    const dataDir = newClusterDir();
     const roleOf = (url: string) =>
       query(
         url,
