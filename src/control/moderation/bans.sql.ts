@@ -108,7 +108,8 @@ export interface BanScope extends Pick<Ban, 'roomUid' | 'subject'> {
  * is present.
  *
  * Each ban is checked separately, in every room by primary key, so that no plan reads all participants for a
- * few bans. The statement has no name, so no plan is kept from when there were none.
+ * few bans. The statement has no name, so no plan is kept from when there were none, and its numbers are no
+ * parameters, so that the planner knows them.
  */
 export async function findBrokenBans(
   db: Db,
@@ -136,10 +137,9 @@ export async function findBrokenBans(
              and (b.room_uid is null or a.room_uid = b.room_uid)
              and a.expires_at > now() and p.left_at is null
           limit 1) broken
-        where b.set_at > now() - make_interval(secs => $1) and b.kind <> 'cidr' and b.lifted_at is null
+        where b.set_at > now() - interval '${seconds} seconds' and b.kind <> 'cidr' and b.lifted_at is null
           and (b.expires_at is null or b.expires_at > now())
-        order by b.set_at limit $2`,
-    [seconds, limit],
+        order by b.set_at limit ${limit}`,
   );
   return rows;
 }

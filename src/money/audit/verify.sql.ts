@@ -1,4 +1,5 @@
 /** SQL that recomputes all sums, from the records to the balances. It shares no code with charging. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
@@ -30,11 +31,14 @@ export async function compareBalances(db: Db): Promise<Difference[]> {
 
 /** The tenants with ids after this one; null: the first ones. */
 export async function listAccountsAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
-  const { rows } = await db.query<{ tenant: TenantId }>(
-    `select tenant_id as tenant from accounts where $1::bigint is null or tenant_id > $1
-      order by tenant_id limit $2`,
-    [after, limit],
-  );
+  const { name, where, values } = filtered('list-accounts', [limit], {
+    after: after !== null && ['tenant_id > ?', after],
+  });
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name,
+    text: `select tenant_id as tenant from accounts where true ${where} order by tenant_id limit $1`,
+    values,
+  });
   return rows.map((row) => row.tenant);
 }
 
@@ -47,14 +51,16 @@ export interface Sum {
 
 /** Add the postings since each sum, and read the account's balance. */
 export async function sumFurther(db: Db, sums: readonly Sum[]): Promise<(Sum & { balance: bigint })[]> {
-  const { rows } = await db.query<Sum & { balance: bigint }>(
-    `select a.tenant_id as tenant, a.balance, coalesce(a.last_seq, 0) as seq,
-            (known.sum + coalesce((select sum(p.amount) from postings p
-              where p.tenant_id = a.tenant_id and p.seq > known.seq and p.seq <= a.last_seq), 0))::bigint as sum
-       from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as known (tenant_id, seq, sum)
-       join accounts a on a.tenant_id = known.tenant_id`,
-    [sums.map((each) => each.tenant), sums.map((each) => each.seq), sums.map((each) => each.sum)],
-  );
+  const { rows } = await db.query<Sum & { balance: bigint }>({
+    name: 'sum-further',
+    text: `select a.tenant_id as tenant, a.balance, coalesce(a.last_seq, 0) as seq,
+                  (known.sum + coalesce((select sum(p.amount) from postings p
+                    where p.tenant_id = a.tenant_id and p.seq > known.seq and p.seq <= a.last_seq), 0))::bigint
+                    as sum
+             from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as known (tenant_id, seq, sum)
+             join accounts a on a.tenant_id = known.tenant_id`,
+    values: [sums.map((each) => each.tenant), sums.map((each) => each.seq), sums.map((each) => each.sum)],
+  });
   return rows;
 }
 

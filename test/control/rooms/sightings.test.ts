@@ -1,5 +1,6 @@
 import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { RoomService } from '@boxoffice/contract/room_service';
+import type { QueryConfig } from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { Sightings } from '../../../src/control/rooms/sightings.ts';
@@ -158,7 +159,8 @@ describe('a sighting', () => {
   test('is not looked for while the tenant has no participants', async () => {
     const sightings = openSightings();
     const query = vi.spyOn(app.service.deps.db, 'query');
-    const updates = () => query.mock.calls.filter(([text]) => String(text).includes('last_seen_at')).length;
+    const statements = () => query.mock.calls as unknown as [QueryConfig][];
+    const updates = () => statements().filter(([{ name }]) => name === 'mark-seen').length;
     sightings.note(id, recordsOf({}));
     await sightings.write();
     expect(updates()).toBe(0);

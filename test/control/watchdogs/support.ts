@@ -1,14 +1,13 @@
 /** Rooms with watchdogs, created directly in the database, and a clock that shifts their rows. */
 import pino from 'pino';
 import { expect } from 'vitest';
-import { limitHolderOf } from '../../../src/access/keys/authenticate.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
-import { insertRoom } from '../../../src/control/rooms/rooms.sql.ts';
+import { findRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
 import type { Watchdog, WatchdogRule } from '../../../src/control/watchdogs/watchdog.ts';
 import { findWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
@@ -23,11 +22,16 @@ export function depsOn(db: Pool): Deps {
   return makeDeps(bareConfig(''), db, pino({ level: 'silent' }), undefined, () => {});
 }
 
-export function makeRoom(db: Pool, tenant: TenantId): Promise<Room> {
-  return inTransaction(db, async (tx) => {
-    const room = { name: newId('room').replace('_', '-'), policy: DEFAULT_POLICY, metadata: '' };
-    return (await insertRoom(tx, limitHolderOf(callerOf(tenant)), room))!.room;
-  });
+/** Without an event. */
+export async function makeRoom(db: Pool, tenant: TenantId): Promise<Room> {
+  const uid = newId('rm');
+  await db.query('insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)', [
+    tenant,
+    uid,
+    uid.replace('_', '-'),
+    DEFAULT_POLICY,
+  ]);
+  return (await findRoom(db, tenant, { uid }))!;
 }
 
 export function arm(

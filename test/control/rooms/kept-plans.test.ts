@@ -1,0 +1,196 @@
+/**
+ * What back ends call most is planned once for each connection, and finds its rows by an index, however many
+ * rows other tenants have.
+ */
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limitHolderOf } from '../../../src/access/keys/authenticate.ts';
+import { findKeysById } from '../../../src/access/keys/keys.sql.ts';
+import type { Tx } from '../../../src/base/db/pool.ts';
+import { keepAnswer, takeKey } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { findBans, lockBan } from '../../../src/control/moderation/bans.sql.ts';
+import { findModerationEvents } from '../../../src/control/moderation/moderation-events.sql.ts';
+import {
+  findActor,
+  findParticipant,
+  findPresentParticipants,
+  findRoster,
+  findUsers,
+} from '../../../src/control/rooms/participants.sql.ts';
+import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
+import {
+  findLiveRooms,
+  findRoom,
+  findRooms,
+  insertRoom,
+  lockRoomByName,
+} from '../../../src/control/rooms/rooms.sql.ts';
+import { listStreamEvents } from '../../../src/control/streams/stream-events.sql.ts';
+import { findWatchdogs, listWaitingWatchdogs } from '../../../src/control/watchdogs/watchdogs.sql.ts';
+import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
+import { findNewestPlace, findOldestPlace } from '../../../src/events/events.sql.ts';
+import { useDatabase } from '../../support/database.ts';
+import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';
+
+const OTHER_TENANTS = 100;
+const ROOMS_OF_OTHERS = 1_000;
+/** Rows of the tenant itself, which a statement may read. */
+const ROOMS = 20;
+const ROWS_MAX = 500;
+const RUNS = 3;
+
+const database = useDatabase();
+let tenant: TenantId;
+let keyId: string;
+let tx: pg.PoolClient;
+
+beforeAll(async () => {
+  const { pool } = database;
+  const others = await Promise.all(Array.from({ length: OTHER_TENANTS }, () => makeTenant(pool)));
+  tenant = await makeTenant(pool, { status: 'active' });
+  keyId = (await makeKey(pool, tenant, 'backend')).id;
+  // In parts, because each statement has a time limit.
+  for (let at = 0; at < OTHER_TENANTS; at += 10) await fill(others.slice(at, at + 10), ROOMS_OF_OTHERS);
+  await fill([tenant], ROOMS);
+  await pool.query('vacuum analyze');
+  tx = await pool.connect();
+}, 120_000);
+
+afterAll(() => tx.release());
+
+/** Rooms, each with a participant, a device, a ban, a watchdog, an event and an idempotency key. */
+async function fill(tenants: readonly TenantId[], rooms: number): Promise<void> {
+  const { pool } = database;
+  await pool.query(
+    `with r as (
+       insert into rooms (tenant_id, uid, name, incarnation, policy)
+       select t, 'rm_' || md5(t || ' ' || n), 'room-' || n, 1, $3
+         from unnest($1::bigint[]) t, generate_series(1, $2::integer) n returning *
+     ), p as (
+       insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
+       select tenant_id, uid, 'ann', 'ann', 'host', 80, '{chat.send}', now() + interval '1 day' from r
+       returning *
+     ), a as (
+       insert into admissions (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+       select tenant_id, room_uid, username, 'device', role, rank, capabilities, 'key', expires_at from p
+     ), b as (
+       insert into bans (tenant_id, id, room_uid, kind, value, rank, created_at, set_at)
+       select tenant_id, 'ban_' || uid, uid, 'user', 'bob', 100, now() - interval '1 day', now() - interval '1 day'
+         from r
+     ), w as (
+       insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action)
+       select tenant_id, 'wd_' || uid, uid, 'max_duration', 86400000, 'notify' from r
+     ), k as (
+       insert into idempotency_keys (tenant_id, key, request_hash)
+       select tenant_id, uid, sha256('') from r
+     ), s as (
+       insert into event_streams (tenant_id, last_seq) select t, $2 from unnest($1::bigint[]) t
+     )
+     insert into tenant_places (tenant_id, limit_name, max, free) select t, 'rooms', 10000, 1000
+       from unnest($1::bigint[]) t`,
+    [tenants, rooms, DEFAULT_POLICY],
+  );
+  await pool.query(
+    `insert into events (tenant_id, seq, type, subject)
+     select t, n, 'room_created', '{}' from unnest($1::bigint[]) t, generate_series(1, $2::integer) n`,
+    [tenants, rooms],
+  );
+}
+
+const uidOf = async () => (await findRoom(tx, tenant, { name: 'room-1' }))!.uid;
+const all = { state: undefined, namePrefix: undefined, createdFrom: undefined, createdBefore: undefined };
+const page = { actor: undefined, includeLeft: false, after: undefined, limit: 51 };
+const created = new Date(0);
+
+const CALLS: Readonly<Record<string, (db: Tx, round: number) => Promise<unknown>>> = {
+  'a key': (db) => findKeysById(db, [keyId]),
+  'a room by name': (db) => findRoom(db, tenant, { name: 'room-1' }),
+  'a room by uid': async (db) => findRoom(db, tenant, { uid: await uidOf() }),
+  'locking a room': (db) => lockRoomByName(db, tenant, 'room-1'),
+  'a page of rooms': (db) => findRooms(db, tenant, { ...all, after: undefined, limit: 51 }),
+  'a small page of rooms': (db) => findRooms(db, tenant, { ...all, after: undefined, limit: 2 }),
+  'the next page of live rooms': async (db) =>
+    findRooms(db, tenant, { ...all, state: 'LIVE', after: await uidOf(), limit: 51 }),
+  'rooms of a name and a time': (db) =>
+    findRooms(db, tenant, {
+      ...all,
+      namePrefix: 'room-1',
+      createdFrom: created,
+      createdBefore: new Date(),
+      after: undefined,
+      limit: 51,
+    }),
+  'live rooms of a stream': (db) => findLiveRooms(db, tenant, { room: undefined, after: 'a', limit: 200 }),
+  'the live room of a stream': (db) =>
+    findLiveRooms(db, tenant, { room: 'room-1', after: undefined, limit: 200 }),
+  'a roster by name': (db) => findRoster(db, tenant, { name: 'room-1' }, page),
+  'a roster by uid, for an actor': async (db) =>
+    findRoster(db, tenant, { uid: await uidOf() }, { ...page, after: 'a', actor: { username: 'ann' } }),
+  'a participant': async (db) => findParticipant(db, tenant, await uidOf(), 'ann'),
+  'an actor': async (db) => findActor(db, tenant, await uidOf(), { username: 'ann', thumbprint: 'device' }),
+  'participants of a stream': (db) =>
+    findPresentParticipants(db, tenant, { room: 'room-1', after: undefined, limit: 200 }),
+  'a banned user': (db) => findUsers(db, tenant, null, 'ann'),
+  'a ban': async (db) => lockBan(db, tenant, await uidOf(), { kind: 'user', value: 'bob' }),
+  bans: (db) => findBans(db, tenant, { roomUid: undefined, subject: undefined, after: undefined, limit: 51 }),
+  'moderation events': (db) =>
+    findModerationEvents(db, tenant, { room: undefined, username: 'bob', before: 99n, limit: 51 }),
+  watchdogs: async (db) => findWatchdogs(db, tenant, { roomUid: await uidOf(), after: undefined, limit: 51 }),
+  'watchdogs of a stream': (db) =>
+    listWaitingWatchdogs(db, tenant, { room: undefined, after: undefined, limit: 200 }),
+  events: (db) =>
+    listStreamEvents(db, tenant, {
+      after: { seq: 0n, at: null },
+      room: undefined,
+      only: undefined,
+      limit: 51,
+    }),
+  'the newest place': (db) => findNewestPlace(db, tenant),
+  'the oldest place': (db) => findOldestPlace(db, tenant),
+  'an idempotency key': async (db, round) => {
+    await takeKey(db, tenant, `key ${round}`, Buffer.alloc(32));
+    await keepAnswer(db, tenant, `key ${round}`, Buffer.alloc(1));
+  },
+  'a new room': (db, round) =>
+    insertRoom(db, limitHolderOf(callerOf(tenant)), {
+      name: `new-${round}`,
+      policy: DEFAULT_POLICY,
+      metadata: '',
+    }),
+  'new events': (db) => appendNumberedEvents(db, tenant, []),
+};
+
+/** Runs `work` several times in one transaction. */
+async function observe(work: (db: Tx, round: number) => Promise<unknown>) {
+  const names = new Set<string>();
+  const query = (statement: pg.QueryConfig) => {
+    names.add(statement.name!);
+    return tx.query(statement);
+  };
+  await tx.query('begin');
+  try {
+    for (let round = 0; round < RUNS; round += 1) await work({ query } as unknown as Tx, round);
+    const plans = await tx.query<{ name: string; custom: number; generic: number }>(
+      `select name, custom_plans::integer as custom, generic_plans::integer as generic
+         from pg_prepared_statements where name = any($1)`,
+      [[...names]],
+    );
+    const read = await tx.query<{ rows: number }>(
+      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables`,
+    );
+    return { names: [...names], plans: plans.rows, rowsRead: read.rows[0]!.rows };
+  } finally {
+    await tx.query('rollback');
+  }
+}
+
+describe('what back ends call most', () => {
+  test.each(Object.entries(CALLS))('%s', async (_what, work) => {
+    const { names, plans, rowsRead } = await observe(work);
+    expect(plans.map(({ name }) => name).sort()).toEqual(names.sort());
+    // A custom plan is made for the values of one call.
+    for (const { custom, generic } of plans) expect([custom, generic]).toEqual([0, expect.any(Number)]);
+    expect(rowsRead).toBeLessThan(ROWS_MAX * RUNS);
+  });
+});

@@ -1,0 +1,66 @@
+/** Statements have names: PostgreSQL plans a statement without one for each call, which often costs more than running it. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Files whose unnamed statements are left as they are. */
+const UNNAMED: Readonly<Record<string, string>> = {
+  'src/base/db/migrate.ts': 'runs once',
+  'src/base/db/transaction.ts': 'begin, commit and rollback have no plan',
+  'src/events/listen.ts': 'LISTEN has no plan',
+  'src/events/log-snapshot.ts': 'begin and rollback have no plan',
+  'src/control/moderation/bans.sql.ts': 'finding broken bans needs a plan of the moment',
+  'src/control/admission/admissions.sql.ts':
+    'only for rooms with a maximum, or where look-alikes are refused',
+  'src/control/admission/open-first-room.sql.ts': 'only when places are counted',
+  'src/money/audit/provider-book.sql.ts': 'once an hour',
+  'src/money/audit/verify.sql.ts': 'for operators',
+  'src/money/ledger/ledger.sql.ts': 'a balance by its key, and adjustments by operators',
+  'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',
+  'src/run/admin/database.ts': 'for operators',
+  'src/run/admin/overview.sql.ts': 'for operators',
+  'src/run/embedded-postgres/embedded-postgres.ts': 'at the start',
+  'src/run/open-database.ts': 'at the start',
+};
+
+const files = globSync('src/**/*.ts', { cwd: ROOT }).sort();
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** A call of `query()` whose statement does not begin with a name. */
+const UNNAMED_QUERY = /\.query(?:<[^(]*>)?\((?!\s*\{\s*name\b)/;
+
+describe('statements', () => {
+  test('have a name', () => {
+    expect(files.filter((file) => UNNAMED_QUERY.test(textOf(file)))).toEqual(Object.keys(UNNAMED).sort());
+  });
+
+  test('have different names', () => {
+    const names = files.flatMap((file) =>
+      [...textOf(file).matchAll(/\bname: ['`](.+)['`],\s*text:|\bfiltered\(\s*['`]([^'`]+)['`]/g)].map(
+        ([, name, filtered]) => name ?? filtered,
+      ),
+    );
+    expect(names.length).toBeGreaterThan(150);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
+  test('compare no column with a parameter that may be absent', () => {
+    // The plan that is kept for a name must serve both cases, so it uses no index: see `base/db/filtered.ts`.
+    const optional = /\(\$\d+(?:::\w+(?:\[\])?)? is null or (?!at not between)/;
+    expect(files.filter((file) => !(file in UNNAMED) && optional.test(textOf(file)))).toEqual([]);
+  });
+});
+
+describe('made-up calls', () => {
+  test.each([
+    ["db.query('select 1')", true],
+    ['db.query<{ a: 1 }>(\n  `select 1`)', true],
+    ["db.query({ text: 'select 1' })", true],
+    ["db.query({ name: 'a', text: 'select 1' })", false],
+    ['tx.query<Row>({\n  name,\n  text })', false],
+  ])('%j', (call, isUnnamed) => {
+    expect(UNNAMED_QUERY.test(call)).toBe(isUnnamed);
+  });
+});
