@@ -7,8 +7,9 @@ export function clientAddress(
   call: { getPeer(): string; readonly metadata: Metadata },
   trusted: readonly AddressRange[],
 ): string {
-  const forwarded = call.metadata.get('x-forwarded-for').join(',').split(',');
   let address = call.getPeer();
+  if (trusted.length === 0) return address;
+  const forwarded = call.metadata.get('x-forwarded-for').join(',').split(',');
   // The nearest proxy appends last. Entries before the first untrusted address may be forged.
   while (isWithin(trusted, address)) {
     const next = forwarded.pop()?.trim();

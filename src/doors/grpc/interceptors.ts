@@ -2,7 +2,12 @@
  * What happens around every call before a method serves it: gRPC's own refusals are reported
  * like ours, requests must arrive in time, and streams that need no key are limited.
  */
-import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import {
+  type ServerInterceptingCallInterface as ServerCall,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  status,
+} from '@grpc/grpc-js';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { Deps } from '../deps.ts';
@@ -48,38 +53,37 @@ export function makeInterceptors(deps: Deps, unreadMs: number): ServerIntercepto
     return ending;
   };
 
-  // The first interceptor, which gets the library's own call.
-  const tellRefusals: ServerInterceptor = ({ path }, call) => {
-    endIfUnread(call, unreadMs);
+  const tellRefusals = (path: string, call: ServerCall) => {
     const sendStatus = call.sendStatus.bind(call);
     call.sendStatus = (ending) => {
-      const refusal = REFUSALS.find(([told]) => told.test(ending.details));
-      sendStatus(refusal ? refuse(path, refusal[1]) : ending);
+      const refusal = ending.code === status.OK ? undefined : refusalOf(ending.details);
+      sendStatus(refusal ? refuse(path, refusal) : ending);
     };
-    return new ServerInterceptingCall(call);
   };
 
-  const awaitRequest: ServerInterceptor = ({ path, requestStream }, call) => {
-    if (requestStream) return new ServerInterceptingCall(call);
-    return new ServerInterceptingCall(call, {
-      start: (next) => {
-        const late = () => call.sendStatus(refuse(path, new Failure('request_timeout')));
-        const timer = setTimeout(late, CALL_TIMEOUT_MS).unref();
-        next({
-          onReceiveHalfClose: (proceed) => {
-            clearTimeout(timer);
-            proceed();
-          },
-          onCancel: () => clearTimeout(timer),
-        });
-      },
-    });
+  const awaitRequest = (path: string, call: ServerCall) => {
+    const start = call.start.bind(call);
+    call.start = (listener) => {
+      const late = () => call.sendStatus(refuse(path, new Failure('request_timeout')));
+      const timer = setTimeout(late, CALL_TIMEOUT_MS).unref();
+      start({
+        onReceiveMetadata: (metadata) => listener.onReceiveMetadata(metadata),
+        onReceiveMessage: (message) => listener.onReceiveMessage(message),
+        onReceiveHalfClose: () => {
+          clearTimeout(timer);
+          listener.onReceiveHalfClose();
+        },
+        onCancel: () => {
+          clearTimeout(timer);
+          listener.onCancel();
+        },
+      });
+    };
   };
 
   let keyless = 0;
-  const limitKeyless: ServerInterceptor = ({ path, responseStream }, call) => {
-    if (!responseStream || !KEYLESS.test(path)) return new ServerInterceptingCall(call);
-    return new ServerInterceptingCall(call, {
+  const limitKeyless = (path: string, call: ServerCall) =>
+    new ServerInterceptingCall(call, {
       start: (next) => {
         if (keyless >= KEYLESS_STREAMS_MAX) {
           call.sendStatus(refuse(path, new Failure('too_many_streams')));
@@ -93,7 +97,20 @@ export function makeInterceptors(deps: Deps, unreadMs: number): ServerIntercepto
         });
       },
     });
-  };
 
-  return [tellRefusals, awaitRequest, limitKeyless];
+  // One for all, because each call that is wrapped again costs each of its messages several functions.
+  return [
+    ({ path, requestStream, responseStream }, call) => {
+      endIfUnread(call, { unreadMs, isLast: !responseStream });
+      tellRefusals(path, call);
+      if (!requestStream) awaitRequest(path, call);
+      if (responseStream && KEYLESS.test(path)) return limitKeyless(path, call);
+      // The library calls only what the interface has.
+      return call as ServerInterceptingCall;
+    },
+  ];
+}
+
+function refusalOf(details: string): Failure | undefined {
+  return REFUSALS.find(([told]) => told.test(details))?.[1];
 }

@@ -47,7 +47,7 @@ export interface Call {
   readonly caller: AuthenticatedCaller;
   readonly tenant: TenantId;
   readonly requestId: string;
-  /** Aborted when the caller has disconnected, or the service stops. */
+  /** Aborted when the caller has disconnected, or the service stops. Made for the first one who asks. */
   readonly signal: AbortSignal;
 }
 
@@ -193,18 +193,26 @@ type Incoming = ServerUnaryCall<unknown, Answer> | ServerWritableStream<unknown,
 
 function unaryHandler(door: Door, method: Method): handleUnaryCall<unknown, Answer> {
   return (incoming, callback) => {
-    void serve(door, method, incoming, async (call, request) => {
+    const requestId = newId('req');
+    // The head leaves with the answer. Sent earlier, it would be a packet of its own.
+    const respond: typeof callback = (failed, answer) => {
+      sendHead(incoming, requestId);
+      callback(failed, answer);
+    };
+    void serve(door, method, incoming, requestId, async (call, request) => {
       const run = () => method.run(call, request, async () => {});
       const running = method.waits ? run() : door.deps.calls.run(call.caller, run);
       const answer = await inTime(running, method.timeoutMs);
-      callback(null, answer!);
-    }).then((failed) => failed && callback(failed));
+      respond(null, answer!);
+    }).then((failed) => failed && respond(failed));
   };
 }
 
 function streamHandler(door: Door, method: Method): handleServerStreamingCall<unknown, Answer> {
   return (incoming) => {
-    void serve(door, method, incoming, async (call, request) => {
+    const requestId = newId('req');
+    sendHead(incoming, requestId);
+    void serve(door, method, incoming, requestId, async (call, request) => {
       const send = async (answer: Answer) => {
         if (incoming.write(answer)) return;
         await nextEvent(incoming, 'drain', { signal: call.signal }).catch(() => {});
@@ -216,20 +224,21 @@ function streamHandler(door: Door, method: Method): handleServerStreamingCall<un
   };
 }
 
+function sendHead(incoming: Incoming, requestId: string): void {
+  const head = new Metadata();
+  head.set('x-request-id', requestId);
+  incoming.sendMetadata(head);
+}
+
 /** Run one call from its first check to its log line. Returns the failure, if any. */
 async function serve(
   door: Door,
   method: Method,
   incoming: Incoming,
+  requestId: string,
   work: (call: Call, request: Message) => Promise<void>,
 ): Promise<GrpcStatus | undefined> {
-  const requestId = newId('req');
   const begun = performance.now();
-  const head = new Metadata();
-  head.set('x-request-id', requestId);
-  incoming.sendMetadata(head);
-  const gone = new AbortController();
-  incoming.on('cancelled', () => gone.abort());
   door.underWay.add(requestId);
 
   let keyId: string | undefined;
@@ -238,8 +247,7 @@ async function serve(
     const caller = await authenticateCaller(door, incoming);
     keyId = caller.keyId;
     const request = readRequest(incoming.request, caller);
-    const signal = AbortSignal.any([gone.signal, door.stopping]);
-    await work({ deps: door.deps, caller, tenant: caller.tenant, requestId, signal }, request);
+    await work(callOf(door, incoming, requestId, caller), request);
   } catch (error) {
     failed = statusOf(error, requestId, incoming.request);
     countLimitRefusal(door.deps.metrics, error);
@@ -250,9 +258,31 @@ async function serve(
     }
   }
   door.underWay.delete(requestId);
-  const code = status[gone.signal.aborted ? status.CANCELLED : (failed?.code ?? status.OK)];
+  const code = status[incoming.cancelled ? status.CANCELLED : (failed?.code ?? status.OK)];
   observe(door.deps, { method: pathOf(method.desc), code, requestId, key: keyId, begun });
   return failed;
+}
+
+function callOf(door: Door, incoming: Incoming, requestId: string, caller: AuthenticatedCaller): Call {
+  const { deps } = door;
+  let signal: AbortSignal | undefined;
+  return {
+    deps,
+    caller,
+    tenant: caller.tenant,
+    requestId,
+    get signal() {
+      signal ??= endOf(door, incoming);
+      return signal;
+    },
+  };
+}
+
+function endOf({ stopping }: Door, incoming: Incoming): AbortSignal {
+  const gone = new AbortController();
+  if (incoming.cancelled) gone.abort();
+  else incoming.once('cancelled', () => gone.abort());
+  return AbortSignal.any([gone.signal, stopping]);
 }
 
 /** A relay key is valid, but this door refuses it. Source: specification 5.2 and 7.3. */

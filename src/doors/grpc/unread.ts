@@ -9,8 +9,14 @@ import type { ServerInterceptingCallInterface } from '@grpc/grpc-js';
 export const UNREAD_MS_MAX = 30_000;
 const BYTES_PER_MS = 64;
 
-/** `call` must be the library's own, which holds the HTTP/2 stream. */
-export function endIfUnread(call: ServerInterceptingCallInterface, unreadMs: number): void {
+/**
+ * `call` must be the library's own, which holds the HTTP/2 stream. With `isLast`, its first message is also its
+ * last: then the status need not wait until the message is written, and leaves in the same packet.
+ */
+export function endIfUnread(
+  call: ServerInterceptingCallInterface,
+  { unreadMs, isLast }: { readonly unreadMs: number; readonly isLast: boolean },
+): void {
   // The library has no public way to a stream, and its status would wait behind the unread message.
   const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
   let unread = 0;
@@ -26,8 +32,9 @@ export function endIfUnread(call: ServerInterceptingCallInterface, unreadMs: num
     sendMessage(message, () => {
       unread -= 1;
       watch();
-      sent();
+      if (!isLast) sent();
     });
+    if (isLast) sent();
     // Only progress gives the client more time, not another message.
     if (unread > 0 && timer === undefined) watch();
   };
