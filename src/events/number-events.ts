@@ -29,10 +29,8 @@ export async function numberEventsSoon(
   const waiting = (await findUnnumbered(db, tenants)).values();
   const lane = async () => {
     for (const tenant of waiting) {
-      const numbering = inTransaction(db, async (tx) => {
-        await limitLockWait(tx, LOCK_MS_MAX);
-        await appendNumberedEvents(tx, tenant, []);
-      });
+      const number = (tx: Tx) => appendNumberedEvents(tx, tenant, []);
+      const numbering = inTransaction(db, number, `begin; set local lock_timeout = ${LOCK_MS_MAX}`);
       await numbering.catch((error) => {
         if (codeOf(error) !== LOCK_NOT_AVAILABLE) onError(error, tenant);
       });
@@ -67,13 +65,4 @@ async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Promise<Ten
     values: [tenants],
   });
   return rows.map(({ tenant }) => tenant);
-}
-
-/** Set lock_timeout for the rest of this transaction. */
-async function limitLockWait(tx: Tx, ms: number): Promise<void> {
-  await tx.query({
-    name: 'limit-lock-wait',
-    text: "select set_config('lock_timeout', $1, true)",
-    values: [String(ms)],
-  });
 }

@@ -20,10 +20,12 @@ const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresq
  * Any error rolls it back. After a deadlock or a serialization failure, as PostgreSQL recommends, the
  * whole transaction runs again, up to three times. A connection that dies during COMMIT leaves the
  * outcome unknown: the error is thrown and the transaction is not repeated.
+ *
+ * `begin` may choose isolation, snapshot and settings of the transaction.
  */
-export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin?: string): Promise<T> {
   return tracer.startActiveSpan('transaction', SPAN, (span) =>
-    traced(span, () => repeatOnConflict(() => transactOnce(pool, work))),
+    traced(span, () => repeatOnConflict(() => transactOnce(pool, work, begin))),
   );
 }
 
@@ -58,7 +60,7 @@ export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATT
   }
 }
 
-/** Run `work` in one transaction and commit it, without a repetition. `begin` may choose isolation and snapshot. */
+/** Like `inTransaction()`, without a repetition. */
 export async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin = 'begin'): Promise<T> {
   const tx = await pool.connect();
   let broken: Error | undefined;
