@@ -1,10 +1,14 @@
 /** Back ends that mint tokens over gRPC. */
-import { MintClientTokenRequestSchema } from '@boxoffice/contract/token_service';
-import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  MintClientTokenRequestSchema,
+  MintClientTokenResponseSchema,
+} from '@boxoffice/contract/token_service';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import { openFirstRoom } from '../src/control/admission/open-first-room.sql.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
+import type { BareMethod } from './bare-grpc.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 
@@ -19,17 +23,19 @@ const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 
 export const mint: Benchmark = {
   name: 'mint',
-  summary: 'MintClientToken over gRPC, compared with a bare grpc-js unary method that answers as many bytes',
+  summary:
+    'MintClientToken over gRPC, compared with bare grpc-js: with one SELECT and one signature, and an echo',
   protocol: `One tenant mints tokens for users in ${ROOMS} rooms in turns, for ${SECONDS_PER_ROUND} s a round, each call as soon as
     one of those in flight has its answer, over ${CONNECTIONS} connections (one, with one call in flight): for
     ${RENEWING} users again and again, and for new users. Ours is the whole service in one process: it finds the key and what lets the user in, admits
-    the user, and signs. The floor is plain grpc-js, in a process of its own, with one unary method
-    that is sent the same bytes and answers as many; it has no database. The client is grpc-js, in the
+    the user, and signs. The floor is plain grpc-js, in a process of its own, with one unary method that is sent as
+    many bytes and answers as many: it finds the key by its primary key with one prepared SELECT and signs as many
+    bytes with ES256. The bare echo does neither and has no database. The client is grpc-js, in the
     process of the benchmark, and reads no message. The result is OK answers per second.`,
   async run(bench) {
     const stand = await openStand(bench);
     bench.progress('making rooms');
-    const { key, tenantId } = await makeRooms(stand);
+    const { key, keyId, tenantId } = await makeRooms(stand);
     const service = await openProcess(bench, stand, './service.ts', { BENCH_PORT: 'grpc' });
     const renewals = Array.from({ length: RENEWING }, (_, at) => requestBytes(tenantId, at));
     const metadata = new Metadata();
@@ -42,15 +48,23 @@ export const mint: Benchmark = {
     const echo = await openProcess(bench, stand, './bare-echo.ts', {
       BENCH_ANSWER_BYTES: String(answer.length),
     });
+    const signing = await openProcess(bench, stand, './bare-grpc.ts', {
+      BENCH_METHODS: JSON.stringify([bareMint(answer)]),
+    });
+    const keyBytes = Buffer.from(keyId.padEnd(renewals[0]!.length));
     for (const inFlight of IN_FLIGHT) {
       const connections = Math.min(CONNECTIONS, inFlight);
+      const signer = await openClients(bench, signing.url, connections);
       const bare = await openClients(bench, echo.url, connections);
       const ours = await openClients(bench, service.url, connections);
       await bench.compare({
         title: `${inFlight} in flight`,
         unit: 'calls/s',
         contestants: [
-          calls('bare echo', 'floor', bare, inFlight, (client, at) =>
+          calls('SELECT and signature', 'floor', signer, inFlight, (client) =>
+            call(client, '/bench.Bare/mint', keyBytes, metadata),
+          ),
+          calls('bare echo', 'peer', bare, inFlight, (client, at) =>
             call(client, '/bench.Echo/Echo', renewals[at % RENEWING]!, metadata),
           ),
           calls('renewals', 'ours', ours, inFlight, (client, at) =>
@@ -68,11 +82,21 @@ export const mint: Benchmark = {
 };
 
 /** Rooms of a tenant that has credit. */
-async function makeRooms(stand: Stand): Promise<{ key: string; tenantId: string }> {
-  const { tenant, key } = await makeBenchTenant(stand, 'backend');
+async function makeRooms(stand: Stand): Promise<{ key: string; keyId: string; tenantId: string }> {
+  const { tenant, key, keyId } = await makeBenchTenant(stand, 'backend');
   await adjustCredit(stand.db, tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
   for (let room = 0; room < ROOMS; room += 1) await openFirstRoom(stand.db, tenant, `room-${room}`);
-  return { key, tenantId: renderTenantId(tenant) };
+  return { key, keyId, tenantId: renderTenantId(tenant) };
+}
+
+function bareMint(answer: Buffer): BareMethod {
+  const { token } = fromBinary(MintClientTokenResponseSchema, answer);
+  return {
+    name: 'mint',
+    text: 'select tenant_id from api_keys where id = $1',
+    signedBytes: token.lastIndexOf('.'),
+    answerBytes: answer.length,
+  };
 }
 
 function requestBytes(tenant: string, at: number): Buffer {
