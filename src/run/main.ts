@@ -79,6 +79,7 @@ async function loadWorkers(): Promise<Serve> {
     const workers = new Workers({ count, logLevel, tracing, config }, log);
     // Registered before they all start: what was started is stopped even if one of them fails.
     opened.add(() => workers.stop());
+    shrinkHeap();
     return await workers.start();
   };
 }

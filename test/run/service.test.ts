@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
@@ -34,6 +34,19 @@ async function connectionsOfServices(): Promise<number> {
   );
   return Number(rows[0].count);
 }
+
+it('is loaded before it listens', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  const whenLoaded = vi.fn();
+  const service = await startService(bareConfig(database.url), pino({ level: 'silent' }), { whenLoaded });
+  await service.stop();
+  const [loaded] = whenLoaded.mock.invocationCallOrder;
+  const listened = listen.mock.invocationCallOrder;
+  listen.mockRestore();
+  expect(whenLoaded).toHaveBeenCalledOnce();
+  expect(listened.length).toBeGreaterThan(0);
+  expect(Math.min(...listened)).toBeGreaterThan(loaded!);
+});
 
 describe('a start with a rates file', () => {
   it('that holds an earlier card warns, and keeps the current card', async () => {

@@ -123,7 +123,7 @@ describe('a poll', () => {
     const polls = Array.from({ length: 200 }, (_, index) =>
       ask(`${url}${path}?after=0`, 'GET', from(`2001:db8::${index.toString(16)}`)),
     );
-    await expect.poll(() => begun.mock.calls.length).toBe(200);
+    await expect.poll(() => begun.mock.calls.length, { timeout: 60_000 }).toBe(200);
     const refused = await ask(`${url}${path}`, 'GET', from('2001:db8::ffff'));
     expectError(refused, 429, 'too many open streams');
     expect(refused.headers.get('retry-after')).toBe('5');

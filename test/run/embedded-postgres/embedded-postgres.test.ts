@@ -197,6 +197,20 @@ describe('startEmbedded', () => {
     await second.stop();
   });
 
+  it('tells when the server is launched, and when it was found', async () => {
+    const options = { dataDir: newClusterDir(), log, durable: false, whenLaunched: vi.fn() };
+    const starting = startEmbedded(options);
+    await vi.waitFor(() => expect(options.whenLaunched).toHaveBeenCalledOnce());
+    // It has still to write its pid, recover and listen.
+    expect(await Promise.race([starting, 'starting'])).toBe('starting');
+    const service = await starting;
+
+    const visitor = await attachEmbedded(options);
+    expect(visitor.adopted).toBe(true);
+    expect(options.whenLaunched).toHaveBeenCalledTimes(2);
+    await Promise.all([visitor.stop(), service.stop()]);
+  });
+
   it('is durable by default', async () => {
     const embedded = await startEmbedded({ dataDir: newDataDir(), log });
     const settings = await query(
