@@ -1,5 +1,6 @@
 /** Measures CPU time by process. Linux only: elsewhere nothing is reported. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { CpuUse } from './benchmark.ts';
 
 /** Fields of /proc/pid/stat; a tick is 10 ms wherever Node runs. Source: proc(5). */
 const TICKS_PER_SECOND = 100;
@@ -59,6 +60,27 @@ export class CpuMeter {
     }
     return measured;
   }
+}
+
+/** The process ids of what a benchmark measures; the generator is this process. */
+export interface Measured {
+  /** Absent: no process serves the requests but PostgreSQL. */
+  readonly pid?: number;
+  readonly postmaster: number | undefined;
+}
+
+/** Do `work`, and measure the CPU time of each of its requests. */
+export async function measureCpu<T extends { readonly requests: number }>(
+  { pid, postmaster }: Measured,
+  work: () => Promise<T>,
+): Promise<T & { readonly cpu: CpuUse }> {
+  const meter = new CpuMeter({ service: pid, postgres: postmaster, generator: process.pid });
+  meter.start();
+  const done = await work();
+  meter.stop();
+  const micros = (part: keyof CpuUse) => ((meter.seconds.get(part) ?? Number.NaN) * 1e6) / done.requests;
+  const service = pid === undefined ? 0 : micros('service');
+  return { ...done, cpu: { service, postgres: micros('postgres'), generator: micros('generator') } };
 }
 
 /** `undefined` if it cannot be read. */
