@@ -6,7 +6,7 @@ import { type Measured, measureCpu } from './cpu-meter.ts';
 /** Connections that share the calls in flight: a back end has few. */
 export const CONNECTIONS_MAX = 4;
 
-/** Connections for as many calls in flight. Without an option of its own, grpc-js would share one between clients. */
+/** Each has its own connection: by default grpc-js would share one between clients of the same address. */
 export function openClients(bench: Bench, url: string, inFlight: number): Promise<Client[]> {
   const { host } = new URL(url);
   const open = () => new Client(host, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });

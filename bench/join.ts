@@ -17,14 +17,15 @@ const ROOMS = 100;
 export const join: Benchmark = {
   name: 'join',
   summary: 'joins of many devices, compared with a bare Fastify route with one SELECT and one signature',
-  protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS} rooms of one tenant in
-    turns, for ${SECONDS_PER_ROUND} s a round, each connection as soon as it has its answer. All have joined once before, so
-    these are renewals. Each side gets ${WARM_UP} requests first. Ours is POST /join of the whole
-    service in one process. The floor is plain Fastify, in a process of its own, with one route that
-    finds the credential by its primary key with one prepared SELECT and signs as many bytes as a token of
-    ours has, with the same algorithm and a key in memory. It counts nothing, checks nothing and writes
-    nothing. Both have a pool of 20 connections on the same PostgreSQL. The result is 200 answers per second.
-    CPU is per join, medians of the rounds (Linux only).`,
+  protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS}
+    rooms of one tenant in turns, for ${SECONDS_PER_ROUND} s a round, each connection as soon as it has
+    its answer. All have joined once before, so these are renewals. Each side gets ${WARM_UP} requests
+    first. Ours is POST /join of the whole service in one process. The floor is plain Fastify, in a
+    process of its own, with one route that finds the credential by its primary key with one prepared
+    SELECT and signs as many bytes as a token of ours has, with the same algorithm and a key in memory.
+    It counts nothing, checks nothing and writes nothing. Both have a pool of 20 connections on the same
+    PostgreSQL. The result is 200 answers per second. CPU is per join, medians of the rounds (Linux
+    only).`,
   async run(bench) {
     const stand = await openStand(bench);
     const { bare, ours, answer, newcomersPerSecond } = await openJoins(bench, stand);

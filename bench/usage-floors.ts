@@ -9,8 +9,7 @@ import { makeRows, parseCharged, usageRequest } from './usage-records.ts';
 
 const RELAYS = 64;
 const RECORDS = 10;
-const WARM_UP = 6_000;
-const REQUESTS = 3_000;
+const ROUNDS: SmallRounds = { warmUp: 6_000, requests: 3_000 };
 
 const OURS = 'boxoffice';
 const TRANSACTION = 'one transaction a request';
@@ -19,12 +18,13 @@ const STATEMENT = 'one statement a request';
 export const usageFloors: Benchmark = {
   name: 'usage-floors',
   summary: `${RELAYS} relays that report ${RECORDS} records at a time, compared with two lean services: throughput and CPU time`,
-  protocol: `${RELAYS} relays, each on a connection of its own, report ${RECORDS} new records at a time to POST /v1/usage, each as soon
-    as it has its answer: first each for a tenant of its own, then all for one tenant. The floors are a service of
-    node:http and pg that keeps ids and balances but no ledger (bench/naive.ts), with one transaction a request, and with
-    one statement a request. Each side gets ${WARM_UP} requests first, then ${REQUESTS} a round. Every side opens PostgreSQL by the same
-    address. CPU is the time of all threads and processes a request (Linux only), and is compared without that of the
-    client.`,
+  protocol: `${RELAYS} relays, each on a connection of its own, report ${RECORDS} new records at a time
+    to POST /v1/usage, each as soon as it has its answer: first each for a tenant of its own, then all
+    for one tenant. The floors are a service of node:http and pg that keeps ids and balances but no
+    ledger (bench/naive.ts), with one transaction a request, and with one statement a request. Each side
+    gets ${ROUNDS.warmUp} requests first, then ${ROUNDS.requests} a round. Every side opens PostgreSQL
+    by the same address. CPU is the time of all threads and processes a request (Linux only), and is
+    compared without that of the client.`,
   async run(bench) {
     const stand = await openStand(bench);
     const services = [
@@ -77,7 +77,7 @@ async function compareSides(bench: Bench, title: string, sides: readonly Side[])
   await bench.compare({
     title: `${title}, as fast as it goes`,
     unit: 'requests/s',
-    contestants: sides.map((side) => side.contestant(REQUESTS)),
+    contestants: sides.map((side) => side.contestant(ROUNDS)),
     warmUpRounds: 0,
     goals: [{ of: OURS, to: TRANSACTION, atLeast: title === 'one tenant' ? 3 : 1.5 }],
   });
@@ -102,6 +102,13 @@ function again({ name, role, rounds }: Side, sample: (round: Round) => Sample): 
   return { name, role, round: async (round) => sample(rounds[round]!) };
 }
 
+/** Numbers of requests. */
+interface SmallRounds {
+  readonly warmUp: number;
+  /** Of each round. */
+  readonly requests: number;
+}
+
 interface Round {
   readonly p99: number;
   readonly cpu: CpuUse;
@@ -124,10 +131,9 @@ class Side {
     this.#keys = keys;
   }
 
-  /** Sends this many requests a round. */
-  contestant(requests: number): Contestant {
+  contestant({ warmUp, requests }: SmallRounds): Contestant {
     const { name, role } = this;
-    return { name, role, warmUp: () => this.#send(WARM_UP), round: () => this.#measure(requests) };
+    return { name, role, warmUp: () => this.#send(warmUp), round: () => this.#measure(requests) };
   }
 
   #send(requests: number) {
