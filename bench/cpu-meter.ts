@@ -109,10 +109,25 @@ function readStat(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is a name in brackets, which may contain any character.
     const [, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const ticks = rest.slice(9, 13).reduce((sum, each) => sum + Number(each), 0);
-    return { parent: Number(parent), seconds: ticks / TICKS_PER_SECOND };
+    const [user, system, ...ofChildren] = rest.slice(9, 13).map((ticks) => Number(ticks) / TICKS_PER_SECOND);
+    const threads = Number(rest[15]);
+    const own = (threads === 1 ? readNanoseconds(pid) : undefined) ?? user! + system!;
+    return { parent: Number(parent), seconds: ofChildren.reduce((sum, each) => sum + each, own) };
   } catch {
     // The process has ended, or there is no /proc.
+    return undefined;
+  }
+}
+
+/**
+ * The CPU time of the main thread, in seconds. A tick is coarse where PostgreSQL divides a short round among
+ * twenty processes. `undefined` where the kernel does not account it.
+ */
+function readNanoseconds(pid: number): number | undefined {
+  try {
+    const [running] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(running) > 0 ? Number(running) / 1e9 : undefined;
+  } catch {
     return undefined;
   }
 }

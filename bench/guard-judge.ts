@@ -5,7 +5,7 @@ import type { ComparisonResult, CpuUse, Result } from './benchmark.ts';
 const FILE = new URL('./guard.json', import.meta.url);
 
 /** How much larger than the committed ratio a ratio may be. */
-export const GROWTH_MAX = 0.2;
+const GROWTH_MAX = 0.2;
 
 export interface Guarded {
   /** CPU time of ours as a multiple of that of the floor: smaller is better. */

@@ -8,8 +8,8 @@ import { openSide, openSmallFloor, openSmallService } from './usage-floors.ts';
 import { charging, copying, openLarge } from './usage-large.ts';
 
 const TENANTS = 64;
-const SMALL = { warmUp: 3_000, requests: 1_500 };
-const LARGE = { clients: 1, batches: 16 };
+const SMALL = { warmUp: 2_000, requests: 1_000 };
+const LARGE = { clients: 1, batches: 10 };
 const IN_FLIGHT = 32;
 const ROUNDS = 5;
 
