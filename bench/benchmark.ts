@@ -53,6 +53,13 @@ export interface Comparison {
   readonly goals?: readonly Goal[];
 }
 
+export interface TimedRounds {
+  /** Requests before the first round. */
+  readonly warmUp: number;
+  /** The duration of a round. */
+  readonly seconds: number;
+}
+
 export interface Contestant {
   readonly name: string;
   /** The floor is the least work that could do; others are compared with it. At most one contestant is the floor. */

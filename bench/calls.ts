@@ -1,6 +1,6 @@
 /** A load of unary gRPC calls: grpc-js, in the process of the benchmark, which reads no message. */
 import { Client, credentials, type Metadata } from '@grpc/grpc-js';
-import type { Bench, Contestant } from './benchmark.ts';
+import type { Bench, Contestant, TimedRounds } from './benchmark.ts';
 import { type Measured, measureCpu } from './cpu-meter.ts';
 
 /** Connections that share the calls in flight: a back end has few. */
@@ -39,15 +39,8 @@ export interface CallSide extends Measured {
   readonly role: Contestant['role'];
 }
 
-export interface CallRounds {
-  /** Calls before the first round. */
-  readonly warmUp: number;
-  /** The duration of a round. */
-  readonly seconds: number;
-}
-
 /** Each call is sent as soon as one of those in flight has its answer. The result is answers per second. */
-export function calling(side: CallSide, calls: Calls, { warmUp, seconds }: CallRounds): Contestant {
+export function calling(side: CallSide, calls: Calls, { warmUp, seconds }: TimedRounds): Contestant {
   const sender = new CallSender(calls);
   return {
     name: side.name,

@@ -2,14 +2,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { newCredential } from '../src/access/devices/device-credential.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
-import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import type { Bench, Benchmark, Contestant, TimedRounds } from './benchmark.ts';
 import { type Measured, measureCpu } from './cpu-meter.ts';
 import { type Load, requestBytes, runLoad } from './load.ts';
 import { findPostmaster, makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 
 const CONNECTIONS = [32, 1];
-const SECONDS_PER_ROUND = 2;
-const WARM_UP = 3_000;
+const ROUNDS: TimedRounds = { warmUp: 3_000, seconds: 2 };
 /** Enough that no device comes near its limit of thirty joins a minute. */
 const DEVICES = 5_000;
 const ROOMS = 100;
@@ -18,8 +17,8 @@ export const join: Benchmark = {
   name: 'join',
   summary: 'joins of many devices, compared with a bare Fastify route with one SELECT and one signature',
   protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS}
-    rooms of one tenant in turns, for ${SECONDS_PER_ROUND} s a round, each connection as soon as it has
-    its answer. All have joined once before, so these are renewals. Each side gets ${WARM_UP} requests
+    rooms of one tenant in turns, for ${ROUNDS.seconds} s a round, each connection as soon as it has
+    its answer. All have joined once before, so these are renewals. Each side gets ${ROUNDS.warmUp} requests
     first. Ours is POST /join of the whole service in one process. The floor is plain Fastify, in a
     process of its own, with one route that finds the credential by its primary key with one prepared
     SELECT and signs as many bytes as a token of ours has, with the same algorithm and a key in memory.
@@ -84,14 +83,18 @@ function tokenOf(answer: string): string {
 }
 
 /** A contestant that continues after the last device of its previous round. */
-export function joining(side: JoinSide, connections: number): Contestant {
+export function joining(
+  side: JoinSide,
+  connections: number,
+  { warmUp, seconds }: TimedRounds = ROUNDS,
+): Contestant {
   const send = makeSender(side, connections);
   return {
     name: side.name,
     role: side.role,
-    warmUp: () => send({ requests: WARM_UP }),
+    warmUp: () => send({ requests: warmUp }),
     round: async () => {
-      const { rate, latencies, cpu } = await measureCpu(side, () => send({ seconds: SECONDS_PER_ROUND }));
+      const { rate, latencies, cpu } = await measureCpu(side, () => send({ seconds }));
       return { value: rate, latencies, cpu };
     },
   };

@@ -9,7 +9,7 @@ import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import { openFirstRoom } from '../src/control/admission/open-first-room.sql.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import type { BareMethod } from './bare-grpc.ts';
-import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import type { Bench, Benchmark, Contestant, TimedRounds } from './benchmark.ts';
 import { type CallSide, CONNECTIONS_MAX, call, calling, openClients } from './calls.ts';
 import {
   type BenchTenant,
@@ -21,7 +21,7 @@ import {
 } from './stand.ts';
 
 const IN_FLIGHT = [32, 1];
-const ROUNDS = { warmUp: 3_000, seconds: 2 };
+const ROUNDS: TimedRounds = { warmUp: 3_000, seconds: 2 };
 /** Users who are present after the warm-up, and only renew. Newcomers are new users each time. */
 const RENEWING = 1_000;
 const ROOMS = 100;
@@ -130,11 +130,16 @@ async function openEcho(bench: Bench, stand: Stand, { renewals, answer }: Mints)
   return { ...renewals, ...echo, name: 'bare echo', role: 'floor', path: '/bench.Echo/Echo' };
 }
 
-export async function minting(bench: Bench, side: MintSide, inFlight: number): Promise<Contestant> {
+export async function minting(
+  bench: Bench,
+  side: MintSide,
+  inFlight: number,
+  rounds: TimedRounds = ROUNDS,
+): Promise<Contestant> {
   const { url, path, metadata, request } = side;
   const clients = await openClients(bench, url, inFlight);
   const one = (client: Client, index: number) => call(client, path, request(index), metadata);
-  return calling(side, { clients, inFlight, one }, ROUNDS);
+  return calling(side, { clients, inFlight, one }, rounds);
 }
 
 /** A tenant that has credit and rooms. */

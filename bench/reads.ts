@@ -11,7 +11,7 @@ import { type Client, Metadata } from '@grpc/grpc-js';
 import { newId } from '../src/base/lib/ids.ts';
 import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import type { BareMethod } from './bare-grpc.ts';
-import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import type { Bench, Benchmark, Contestant, TimedRounds } from './benchmark.ts';
 import { type CallSide, CONNECTIONS_MAX, call, calling, openClients } from './calls.ts';
 import { fillOtherTenants, fillRooms } from './reads-rows.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from './stand.ts';
 
 const IN_FLIGHT = [32, 1];
-const ROUNDS = { warmUp: 3_000, seconds: 1.5 };
+const ROUNDS: TimedRounds = { warmUp: 3_000, seconds: 1.5 };
 /** Several, because a tenant has at most eight calls in flight. */
 const TENANTS = 16;
 const ROOMS = 60;
@@ -94,12 +94,13 @@ export async function reading(
   bench: Bench,
   side: ReadSide,
   { method, inFlight }: { readonly method: Method; readonly inFlight: number },
+  rounds: TimedRounds = ROUNDS,
 ): Promise<Contestant> {
   const { url, callers, send } = side;
   const clients = await openClients(bench, url, inFlight);
   const one = (client: Client, index: number) =>
     send(client, method, callers[index % callers.length]!, index);
-  return calling(side, { clients, inFlight, one }, ROUNDS);
+  return calling(side, { clients, inFlight, one }, rounds);
 }
 
 /** The back end of a tenant. */
