@@ -12,6 +12,8 @@ export interface Benchmark {
   readonly takesPeers?: boolean;
   /** Number of counted rounds without `--rounds`; default 7. */
   readonly rounds?: number;
+  /** Whether it is judged by `guard.json`. It then runs only by name. */
+  readonly isGuard?: boolean;
   run(bench: Bench): Promise<void>;
 }
 
@@ -51,10 +53,19 @@ export interface Comparison {
   readonly goals?: readonly Goal[];
 }
 
+export interface TimedRounds {
+  /** Requests before the first round. */
+  readonly warmUp: number;
+  /** The duration of a round. */
+  readonly seconds: number;
+}
+
 export interface Contestant {
   readonly name: string;
   /** The floor is the least work that could do; others are compared with it. At most one contestant is the floor. */
   readonly role: 'floor' | 'ours' | 'peer';
+  /** Done once, before the first round of anyone. */
+  warmUp?(): Promise<unknown>;
   /** One round. Numbers start at 0 and include the warm-up. */
   round(round: number): Promise<Sample>;
 }

@@ -25,6 +25,10 @@ export async function compare(
 ): Promise<ComparisonResult> {
   const { title, unit, contestants, warmUpRounds = 1, goals = [] } = comparison;
   const samples: Samples = new Map(contestants.map((each) => [each, []]));
+  for (const contestant of contestants) {
+    if (contestant.warmUp) progress(`${title}: warming up ${contestant.name}`);
+    await contestant.warmUp?.();
+  }
   for (let round = 0; round < warmUpRounds + rounds; round += 1) {
     for (const contestant of rotate(contestants, round)) {
       progress(`${title}: round ${round + 1} of ${warmUpRounds + rounds}, ${contestant.name}`);

@@ -1,5 +1,6 @@
 /** Measures CPU time by process. Linux only: elsewhere nothing is reported. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { CpuUse } from './benchmark.ts';
 
 /** Fields of /proc/pid/stat; a tick is 10 ms wherever Node runs. Source: proc(5). */
 const TICKS_PER_SECOND = 100;
@@ -61,6 +62,27 @@ export class CpuMeter {
   }
 }
 
+/** The process ids of what a benchmark measures; the generator is this process. */
+export interface Measured {
+  /** Absent: no process serves the requests but PostgreSQL. */
+  readonly pid?: number;
+  readonly postmaster: number | undefined;
+}
+
+/** Do `work`, and measure the CPU time of each of its requests. */
+export async function measureCpu<T extends { readonly requests: number }>(
+  { pid, postmaster }: Measured,
+  work: () => Promise<T>,
+): Promise<T & { readonly cpu: CpuUse }> {
+  const meter = new CpuMeter({ service: pid, postgres: postmaster, generator: process.pid });
+  meter.start();
+  const done = await work();
+  meter.stop();
+  const micros = (part: keyof CpuUse) => ((meter.seconds.get(part) ?? Number.NaN) * 1e6) / done.requests;
+  const service = pid === undefined ? 0 : micros('service');
+  return { ...done, cpu: { service, postgres: micros('postgres'), generator: micros('generator') } };
+}
+
 /** `undefined` if it cannot be read. */
 export function parentOf(pid: number): number | undefined {
   return readStat(pid)?.parent;
@@ -87,10 +109,25 @@ function readStat(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is a name in brackets, which may contain any character.
     const [, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const ticks = rest.slice(9, 13).reduce((sum, each) => sum + Number(each), 0);
-    return { parent: Number(parent), seconds: ticks / TICKS_PER_SECOND };
+    const [user, system, ...ofChildren] = rest.slice(9, 13).map((ticks) => Number(ticks) / TICKS_PER_SECOND);
+    const threads = Number(rest[15]);
+    const own = (threads === 1 ? readNanoseconds(pid) : undefined) ?? user! + system!;
+    return { parent: Number(parent), seconds: ofChildren.reduce((sum, each) => sum + each, own) };
   } catch {
     // The process has ended, or there is no /proc.
+    return undefined;
+  }
+}
+
+/**
+ * The CPU time of the main thread, in seconds. A tick is coarse where PostgreSQL divides a short round among
+ * twenty processes. `undefined` where the kernel does not account it.
+ */
+function readNanoseconds(pid: number): number | undefined {
+  try {
+    const [running] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(running) > 0 ? Number(running) / 1e9 : undefined;
+  } catch {
     return undefined;
   }
 }

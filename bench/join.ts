@@ -2,12 +2,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { newCredential } from '../src/access/devices/device-credential.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
-import type { Benchmark, Contestant } from './benchmark.ts';
-import { requestBytes, runLoad } from './load.ts';
-import { makeBenchTenant, openProcess, openService, openStand, type Stand } from './stand.ts';
+import type { Bench, Benchmark, Contestant, TimedRounds } from './benchmark.ts';
+import { type Measured, measureCpu } from './cpu-meter.ts';
+import { type Load, requestBytes, runLoad } from './load.ts';
+import { findPostmaster, makeBenchTenant, openProcess, openStand, type Stand } from './stand.ts';
 
 const CONNECTIONS = [32, 1];
-const SECONDS_PER_ROUND = 2;
+const ROUNDS: TimedRounds = { warmUp: 3_000, seconds: 2 };
 /** Enough that no device comes near its limit of thirty joins a minute. */
 const DEVICES = 5_000;
 const ROOMS = 100;
@@ -15,58 +16,100 @@ const ROOMS = 100;
 export const join: Benchmark = {
   name: 'join',
   summary: 'joins of many devices, compared with a bare Fastify route with one SELECT and one signature',
-  protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS} rooms of one tenant in
-    turns, for ${SECONDS_PER_ROUND} s a round, each connection as soon as it has its answer. All have joined once before, so
-    these are renewals. Ours is POST /join of the whole
-    service in one process. The floor is plain Fastify, in a process of its own, with one route that
-    finds the credential by its primary key with one prepared SELECT and signs as many bytes as a token of
-    ours has, with the same algorithm and a key in memory. It counts nothing, checks nothing and writes
-    nothing. Both have a pool of 20 connections on the same PostgreSQL. The result is 200 answers per second.`,
+  protocol: `${DEVICES} devices, each with a credential, a username and a key of its own, join ${ROOMS}
+    rooms of one tenant in turns, for ${ROUNDS.seconds} s a round, each connection as soon as it has
+    its answer. All have joined once before, so these are renewals. Each side gets ${ROUNDS.warmUp} requests
+    first. Ours is POST /join of the whole service in one process. The floor is plain Fastify, in a
+    process of its own, with one route that finds the credential by its primary key with one prepared
+    SELECT and signs as many bytes as a token of ours has, with the same algorithm and a key in memory.
+    It counts nothing, checks nothing and writes nothing. Both have a pool of 20 connections on the same
+    PostgreSQL. The result is 200 answers per second. CPU is per join, medians of the rounds (Linux
+    only).`,
   async run(bench) {
     const stand = await openStand(bench);
-    bench.progress('making devices');
-    const devices = await makeDevices(stand);
-    const service = await openService(bench, stand);
-    const bare = await openProcess(bench, stand, './bare-join.ts');
-
-    const joins = devices.map((device) => joinBytes(service.urls[0]!, device));
-    const answer = await joinOnce(service.urls[0]!, devices[0]!);
-    const { token } = JSON.parse(answer) as { token: string };
-    const claims = token.slice(0, token.lastIndexOf('.'));
-    const floor = devices.map(({ id }) => {
-      return requestBytes('POST', `${bare.url}/join`, { json: JSON.stringify({ credential: id, claims }) });
-    });
-    bench.progress('joining all devices');
-    let joined = 0;
-    const seconds = await secondsOf(() =>
-      runLoad({
-        urls: service.urls,
-        connections: CONNECTIONS[0]!,
-        request: () => joins[joined++ % joins.length]!,
-        until: { requests: joins.length },
-        statuses: [200],
-      }),
-    );
+    const { bare, ours, answer, newcomersPerSecond } = await openJoins(bench, stand);
     for (const connections of CONNECTIONS) {
       await bench.compare({
         title: connections === 1 ? '1 connection' : `${connections} connections`,
         unit: 'joins/s',
-        contestants: [
-          route('bare route', 'floor', bare.url, floor, connections),
-          route('boxoffice', 'ours', service.urls[0]!, joins, connections),
-        ],
+        contestants: [joining(bare, connections), joining(ours, connections)],
+        warmUpRounds: 0,
       });
     }
-    bench.note('newcomers', joins.length / seconds, 'joins/s');
-    bench.note('token', token.length, 'bytes');
+    bench.note('newcomers', newcomersPerSecond, 'joins/s');
+    bench.note('token', tokenOf(answer).length, 'bytes');
     bench.note('answer', answer.length, 'bytes');
   },
 };
 
-async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return (performance.now() - begun) / 1000;
+/** Who answers, and what it is sent in turns. */
+interface JoinSide extends Measured {
+  readonly name: string;
+  readonly role: Contestant['role'];
+  readonly url: string;
+  readonly requests: readonly Buffer[];
+}
+
+export interface Joins {
+  readonly ours: JoinSide;
+  readonly bare: JoinSide;
+  readonly answer: string;
+  readonly newcomersPerSecond: number;
+}
+
+/** Every device has joined once. */
+export async function openJoins(bench: Bench, stand: Stand): Promise<Joins> {
+  bench.progress('making devices');
+  const devices = await makeDevices(stand);
+  const postmaster = await findPostmaster(stand);
+  const service = await openProcess(bench, stand, './service.ts');
+  const floor = await openProcess(bench, stand, './bare-join.ts');
+
+  const answer = await joinOnce(service.url, devices[0]!);
+  const claims = tokenOf(answer).slice(0, tokenOf(answer).lastIndexOf('.'));
+  const requests = devices.map((device) => joinBytes(service.url, device));
+  const bareRequests = devices.map(({ id }) => {
+    return requestBytes('POST', `${floor.url}/join`, { json: JSON.stringify({ credential: id, claims }) });
+  });
+  const ours: JoinSide = { ...service, name: 'boxoffice', role: 'ours', postmaster, requests };
+  const bare: JoinSide = { ...floor, name: 'bare route', role: 'floor', postmaster, requests: bareRequests };
+  bench.progress('joining all devices');
+  const { rate } = await makeSender(ours, CONNECTIONS[0]!)({ requests: DEVICES });
+  return { ours, bare, answer, newcomersPerSecond: rate };
+}
+
+function tokenOf(answer: string): string {
+  return (JSON.parse(answer) as { token: string }).token;
+}
+
+/** A contestant that continues after the last device of its previous round. */
+export function joining(
+  side: JoinSide,
+  connections: number,
+  { warmUp, seconds }: TimedRounds = ROUNDS,
+): Contestant {
+  const send = makeSender(side, connections);
+  return {
+    name: side.name,
+    role: side.role,
+    warmUp: () => send({ requests: warmUp }),
+    round: async () => {
+      const { rate, latencies, cpu } = await measureCpu(side, () => send({ seconds }));
+      return { value: rate, latencies, cpu };
+    },
+  };
+}
+
+function makeSender({ url, requests }: JoinSide, connections: number) {
+  let sent = 0;
+  return (until: Load['until']) =>
+    runLoad({
+      urls: [url],
+      connections,
+      request: () => requests[sent++ % requests.length]!,
+      until,
+      statuses: [200],
+    });
 }
 
 interface Device {
@@ -103,29 +146,4 @@ async function joinOnce(url: string, { credential, body }: Device): Promise<stri
     body,
   });
   return answer.text();
-}
-
-/** Each contestant continues after the last device of its previous round. */
-function route(
-  name: string,
-  role: Contestant['role'],
-  url: string,
-  requests: readonly Buffer[],
-  connections: number,
-): Contestant {
-  let sent = 0;
-  return {
-    name,
-    role,
-    round: async () => {
-      const { rate, latencies } = await runLoad({
-        urls: [url],
-        connections,
-        request: () => requests[sent++ % requests.length]!,
-        until: { seconds: SECONDS_PER_ROUND },
-        statuses: [200],
-      });
-      return { value: rate, latencies };
-    },
-  };
 }

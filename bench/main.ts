@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
 import { flat } from './flat.ts';
+import { guards } from './guard.ts';
+import { guardsOf, type Judgement, judge, readGuards, renderJudgements, writeGuards } from './guard-judge.ts';
 import { join } from './join.ts';
 import { keysGarbage } from './keys-garbage.ts';
 import { keysRoute } from './keys-route.ts';
@@ -36,7 +38,10 @@ const BENCHMARKS: readonly Benchmark[] = [
   watchdogs,
   start,
   workers,
+  ...guards,
 ];
+
+const GUARD_NAMES = guards.map(({ name }) => name);
 
 const ROUNDS_DEFAULT = 7;
 const ROUNDS_MIN = 5;
@@ -46,12 +51,15 @@ const STANDARD_OUTPUT = '-';
 class UsageError extends Error {}
 class Interrupted extends Error {}
 
-async function main(argv: readonly string[]): Promise<void> {
+/** Returns the exit code. */
+async function main(argv: readonly string[]): Promise<number> {
   const options = readArguments(argv);
   if (options.help) {
     process.stdout.write(renderHelp());
-    return;
+    return 0;
   }
+  const areGuards = options.benchmarks.some(({ isGuard }) => isGuard);
+  const committed = areGuards ? await readGuards(GUARD_NAMES) : {};
   const results: Result[] = [];
   for (const benchmark of options.benchmarks) {
     const rounds = options.rounds ?? benchmark.rounds ?? ROUNDS_DEFAULT;
@@ -62,6 +70,20 @@ async function main(argv: readonly string[]): Promise<void> {
   const json = `${JSON.stringify({ machine, results }, null, 2)}\n`;
   process.stdout.write(options.json === STANDARD_OUTPUT ? json : renderReport(machine, results));
   if (options.json !== undefined && options.json !== STANDARD_OUTPUT) await writeFile(options.json, json);
+  if (!areGuards) return 0;
+  const measured = guardsOf(results.filter(({ name }) => GUARD_NAMES.includes(name)));
+  if (options.update) {
+    await writeGuards({ ...committed, ...measured });
+    return 0;
+  }
+  return report(judge(measured, committed), options.json === STANDARD_OUTPUT);
+}
+
+/** Returns 1 if a ratio got worse. Where standard output is JSON, the lines go to standard error. */
+function report(judgements: readonly Judgement[], isJson: boolean): 0 | 1 {
+  const stream = isJson ? process.stderr : process.stdout;
+  stream.write(`\n${renderJudgements(judgements)}`);
+  return judgements.some(({ isWorse }) => isWorse) ? 1 : 0;
 }
 
 function readArguments(argv: readonly string[]) {
@@ -70,12 +92,17 @@ function readArguments(argv: readonly string[]) {
   if (rounds !== undefined && (!Number.isInteger(rounds) || rounds < ROUNDS_MIN)) {
     throw new UsageError(`--rounds must be a whole number from ${ROUNDS_MIN}, not ${values.rounds}`);
   }
+  const benchmarks = choose(positionals);
+  if (values.update && !benchmarks.some(({ isGuard }) => isGuard)) {
+    throw new UsageError('--update is for guards');
+  }
   return {
     help: values.help ?? false,
     json: values.json,
+    update: values.update ?? false,
     rounds,
     peers: (values.peer ?? []).map(parsePeer),
-    benchmarks: choose(positionals),
+    benchmarks,
   };
 }
 
@@ -88,6 +115,7 @@ function parse(args: string[]) {
         help: { type: 'boolean', short: 'h' },
         json: { type: 'string' },
         rounds: { type: 'string' },
+        update: { type: 'boolean' },
         peer: { type: 'string', multiple: true },
       },
     });
@@ -106,7 +134,7 @@ function withJsonTarget(argv: readonly string[]): string[] {
 }
 
 function choose(names: readonly string[]): readonly Benchmark[] {
-  if (names.length === 0) return BENCHMARKS;
+  if (names.length === 0) return BENCHMARKS.filter(({ isGuard }) => !isGuard);
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) throw new UsageError(`there is no benchmark ${unknown}`);
   return BENCHMARKS.filter((benchmark) => names.some((name) => isCalled(benchmark, name)));
@@ -136,7 +164,7 @@ function renderHelp(): string {
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them:
+Benchmarks; without a name, all of them but the guards:
 ${lines.join('\n')}
 
 Options:
@@ -144,6 +172,7 @@ Options:
   --json [file]     write the results as JSON, to standard output without a file
   --peer name=url   another server to compare with, where a benchmark takes peers; repeat for more.
                     The bearer token it wants: BENCH_PEER_TOKEN
+  --update          write what the guards measure to bench/guard.json, instead of comparing with it
   --help            this text
 `;
 }
@@ -174,7 +203,7 @@ const interrupted = new Promise<never>((_, reject) => {
 interrupted.catch(() => {});
 
 main(process.argv.slice(2)).then(
-  () => process.exit(0),
+  (code) => process.exit(code),
   (error: unknown) => {
     clearProgress();
     if (error instanceof Interrupted) process.exit(130);

@@ -42,5 +42,4 @@ const ROOMS_OF_OTHERS = 500;
 export async function fillOtherTenants(stand: Stand): Promise<void> {
   const tenants = await Promise.all(Array.from({ length: OTHER_TENANTS }, () => makeTenant(stand.db)));
   await fillRooms(stand, tenants, { rooms: ROOMS_OF_OTHERS, participantsPerRoom: 1 });
-  await stand.db.query('vacuum analyze');
 }

@@ -11,9 +11,8 @@ import { type Client, Metadata } from '@grpc/grpc-js';
 import { newId } from '../src/base/lib/ids.ts';
 import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import type { BareMethod } from './bare-grpc.ts';
-import type { Bench, Benchmark, Contestant } from './benchmark.ts';
-import { CpuMeter } from './cpu-meter.ts';
-import { call, openClients } from './mint.ts';
+import type { Bench, Benchmark, Contestant, TimedRounds } from './benchmark.ts';
+import { type CallSide, CONNECTIONS_MAX, call, calling, openClients } from './calls.ts';
 import { fillOtherTenants, fillRooms } from './reads-rows.ts';
 import {
   type BenchTenant,
@@ -25,9 +24,7 @@ import {
 } from './stand.ts';
 
 const IN_FLIGHT = [32, 1];
-/** Connections that share the calls in flight: a back end has few. */
-const CONNECTIONS = 4;
-const SECONDS_PER_ROUND = 1.5;
+const ROUNDS: TimedRounds = { warmUp: 3_000, seconds: 1.5 };
 /** Several, because a tenant has at most eight calls in flight. */
 const TENANTS = 16;
 const ROOMS = 60;
@@ -38,44 +35,73 @@ export const reads: Benchmark = {
   name: 'reads',
   summary:
     'GetRoom, ListParticipants, ListRooms and CreateRoom, compared with bare grpc-js and one statement',
-  protocol: `${TENANTS} tenants call in turns, for ${SECONDS_PER_ROUND} s a round, each call as soon as one of those in flight has its
-    answer, over ${CONNECTIONS} connections (one, with one call in flight). Each tenant has ${ROOMS} rooms of ${PARTICIPANTS} participants, and other
-    tenants have 100,000 rooms. ListParticipants reads the ${PARTICIPANTS} of a room, ListRooms ${ROOMS_LISTED} rooms. CreateRoom creates a new
-    room, with an idempotency key, as the SDK sends it, or without. Ours is the whole service in one process. The
-    floor is plain grpc-js, in a process of its own, which is sent as many bytes and answers as many. It checks no
-    key, encodes nothing, and runs one prepared statement: a SELECT of what the answer says, or an INSERT
-    of one row into a table with a primary key. Both have a pool of 20 connections on the same PostgreSQL. The
-    client is grpc-js, in the process of the benchmark, and decodes nothing. The result is OK answers per second.
-    CPU is per call, medians of the rounds (Linux only).`,
+  protocol: `${TENANTS} tenants call in turns, for ${ROUNDS.seconds} s a round, each call as soon as one
+    of those in flight has its answer, over ${CONNECTIONS_MAX} connections (one, with one call in
+    flight). Each tenant has ${ROOMS} rooms of ${PARTICIPANTS} participants, and other tenants have
+    100,000 rooms. ListParticipants reads the ${PARTICIPANTS} of a room, ListRooms ${ROOMS_LISTED}
+    rooms. CreateRoom creates a new room, with an idempotency key, as the SDK sends it, or without. Ours
+    is the whole service in one process. The floor is plain grpc-js, in a process of its own, which is
+    sent as many bytes and answers as many. It checks no key, encodes nothing, and runs one prepared
+    statement: a SELECT of the same rows by their index, or an INSERT of one row into a table with a
+    primary key. Both have a pool of 20 connections on the same PostgreSQL. The client is grpc-js, in
+    the process of the benchmark, and decodes nothing. The result is OK answers per second. Each side
+    gets ${ROUNDS.warmUp} calls first. CPU is per call, medians of the rounds (Linux only).`,
   async run(bench) {
     const stand = await openStand(bench);
-    bench.progress('making rooms');
-    const callers = await makeCallers(stand);
-    const service = await openProcess(bench, stand, './service.ts', { BENCH_PORT: 'grpc' });
-    const answers = await answersOf(bench, service.url, callers[0]!);
-    const bare = await openProcess(bench, stand, './bare-grpc.ts', {
-      BENCH_METHODS: JSON.stringify(METHODS.map((method) => bareMethod(method, answers.get(method)!))),
-    });
-    const postmaster = await findPostmaster(stand);
-    const floor = { name: 'bare', role: 'floor', ...bare, postmaster, send: sendBare } as const;
-    const ours = { name: 'boxoffice', role: 'ours', ...service, postmaster, send: sendOurs } as const;
+    bench.progress('making rooms of other tenants');
+    await fillOtherTenants(stand);
+    const sides = await openReads(bench, stand);
     for (const method of METHODS) {
       for (const inFlight of IN_FLIGHT) {
-        const contestants: Contestant[] = [];
-        for (const side of [floor, ours]) {
-          const clients = await openClients(bench, side.url, Math.min(CONNECTIONS, inFlight));
-          contestants.push(contestant(side, { method, callers, clients, inFlight }));
-        }
         await bench.compare({
           title: `${method.name}, ${inFlight} in flight`,
           unit: 'calls/s',
-          contestants,
+          contestants: [
+            await reading(bench, sides.bare, { method, inFlight }),
+            await reading(bench, sides.ours, { method, inFlight }),
+          ],
+          warmUpRounds: 0,
           goals: [{ of: 'boxoffice', to: 'bare', atLeast: method.goal }],
         });
       }
     }
   },
 };
+
+interface ReadSide extends CallSide {
+  readonly url: string;
+  readonly callers: readonly Caller[];
+  readonly send: Send;
+}
+
+/** The rooms of the callers only; for those of other tenants see `fillOtherTenants`. */
+export async function openReads(bench: Bench, stand: Stand): Promise<Record<'ours' | 'bare', ReadSide>> {
+  bench.progress('making rooms');
+  const callers = await makeCallers(stand);
+  const service = await openProcess(bench, stand, './service.ts', { BENCH_PORT: 'grpc' });
+  const answers = await answersOf(bench, service.url, callers[0]!);
+  const bare = await openProcess(bench, stand, './bare-grpc.ts', {
+    BENCH_METHODS: JSON.stringify(METHODS.map((method) => bareMethod(method, answers.get(method)!))),
+  });
+  const postmaster = await findPostmaster(stand);
+  return {
+    ours: { ...service, name: 'boxoffice', role: 'ours', postmaster, callers, send: sendOurs },
+    bare: { ...bare, name: 'bare', role: 'floor', postmaster, callers, send: sendBare },
+  };
+}
+
+export async function reading(
+  bench: Bench,
+  side: ReadSide,
+  { method, inFlight }: { readonly method: Method; readonly inFlight: number },
+  rounds: TimedRounds = ROUNDS,
+): Promise<Contestant> {
+  const { url, callers, send } = side;
+  const clients = await openClients(bench, url, inFlight);
+  const one = (client: Client, index: number) =>
+    send(client, method, callers[index % callers.length]!, index);
+  return calling(side, { clients, inFlight, one }, rounds);
+}
 
 /** The back end of a tenant. */
 interface Caller extends BenchTenant {
@@ -108,17 +134,20 @@ const CREATE_ROOM = {
   values: ({ tenant }: Caller, at: number) => `${tenant} ${newId('rm')} new-${at}`,
 };
 
+export const GET_ROOM: Method = {
+  name: 'GetRoom',
+  path: `${SERVICE}.RoomService/GetRoom`,
+  goal: 0.5,
+  request: ({ tenantId: tenant }, at) =>
+    toBinary(GetRoomRequestSchema, create(GetRoomRequestSchema, { tenant, room: roomAt(at) })),
+  text: `select uid, name, state, policy, created_at, metadata from rooms
+          where tenant_id = $1 and name = $2 order by incarnation desc limit 1`,
+  values: ({ tenant }, at) => `${tenant} ${roomAt(at)}`,
+};
+
 /** The reads come first: they find what was there from the beginning. */
 const METHODS: readonly Method[] = [
-  {
-    name: 'GetRoom',
-    path: `${SERVICE}.RoomService/GetRoom`,
-    goal: 0.5,
-    request: ({ tenantId: tenant }, at) =>
-      toBinary(GetRoomRequestSchema, create(GetRoomRequestSchema, { tenant, room: roomAt(at) })),
-    text: `select ${ROOM} where r.tenant_id = $1 and r.name = $2 order by r.incarnation desc limit 1`,
-    values: ({ tenant }, at) => `${tenant} ${roomAt(at)}`,
-  },
+  GET_ROOM,
   {
     name: `ListParticipants of ${PARTICIPANTS}`,
     path: `${SERVICE}.ParticipantService/ListParticipants`,
@@ -175,7 +204,7 @@ async function makeCallers(stand: Stand): Promise<Caller[]> {
   ]);
   await stand.db.query(`create table bench_rooms (
     tenant_id bigint not null, uid text not null, name text not null, primary key (tenant_id, uid))`);
-  await fillOtherTenants(stand);
+  await stand.db.query('vacuum analyze');
   return tenants.map((tenant) => {
     const metadata = new Metadata();
     metadata.set('authorization', `Bearer ${tenant.key}`);
@@ -211,65 +240,3 @@ const sendBare: Send = (client, { name, request, values }, caller, at) => {
   const bytes = Buffer.from(values(caller, at).padEnd(request(caller, at).length));
   return call(client, `/bench.Bare/${bareName(name)}`, bytes, caller.metadata);
 };
-
-interface Side {
-  readonly name: string;
-  readonly role: Contestant['role'];
-  readonly pid: number;
-  readonly postmaster: number | undefined;
-  readonly send: Send;
-}
-
-interface Load {
-  readonly method: Method;
-  readonly callers: readonly Caller[];
-  readonly clients: readonly Client[];
-  readonly inFlight: number;
-}
-
-function contestant(
-  { name, role, pid, postmaster, send }: Side,
-  { method, callers, clients, inFlight }: Load,
-): Contestant {
-  let sent = 0;
-  const one = (at: number) => {
-    const number = sent++;
-    return send(clients[at % clients.length]!, method, callers[number % callers.length]!, number);
-  };
-  return {
-    name,
-    role,
-    round: async () => {
-      const meter = new CpuMeter({ service: pid, postgres: postmaster, generator: process.pid });
-      meter.start();
-      const { latencies, seconds } = await callInTurns(one, inFlight);
-      meter.stop();
-      const micros = (part: string) => ((meter.seconds.get(part) ?? Number.NaN) * 1e6) / latencies.length;
-      const cpu = {
-        service: micros('service'),
-        postgres: micros('postgres'),
-        generator: micros('generator'),
-      };
-      return { value: latencies.length / seconds, latencies, cpu };
-    },
-  };
-}
-
-async function callInTurns(
-  one: (worker: number) => Promise<unknown>,
-  inFlight: number,
-): Promise<{ latencies: number[]; seconds: number }> {
-  const latencies: number[] = [];
-  const begun = performance.now();
-  const until = begun + SECONDS_PER_ROUND * 1000;
-  const worker = async (_: unknown, at: number) => {
-    for (let now = performance.now(); now < until; ) {
-      await one(at);
-      const ended = performance.now();
-      latencies.push(ended - now);
-      now = ended;
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
-  return { latencies, seconds: (performance.now() - begun) / 1000 };
-}

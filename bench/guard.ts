@@ -1,0 +1,91 @@
+/** The five ratios that a change must not make much worse, by CPU time. See `guard-judge.ts`. */
+import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import { joining, openJoins } from './join.ts';
+import { minting, openMints } from './mint.ts';
+import { GET_ROOM, openReads, reading } from './reads.ts';
+import { openStand, type Stand } from './stand.ts';
+import { openSide, openSmallFloor, openSmallService } from './usage-floors.ts';
+import { charging, copying, openLarge } from './usage-large.ts';
+
+const TENANTS = 64;
+const SMALL = { warmUp: 3_000, requests: 500 };
+const LARGE = { clients: 1, batches: 6 };
+const TIMED = { warmUp: 6_000, seconds: 0.8 };
+const IN_FLIGHT = 32;
+/** Many short rounds: other load changes less between a round of the floor and the next of ours. */
+const ROUNDS = 11;
+
+/** The floor and ours. They warm up by a number of requests. */
+type Pair = readonly [floor: Contestant, ours: Contestant];
+
+export const guards: readonly Benchmark[] = [
+  guard('guard-small', `batches of 10 records by ${TENANTS} tenants, beside a lean service`, openSmallPair),
+  guard('guard-large', 'batches of 5,000 records, beside a raw COPY', openLargePair),
+  guard('guard-join', 'renewed joins, beside a bare route with one SELECT and one signature', openJoinPair),
+  guard('guard-mint', 'renewed mints, beside bare grpc-js with one SELECT and one signature', openMintPair),
+  guard('guard-read', 'GetRoom, beside bare grpc-js with one SELECT', openReadPair),
+];
+
+function guard(
+  name: string,
+  summary: string,
+  openPair: (bench: Bench, stand: Stand) => Promise<Pair>,
+): Benchmark {
+  return {
+    name,
+    summary: `CPU time of ${summary}`,
+    protocol: `CPU time of ${summary}: microseconds a request of the service and PostgreSQL
+      together (Linux only), without the generator. The benchmark of the same work says what is sent. The
+      ratio is compared with that of bench/guard.json.`,
+    rounds: ROUNDS,
+    isGuard: true,
+    async run(bench) {
+      const [floor, ours] = await openPair(bench, await openStand(bench));
+      await bench.compare({
+        title: summary,
+        unit: 'us/request',
+        contestants: [byCpu(floor, 'floor'), byCpu(ours, 'ours')],
+        warmUpRounds: floor.warmUp ? 0 : 3,
+      });
+    },
+  };
+}
+
+/** The same rounds, of which the result is CPU time. */
+function byCpu(contestant: Contestant, role: Contestant['role']): Contestant {
+  return {
+    ...contestant,
+    role,
+    round: async (round) => {
+      const { cpu } = await contestant.round(round);
+      return { value: cpu!.service + cpu!.postgres, cpu: cpu! };
+    },
+  };
+}
+
+async function openSmallPair(bench: Bench, stand: Stand): Promise<Pair> {
+  const floor = await openSide(stand, await openSmallFloor(bench, stand), TENANTS);
+  const ours = await openSide(stand, await openSmallService(bench, stand), TENANTS);
+  return [floor.contestant(SMALL), ours.contestant(SMALL)];
+}
+
+async function openLargePair(bench: Bench, stand: Stand): Promise<Pair> {
+  const { floor, ours } = await openLarge(bench, stand);
+  return [copying(floor, LARGE), charging(ours, LARGE, { charged: 5_000 })];
+}
+
+async function openJoinPair(bench: Bench, stand: Stand): Promise<Pair> {
+  const { bare, ours } = await openJoins(bench, stand);
+  return [joining(bare, IN_FLIGHT, TIMED), joining(ours, IN_FLIGHT, TIMED)];
+}
+
+async function openMintPair(bench: Bench, stand: Stand): Promise<Pair> {
+  const { bare, renewals } = await openMints(bench, stand);
+  return [await minting(bench, bare, IN_FLIGHT, TIMED), await minting(bench, renewals, IN_FLIGHT, TIMED)];
+}
+
+async function openReadPair(bench: Bench, stand: Stand): Promise<Pair> {
+  const { bare, ours } = await openReads(bench, stand);
+  const load = { method: GET_ROOM, inFlight: IN_FLIGHT };
+  return [await reading(bench, bare, load, TIMED), await reading(bench, ours, load, TIMED)];
+}
