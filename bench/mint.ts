@@ -31,15 +31,16 @@ const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 
 export const mint: Benchmark = {
   name: 'mint',
-  summary: 'MintClientToken over gRPC, compared with bare grpc-js unary methods that answer as many bytes',
+  summary:
+    'MintClientToken over gRPC, compared with bare grpc-js: with one SELECT and one signature, and an echo',
   protocol: `One tenant mints tokens for users in ${ROOMS} rooms in turns, for ${ROUNDS.seconds} s a
     round, each call as soon as one of those in flight has its answer, over ${CONNECTIONS_MAX}
     connections (one, with one call in flight): for ${RENEWING} users again and again, and for new
     users. Each contestant gets ${ROUNDS.warmUp} calls first. Ours is the whole service in one process:
     it finds the key and what lets the user in, admits the user, and signs. The floor is plain grpc-js,
-    in a process of its own, with one unary method that is sent the same bytes and answers as many; it
-    has no database. The other peer, in a process of its own too, finds the key by its id with one
-    prepared SELECT, and signs as many bytes as a token of ours has. The client is grpc-js, in the
+    in a process of its own, with one unary method that is sent as many bytes and answers as many: it
+    finds the key by its id with one prepared SELECT, and signs as many bytes as a token of ours has.
+    The bare echo does neither and has no database. The client is grpc-js, in the
     process of the benchmark, and reads no message. The result is OK answers per second. CPU is per
     call, medians of the rounds (Linux only).`,
   async run(bench) {
@@ -121,13 +122,13 @@ async function openBare(
   const bare = await openProcess(bench, stand, './bare-grpc.ts', { BENCH_METHODS: JSON.stringify([method]) });
   const bytes = Buffer.from(keyId.padEnd(request(0).length));
   const path = `/bench.Bare/${method.name}`;
-  return { ...bare, name: BARE, role: 'peer', postmaster, path, metadata, request: () => bytes };
+  return { ...bare, name: BARE, role: 'floor', postmaster, path, metadata, request: () => bytes };
 }
 
 async function openEcho(bench: Bench, stand: Stand, { renewals, answer }: Mints): Promise<MintSide> {
   const environment = { BENCH_ANSWER_BYTES: String(answer.length) };
   const echo = await openProcess(bench, stand, './bare-echo.ts', environment);
-  return { ...renewals, ...echo, name: 'bare echo', role: 'floor', path: '/bench.Echo/Echo' };
+  return { ...renewals, ...echo, name: 'bare echo', role: 'peer', path: '/bench.Echo/Echo' };
 }
 
 export async function minting(

@@ -42,7 +42,7 @@ export const reads: Benchmark = {
     rooms. CreateRoom creates a new room, with an idempotency key, as the SDK sends it, or without. Ours
     is the whole service in one process. The floor is plain grpc-js, in a process of its own, which is
     sent as many bytes and answers as many. It checks no key, encodes nothing, and runs one prepared
-    statement: a SELECT of the same rows by their index, or an INSERT of one row into a table with a
+    statement: a SELECT of what the answer says, or an INSERT of one row into a table with a
     primary key. Both have a pool of 20 connections on the same PostgreSQL. The client is grpc-js, in
     the process of the benchmark, and decodes nothing. The result is OK answers per second. Each side
     gets ${ROUNDS.warmUp} calls first. CPU is per call, medians of the rounds (Linux only).`,
@@ -140,8 +140,7 @@ export const GET_ROOM: Method = {
   goal: 0.5,
   request: ({ tenantId: tenant }, at) =>
     toBinary(GetRoomRequestSchema, create(GetRoomRequestSchema, { tenant, room: roomAt(at) })),
-  text: `select uid, name, state, policy, created_at, metadata from rooms
-          where tenant_id = $1 and name = $2 order by incarnation desc limit 1`,
+  text: `select ${ROOM} where r.tenant_id = $1 and r.name = $2 order by r.incarnation desc limit 1`,
   values: ({ tenant }, at) => `${tenant} ${roomAt(at)}`,
 };
 
