@@ -17,7 +17,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new CountReporter()],
     // Each test file keeps PostgreSQL as busy as itself, but many wait for processes and time limits.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     // Loading the service again for each file would cost a third of the time. So a file leaves nothing behind.
     isolate: false,

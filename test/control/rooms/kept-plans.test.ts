@@ -34,7 +34,7 @@ import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';
 
 const OTHER_TENANTS = 20;
-const ROOMS_OF_OTHERS = 1_000;
+const ROOMS_OF_OTHERS = 300;
 /** Rows of the tenant itself, which a statement may read. */
 const ROOMS = 20;
 const ROWS_MAX = 500;

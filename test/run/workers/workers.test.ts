@@ -78,7 +78,7 @@ async function waitingForLocks(): Promise<number> {
 }
 
 describe('two workers', () => {
-  test('answer on one port, and appear as one service to operators', async () => {
+  test('answer on one port, appear as one service to operators, and share limits and revocations', async () => {
     const started = await start({ JOIN_PORT: '0' });
     for (const each of connections(started, 6)) expect((await each.ask('GET', '/v1/rates')).status).toBe(200);
     await expect.poll(() => workersThatAnswered(started, '/v1/rates')).toEqual(new Set([1, 2]));
@@ -88,13 +88,7 @@ describe('two workers', () => {
       status: 200,
       json: { status: 'ready' },
     });
-    started.child.kill('SIGTERM');
-    expect(await started.exited).toStrictEqual([0, null]);
-    expect(started.pids().map(isAlive)).toEqual([false, false]);
-  });
 
-  test('share rate limits and key revocations', async () => {
-    const started = await start();
     const { key, relayKey, relayKeyId } = await newTenant();
     const kept = connections(started, 4);
     const report = (each: KeptConnection) =>
@@ -111,6 +105,10 @@ describe('two workers', () => {
     const statuses: number[] = [];
     for (const each of [...kept, ...kept]) statuses.push((await signUp(each)).status);
     expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 429, 429]);
+
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toStrictEqual([0, null]);
+    expect(started.pids().map(isAlive)).toEqual([false, false]);
   });
 
   test.each([
