@@ -10,13 +10,17 @@ export type Db = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>;
 const INT8 = 20;
 
 /**
+ * A statement is planned once for each connection. PostgreSQL would otherwise plan it for each call where the
+ * plan for those values looks cheaper, as for a tenant with few rows, though planning costs more.
+ */
+const PLANNED_ONCE = ['-c plan_cache_mode=force_generic_plan'];
+/**
  * A kept plan finds each row by its key, whatever the planner knew of the tables when it made it. Otherwise a
  * plan from when a table was empty reads the whole table for each statement, until the statistics change.
  */
-const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
-  .map((setting) => `-c ${setting}=off`)
-  .join(' ')
-  .concat(' -c plan_cache_mode=force_generic_plan');
+const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
+  (setting) => `-c ${setting}=off`,
+);
 
 export interface PoolOptions {
   /** Default 20. */
@@ -37,7 +41,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
     connectionString: url,
     max: options.max ?? 20,
     application_name: options.applicationName ?? 'boxoffice',
-    ...(options.plansByKey && { options: BY_KEY }),
+    options: [...PLANNED_ONCE, ...(options.plansByKey ? BY_KEY : [])].join(' '),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -45,9 +49,6 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
     lock_timeout: 8_000,
     idle_in_transaction_session_timeout: 15_000,
     query_timeout: 12_000,
-    // A statement is planned once for each connection. PostgreSQL would otherwise plan it for each call where
-    // the plan for those values looks cheaper, as for a tenant with few rows, though planning costs more.
-    options: '-c plan_cache_mode=force_generic_plan',
     types: {
       // Eight-byte integers are money, quantities and tenant ids: none may pass through a float.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>

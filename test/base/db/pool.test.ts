@@ -35,6 +35,22 @@ describe('openPool', () => {
     expect(rows[0].value).toBe(value);
   });
 
+  it.each([
+    [false, ['force_generic_plan', 'on', 'on', 'on']],
+    [true, ['force_generic_plan', 'off', 'off', 'off']],
+  ])('plans once, and by key alone only if asked (%s)', async (plansByKey, settings) => {
+    const pool = openPool(database.url, { max: 1, plansByKey });
+    const names = ['plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
+    const { rows } = await pool
+      .query(
+        `select array_agg(current_setting(name) order by at) as values
+           from unnest($1::text[]) with ordinality u (name, at)`,
+        [names],
+      )
+      .finally(() => pool.end());
+    expect(rows[0].values).toEqual(settings);
+  });
+
   it('uses the given application name', async () => {
     const pool = openPool(database.url, { max: 1, applicationName: 'somebody else' });
     const { rows } = await pool
