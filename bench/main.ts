@@ -17,6 +17,7 @@ import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
 import { usageCases } from './usage-cases.ts';
 import { usageFloors } from './usage-floors.ts';
+import { usageHot } from './usage-hot.ts';
 import { usageLarge } from './usage-large.ts';
 import { usageSmall } from './usage-small.ts';
 import { watchdogs } from './watchdogs.ts';
@@ -26,6 +27,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageLarge,
   usageSmall,
   usageFloors,
+  usageHot,
   usageCases,
   flat,
   budget,

@@ -7,7 +7,7 @@ import { announce } from './process.ts';
 import { log, serviceConfig } from './settings.ts';
 
 const chargeLimits = process.env.BENCH_ONE_TRANSACTION_A_REQUEST
-  ? { transactions: 16, records: 1 }
+  ? { transactions: 16, ofOneKind: 16, records: 1 }
   : undefined;
 const service = await startService(serviceConfig(process.env.DATABASE_URL!), log, { chargeLimits });
 announce(process.env.BENCH_PORT === 'grpc' ? service.grpcPort : service.port, () => service.stop());

@@ -81,6 +81,8 @@ export interface BenchProcess {
   readonly url: string;
   readonly pid: number;
   memoryMb(): Promise<number>;
+  /** The 99th percentile since the last question. The first one starts the measurement. */
+  eventLoopDelayMs(): Promise<number>;
   /** Stop it before the benchmark ends. */
   stop(): Promise<void>;
   /** Kill it at once. */
@@ -117,6 +119,11 @@ export async function openProcess(
       const answer = nextMessage<{ rss: number }>(child, file);
       child.send('memory');
       return (await answer).rss / 1024 / 1024;
+    },
+    eventLoopDelayMs: async () => {
+      const answer = nextMessage<{ delayMs: number }>(child, file);
+      child.send('event loop delay');
+      return (await answer).delayMs;
     },
   };
 }

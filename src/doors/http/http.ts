@@ -22,7 +22,7 @@ import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { RequestLog } from './request-log.ts';
-import { LateHeads, limitTime, TIME_LIMITS } from './time-limits.ts';
+import { LateHeads, limitAnswer, limitTime, TIME_LIMITS } from './time-limits.ts';
 
 export type Http = FastifyInstance<
   RawServerDefault,
@@ -38,8 +38,8 @@ declare module 'fastify' {
     emptyBody?: boolean;
     /** The body is optional, even with a Content-Type. */
     optionalBody?: boolean;
-    /** Reads the body, or returns `undefined` to leave it to the strict JSON reader. */
-    readBody?: (request: FastifyRequest, bytes: Buffer) => unknown;
+    /** Reads the body, or resolves to `undefined` to leave it to the strict JSON reader. */
+    readBody?: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>;
     /** `Cache-Control` of a success. All other answers are `no-store`. */
     cacheControl?: string;
   }
@@ -170,11 +170,12 @@ function parseBodies(app: Http): void {
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
+      limitAnswer(request);
       requireUtf8(request);
       const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
-      const value = readBody?.(request, bytes) ?? parseStrictJson(bytes);
+      const value = (await readBody?.(request, bytes)) ?? parseStrictJson(bytes);
       if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
       return value;
     },

@@ -55,9 +55,9 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
   });
   app.addHook('preValidation', (request, reply, done) => {
     const { answerSeconds } = request.routeOptions.config;
-    request.receivedBefore = undefined;
-    if (answerSeconds === undefined) request.timeLimit?.refresh();
+    if (answerSeconds === undefined) limitAnswer(request);
     else {
+      request.receivedBefore = undefined;
       clearTimeout(request.timeLimit);
       request.timeLimit = setTimeout(onTimeout, answerSeconds * 1000, request, reply);
     }
@@ -73,6 +73,12 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
     if (hasBody(request) && !request.raw.complete) endUnlessComplete(request, stepMs);
     done();
   });
+}
+
+/** The body has arrived: from now on, the time limit is that of the answer. */
+export function limitAnswer(request: FastifyRequest): void {
+  request.receivedBefore = undefined;
+  request.timeLimit?.refresh();
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {

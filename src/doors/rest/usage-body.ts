@@ -14,13 +14,33 @@ import { ID, PARTICIPANT, ROOM, UsageRecords } from '../../money/usage/usage-rec
 
 /** The records of a plain body; `undefined` for any other body, valid or not. */
 export function readPlainUsage(bytes: Buffer, tenant: string): UsageRecords | undefined {
+  const slices = readPlainUsageInSlices(bytes, tenant);
+  for (;;) {
+    const { done, value } = slices.next();
+    if (done) return value;
+  }
+}
+
+/** Like `readPlainUsage()`, but a slice ends after some records: well below a millisecond. */
+export function* readPlainUsageInSlices(
+  bytes: Buffer,
+  tenant: string,
+): Generator<void, UsageRecords | undefined> {
   if (!isUtf8(bytes)) return undefined;
+  const body = new PlainUsage(bytes, tenant);
   try {
-    return new PlainUsage(bytes, tenant).read();
+    body.begin();
+    while (body.readRecords(RECORDS_PER_SLICE)) yield;
+    return body.end();
   } catch (error) {
     if (error !== NOT_PLAIN) throw error;
     return undefined;
   }
+}
+
+/** A body of one slice at most, which is not worth a turn. */
+export function isSmallUsage(bytes: Buffer): boolean {
+  return bytes.length <= RECORDS_PER_SLICE * RECORD_BYTES_MIN;
 }
 
 /** Thrown to stop parsing. A shared instance, because creating an error costs more than parsing. */
@@ -41,6 +61,7 @@ const DIGIT_0 = 0x30;
 const DIGITS_MAX = 15;
 /** The minimum length of a record: a name and a value for each of six members. */
 const RECORD_BYTES_MIN = 80;
+const RECORDS_PER_SLICE = 500;
 
 const BODY_MEMBERS = words(['records']);
 /** The text members come first, so that their indexes here match their columns. */
@@ -80,23 +101,33 @@ class PlainUsage {
     );
   }
 
-  read(): UsageRecords {
-    const records = this.#records;
+  begin(): void {
     this.#expect(OPEN);
     this.#readWord(BODY_MEMBERS);
     this.#expect(COLON);
     this.#expect(OPEN_LIST);
-    if (this.#peek() === CLOSE_LIST) this.#at += 1;
-    else {
-      do {
-        if (records.length === records.capacity) throw NOT_PLAIN;
-        this.#readRecord(records.length);
-        records.length += 1;
-      } while (this.#goesOn(CLOSE_LIST));
+  }
+
+  /** Reads up to `count` records. Returns whether there are more. */
+  readRecords(count: number): boolean {
+    const records = this.#records;
+    if (records.length === 0 && this.#peek() === CLOSE_LIST) {
+      this.#at += 1;
+      return false;
     }
+    for (let read = 0; read < count; read += 1) {
+      if (records.length === records.capacity) throw NOT_PLAIN;
+      this.#readRecord(records.length);
+      records.length += 1;
+      if (!this.#goesOn(CLOSE_LIST)) return false;
+    }
+    return true;
+  }
+
+  end(): UsageRecords {
     this.#expect(CLOSE);
     if (this.#peek() !== undefined) throw NOT_PLAIN;
-    return records;
+    return this.#records;
   }
 
   #readRecord(row: number): void {

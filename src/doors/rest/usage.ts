@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../base/failure.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
+import { Turns } from '../../base/lib/turns.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
@@ -19,7 +20,7 @@ import { answers, described } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, requireKey } from './auth.ts';
 import { AmountSchema, body, words } from './schemas.ts';
-import { readPlainUsage } from './usage-body.ts';
+import { isSmallUsage, readPlainUsage, readPlainUsageInSlices } from './usage-body.ts';
 
 const RecordSchema = body({
   id: Type.String({
@@ -54,14 +55,18 @@ declare module 'fastify' {
 
 export function usageRoute(app: Http, deps: Deps): void {
   app.decorateRequest('records', undefined);
+  const largeBodies = new Turns<TenantId>();
   app.post(
     '/v1/usage',
     {
       onRequest: requireKey(deps, 'relay'),
       config: {
         ownQueue: true,
-        readBody: (request, bytes) => {
-          request.records = readPlainUsage(bytes, renderTenantId(callerOf(request).tenant));
+        readBody: async (request, bytes) => {
+          const { tenant } = callerOf(request);
+          request.records = isSmallUsage(bytes)
+            ? readPlainUsage(bytes, renderTenantId(tenant))
+            : await largeBodies.run(tenant, readPlainUsageInSlices(bytes, renderTenantId(tenant)));
           // The fast parser has validated the records, so the schema gets an empty list.
           return request.records && { records: [] };
         },

@@ -6,6 +6,10 @@
  * once, alone. Each request is answered only after its own commit. An idle queue never waits to fill a
  * batch.
  *
+ * Tenants get equal shares: a batch waits behind the batches that its tenant sent before, not behind the
+ * backlog of another tenant (start-time fair queueing, with the number of records as cost). Large batches
+ * and small ones leave a transaction to each other.
+ *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
  * one by one. The batches of a locked account wait for the lock separately, those of a few accounts at a time.
  * Others are tried again shortly, so that locked accounts never hold all connections.
@@ -30,7 +34,9 @@ export interface Charging {
 export interface QueueLimits {
   /** Concurrent transactions. More than one keeps PostgreSQL busy while a commit reaches the disk. */
   readonly transactions: number;
-  /** Records in a transaction of several batches. A single batch may hold more. */
+  /** Of these, with large batches, and likewise with small ones: so each kind leaves one to the other. */
+  readonly ofOneKind: number;
+  /** Records in a transaction of several batches. A larger batch goes alone. */
   readonly records: number;
   /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
   readonly locked: number;
@@ -41,7 +47,8 @@ export interface QueueLimits {
 }
 
 const LIMITS: QueueLimits = {
-  transactions: 3,
+  transactions: 4,
+  ofOneKind: 3,
   records: 2_000,
   locked: 3,
   retryMs: 50,
@@ -63,24 +70,41 @@ const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting {
   readonly batch: Batch;
+  /** Its place in the queue: the lowest is next. */
+  readonly start: number;
   /** Its caller has been answered with an error. */
   hasTimedOut: boolean;
   readonly resolve: (outcome: ChargeOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** A large batch has a transaction to itself. */
+type Kind = 'large' | 'small';
+
+interface Share {
+  /** Records without an answer. */
+  records: number;
+  /** The earliest start of the tenant's next batch. */
+  next: number;
+}
+
 export class ChargeQueue {
   readonly #charging: Charging;
   readonly #limits: QueueLimits;
+  /** By start; of equal ones, in order of arrival. */
   #waiting: Waiting[] = [];
+  /** The latest start of a batch that was taken. */
+  #now = 0;
   /** Tenants with a running transaction; another one would only wait for the first. */
   readonly #busy = new Set<TenantId>();
   #running = 0;
+  readonly #runningOf: Record<Kind, number> = { large: 0, small: 0 };
   /** Accounts whose locks are waited for. */
   #locked = 0;
-  /** Of all batches without an answer, and by tenant. */
+  /** Of all batches without an answer. */
   #records = 0;
-  readonly #recordsOf = new Map<TenantId, number>();
+  /** Of tenants with such batches. */
+  readonly #shares = new Map<TenantId, Share>();
 
   constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {
     this.#charging = charging;
@@ -89,14 +113,14 @@ export class ChargeQueue {
 
   /** The outcome of `batch`, once it is committed. Fails with `overloaded` if that takes too long. */
   async charge(batch: Batch): Promise<ChargeOutcome> {
-    const leave = this.#enter(batch);
+    const { start, leave } = this.#enter(batch);
     const { promise, resolve, reject } = Promise.withResolvers<ChargeOutcome>();
-    const item = { batch, resolve, reject, hasTimedOut: false };
+    const item = { batch, start, resolve, reject, hasTimedOut: false };
     const timer = setTimeout(() => {
       item.hasTimedOut = true;
       reject(overloaded());
     }, WAIT_MS_MAX);
-    this.#waiting.push(item);
+    this.#waiting.splice(this.#waiting.findLastIndex((other) => other.start <= start) + 1, 0, item);
     this.#start();
     try {
       return await promise;
@@ -106,21 +130,23 @@ export class ChargeQueue {
     }
   }
 
-  /** Count the records of a batch until the returned function is called. */
-  #enter({ tenant, records }: Batch): () => void {
+  /** Count the records of a batch until `leave()`, and give it a place in the queue. */
+  #enter({ tenant, records }: Batch): { readonly start: number; readonly leave: () => void } {
     const weight = Math.max(records.length, RECORDS_MIN);
-    const before = this.#recordsOf.get(tenant) ?? 0;
+    const share = this.#shares.get(tenant) ?? { records: 0, next: 0 };
     const max = this.#limits.unanswered;
-    if (this.#records + weight > max || before + weight > max / 2) throw overloaded();
-    this.#count(tenant, weight);
-    return () => this.#count(tenant, -weight);
+    if (this.#records + weight > max || share.records + weight > max / 2) throw overloaded();
+    const start = Math.max(this.#now, share.next);
+    share.next = start + weight;
+    this.#count(tenant, share, weight);
+    return { start, leave: () => this.#count(tenant, share, -weight) };
   }
 
-  #count(tenant: TenantId, weight: number): void {
-    const records = (this.#recordsOf.get(tenant) ?? 0) + weight;
+  #count(tenant: TenantId, share: Share, weight: number): void {
     this.#records += weight;
-    if (records > 0) this.#recordsOf.set(tenant, records);
-    else this.#recordsOf.delete(tenant);
+    share.records += weight;
+    if (share.records > 0) this.#shares.set(tenant, share);
+    else this.#shares.delete(tenant);
   }
 
   #start(): void {
@@ -132,17 +158,18 @@ export class ChargeQueue {
     }
   }
 
-  /** Take the oldest batches whose tenants are free, as many as fit one transaction. */
+  /** Take the first batches whose tenants are free, as many as fit one transaction. */
   #take(): Waiting[] {
     const taken: Waiting[] = [];
     const left: Waiting[] = [];
     let records = 0;
     for (const item of this.#waiting) {
       const { tenant, records: own } = item.batch;
-      const fits = taken.length === 0 || records + own.length <= this.#limits.records;
+      const fits = taken.length === 0 ? this.#mayLead(item) : records + own.length <= this.#limits.records;
       if (fits && !this.#busy.has(tenant)) {
         taken.push(item);
         records += own.length;
+        this.#now = Math.max(this.#now, item.start);
       } else {
         left.push(item);
       }
@@ -152,7 +179,18 @@ export class ChargeQueue {
     return taken;
   }
 
+  /** Whether the batch may be the first of a transaction. */
+  #mayLead(item: Waiting): boolean {
+    return this.#runningOf[this.#kindOf(item)] < this.#limits.ofOneKind;
+  }
+
+  #kindOf({ batch }: Waiting): Kind {
+    return batch.records.length > this.#limits.records ? 'large' : 'small';
+  }
+
   async #run(group: readonly Waiting[]): Promise<void> {
+    const kind = this.#kindOf(group[0]!);
+    this.#runningOf[kind] += 1;
     const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
     for (const [tenant, items] of byTenant) {
@@ -161,6 +199,7 @@ export class ChargeQueue {
     }
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
+    this.#runningOf[kind] -= 1;
     this.#start();
   }
 

@@ -17,7 +17,15 @@ afterEach(() => {
 });
 
 /** A door whose route `POST /` answers with the length of the body's text, and one connection to it. */
-async function open({ times, onRequest }: { times?: TimeLimits; onRequest?: () => Promise<void> } = {}) {
+async function open({
+  times,
+  onRequest,
+  readBody,
+}: {
+  times?: TimeLimits;
+  onRequest?: () => Promise<void>;
+  readBody?: () => Promise<unknown>;
+} = {}) {
   const door: Http = openHttp(
     app.service.deps,
     { trustProxy: [], bodyBytesMax: 2 ** 20, sendError, renderClientError },
@@ -27,6 +35,7 @@ async function open({ times, onRequest }: { times?: TimeLimits; onRequest?: () =
   door.post<{ Body: { text: string } }>(
     '/',
     {
+      config: { ...(readBody && { readBody }) },
       onRequest: async () => {
         arrived.resolve();
         await onRequest?.();
@@ -154,6 +163,23 @@ describe('a body', () => {
     expect(answer()).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
     expect(answer()).toMatch(/\r\nretry-after: \d+\r\n/);
     expect(answer()).toContain('{"error":"the service is busy: try again"}');
+  });
+
+  test('that has arrived and waits to be read is answered 503', async () => {
+    useFakeTimers();
+    const reading = Promise.withResolvers<void>();
+    const { client, answer, answered } = await open({
+      readBody: () => {
+        reading.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const body = bodyOf(1_000);
+    client.write(post(body.length, body));
+    await reading.promise;
+    vi.advanceTimersByTime(STEP_MS);
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
   });
 
   test('that does not end after an early answer ends its connection', async () => {

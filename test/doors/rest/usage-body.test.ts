@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseStrictJson } from '../../../src/base/lib/strict-json.ts';
-import { readPlainUsage } from '../../../src/doors/rest/usage-body.ts';
+import { Turns } from '../../../src/base/lib/turns.ts';
+import { renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { readPlainUsage, readPlainUsageInSlices } from '../../../src/doors/rest/usage-body.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import type { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -277,6 +279,15 @@ describe('readPlainUsage', () => {
     expect(readPlainUsage(bytes, TENANT)).toBeUndefined();
   });
 
+  test('ends a slice every 500 records', () => {
+    const slicesOf = (count: number) => [
+      ...readPlainUsageInSlices(bodyOf(...Array<string>(count).fill(SHORTEST)), TENANT),
+    ];
+    expect([0, 1, 500, 501, 5_000].map((count) => 1 + slicesOf(count).length)).toStrictEqual([
+      1, 1, 1, 2, 10,
+    ]);
+  });
+
   test('leaves a truncated body to the schema', () => {
     const whole = bodyOf(SHORTEST.replace('"x"', '"é🎥"'));
     for (let end = 0; end < whole.length; end += 1) {
@@ -353,5 +364,60 @@ describe('POST /v1/usage', () => {
       ingress_bytes: 0,
     }));
     expect(await expectSame(Buffer.from(JSON.stringify({ records })))).toBe(count > 5_000 ? 400 : 200);
+  });
+
+  describe('of a large body', () => {
+    const run = Turns.prototype.run;
+
+    afterEach(() => {
+      vi.restoreAllMocks();
+    });
+
+    const batch = (boot: string, count: number) => ({
+      records: Array.from({ length: count }, (_, index) => ({
+        ...{ id: `${boot}-${index}`, role: 'host', tier: 'hd' },
+        ...{ seconds: 1, egress_bytes: 1, ingress_bytes: 1 },
+      })),
+    });
+
+    test('serves other requests between its slices', async () => {
+      const firstSlice = Promise.withResolvers<void>();
+      let isOtherServed = false;
+      vi.spyOn(Turns.prototype, 'run').mockImplementation(function <T>(
+        this: Turns<unknown>,
+        owner: unknown,
+        work: Generator<unknown, T>,
+      ) {
+        const held = (function* () {
+          const first = work.next();
+          if (first.done) return first.value;
+          firstSlice.resolve();
+          while (!isOtherServed) yield;
+          return yield* work;
+        })();
+        return run.call(this, owner, held) as Promise<T>;
+      });
+      const large = app.request('POST', '/v1/usage', { key: quick.relayKey, body: batch('large', 1_000) });
+      await firstSlice.promise;
+      const small = await app.request('POST', '/v1/usage', { key: slow.relayKey, body: batch('small', 10) });
+      expect(small).toMatchObject({ status: 200, json: { charged: 10 } });
+      isOtherServed = true;
+      expect(await large).toMatchObject({ status: 200, json: { charged: 1_000 } });
+    });
+
+    test('waits for no turn if it is small, and for those of its tenant if it is large', async () => {
+      const turns = vi.spyOn(Turns.prototype, 'run');
+      for (const [tenant, count] of [
+        [quick, 10],
+        [slow, 1_000],
+        [quick, 1_000],
+      ] as const) {
+        const body = batch(`turns-${turns.mock.calls.length}`, count);
+        const { status } = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body });
+        expect(status).toBe(200);
+      }
+      const owners = turns.mock.calls.map(([owner]) => renderTenantId(owner as TenantId));
+      expect(owners).toStrictEqual([slow.id, quick.id]);
+    });
   });
 });

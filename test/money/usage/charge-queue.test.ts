@@ -158,6 +158,65 @@ describe('a batch', () => {
   });
 });
 
+describe('tenants share the queue:', () => {
+  test('a batch does not wait behind the backlog of another tenant', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    const backlog = Array.from({ length: 6 }, () => batchOf(1, 10));
+    for (const batch of backlog) watch(queue.charge(batch));
+    const other = batchOf(2);
+    watch(queue.charge(other));
+    for (let at = 0; at < 7; at += 1) await transactions[at]!.commit();
+    const order = transactions.flatMap((each) => each.batches);
+    expect(order).toStrictEqual([backlog[0], other, ...backlog.slice(1)]);
+  });
+
+  test('one that had to wait gains nothing over one that comes later', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    const [first, second] = [1, 2].map((tenant) => Array.from({ length: 3 }, () => batchOf(tenant, 10)));
+    for (const batch of first!) watch(queue.charge(batch));
+    await transactions[0]!.commit();
+    for (const batch of second!) watch(queue.charge(batch));
+    for (let at = 1; at < 6; at += 1) await transactions[at]!.commit();
+    const tenants = transactions.map((each) => each.batches[0]!.tenant);
+    expect(tenants).toStrictEqual([1n, 1n, 2n, 1n, 2n, 2n]);
+  });
+
+  test('a large batch costs its tenant as much as the small ones that hold as many records', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, records: 100 });
+    watch(queue.charge(batchOf(9)));
+    const large = [batchOf(1, 200), batchOf(1, 200)];
+    const small = Array.from({ length: 5 }, () => batchOf(2, 100));
+    for (const batch of [...large, ...small]) watch(queue.charge(batch));
+    for (let at = 0; at < 8; at += 1) await transactions[at]!.commit();
+    const order = transactions.slice(1).flatMap((each) => each.batches);
+    expect(order).toStrictEqual([large[0], small[0], small[1], large[1], ...small.slice(2)]);
+  });
+
+  test('large batches leave a transaction to small ones', async () => {
+    const { queue, transactions } = openQueue({ transactions: 3, ofOneKind: 2, records: 10 });
+    const large = [1, 2, 3].map((tenant) => batchOf(tenant, 50));
+    for (const batch of large) watch(queue.charge(batch));
+    expect(transactions.map((each) => each.batches)).toStrictEqual([[large[0]], [large[1]]]);
+    const small = batchOf(4);
+    watch(queue.charge(small));
+    expect(transactions[2]!.batches).toStrictEqual([small]);
+    await transactions[2]!.commit();
+    expect(transactions).toHaveLength(3);
+    await transactions[0]!.commit();
+    expect(transactions[3]!.batches).toStrictEqual([large[2]]);
+  });
+
+  test('small batches leave a transaction to large ones', async () => {
+    const { queue, transactions } = openQueue({ transactions: 3, ofOneKind: 2, records: 10 });
+    const small = [1, 2, 3].map((tenant) => batchOf(tenant));
+    for (const batch of small) watch(queue.charge(batch));
+    expect(transactions.map((each) => each.batches)).toStrictEqual([[small[0]], [small[1]]]);
+    const large = batchOf(4, 50);
+    watch(queue.charge(large));
+    expect(transactions[2]!.batches).toStrictEqual([large]);
+  });
+});
+
 describe('when the database', () => {
   /** Three batches in one running transaction, after one that has ended. */
   async function openGroup() {
@@ -359,7 +418,7 @@ test('for any results of transactions, every batch gets its own answer and no te
   });
   await fc.assert(
     fc.asyncProperty(arrivals, fc.infiniteStream(ending), async (batches, endings) => {
-      const limits = { transactions: 2, records: 12, locked: 1, retryMs: 0 };
+      const limits = { transactions: 3, ofOneKind: 2, records: 12, locked: 1, retryMs: 0 };
       const open = new Set<TenantId>();
       let free = 0;
       const run = async (kind: 'free' | 'tenant', group: readonly Batch[]): Promise<Outcomes> => {
