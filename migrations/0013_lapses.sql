@@ -36,6 +36,9 @@ create trigger note_earlier_lapse after update of expires_at, left_at on partici
 
 drop index participants_present;
 drop index admissions_by_expiry;
+-- Began with the tenant: plans from when the table was small read all devices of the tenant by it, to find one user.
+drop index admissions_by_device;
+create index admissions_by_device on admissions (device, tenant_id);
 -- Room for the next version of a row on its own page.
 alter table participants set (fillfactor = 85);
 alter table admissions set (fillfactor = 85);
