@@ -34,9 +34,9 @@ import {
   copyRecords,
   findKnown,
   findTenantsOfKnown,
-  KEEP_PLANS,
   KnownIdError,
   recordConflicts,
+  SEQSCAN_OFF,
   type TenantIds,
 } from './usage.sql.ts';
 import type { UsageRecords } from './usage-records.ts';
@@ -103,7 +103,7 @@ async function charge(
       const probed = mustLookUp ? [] : probe(batches);
       const locking = runTogether(tx, [
         BEGIN,
-        KEEP_PLANS,
+        SEQSCAN_OFF,
         ...lock,
         ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
       ]);
