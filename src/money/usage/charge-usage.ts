@@ -184,10 +184,10 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
 
   const moved = moveAccounts(posted.map(postingOf));
   const buffers = new Buffers();
-  const records = posted.map((bill) => ({
-    ...bill,
-    tenant: bill.account.tenant,
-    seq: bill.account.lastSeq + 1n,
+  const records = posted.map(({ account, charged }, at) => ({
+    tenant: account.tenant,
+    seq: moved[at]!.after.lastSeq,
+    charged,
   }));
   await runTogether(tx, [copyRecords(records, buffers), insertPostings(moved)]);
   buffers.giveBack();
