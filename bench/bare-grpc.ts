@@ -3,9 +3,9 @@
  * is a JSON list of `BareMethod`.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { ServerUnaryCall } from '@grpc/grpc-js';
 import { openPool } from '../src/base/db/pool.ts';
-import { announce } from './process.ts';
+import { serveBare } from './bare-server.ts';
 
 export interface BareMethod {
   readonly name: string;
@@ -18,7 +18,6 @@ export interface BareMethod {
 
 const db = openPool(process.env.DATABASE_URL!);
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const asIs = (bytes: Buffer) => bytes;
 
 type Answered = (error: Error | null, answer?: Buffer) => void;
 
@@ -36,23 +35,8 @@ function handlerOf({ name, text, signedBytes, answerBytes }: BareMethod) {
   };
 }
 
-const server = new Server();
-for (const method of JSON.parse(process.env.BENCH_METHODS!) as BareMethod[]) {
-  const call = {
-    path: `/bench.Bare/${method.name}`,
-    requestStream: false,
-    responseStream: false,
-    requestSerialize: asIs,
-    requestDeserialize: asIs,
-    responseSerialize: asIs,
-    responseDeserialize: asIs,
-  };
-  server.addService({ call }, { call: handlerOf(method) });
-}
-server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
-  if (error) throw error;
-  announce(port, async () => {
-    server.forceShutdown();
-    await db.end();
-  });
-});
+const methods = JSON.parse(process.env.BENCH_METHODS!) as BareMethod[];
+serveBare(
+  Object.fromEntries(methods.map((method) => [`/bench.Bare/${method.name}`, handlerOf(method)])),
+  () => db.end(),
+);

@@ -1,6 +1,6 @@
 /** Opens the database, brings it up to date, and gives the role of the service its rights. */
 import { migrate } from '../base/db/migrate.ts';
-import { openPool, type Pool } from '../base/db/pool.ts';
+import { openPool, type Pool, PROCESS_CONNECTIONS_MAX } from '../base/db/pool.ts';
 import { codeOf } from '../base/lib/error-code.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
 
@@ -15,11 +15,10 @@ export interface DatabaseConfig {
   readonly databaseUrl: string;
   /** Opens the same database as the owner of its tables; `undefined`: `databaseUrl` does. */
   readonly migrationsDatabaseUrl: string | undefined;
-  /** Database connections of this process; default 20. */
+  /** Database connections of this process; default: `PROCESS_CONNECTIONS_MAX`. */
   readonly connectionsMax?: number;
 }
 
-const CONNECTIONS_MAX = 20;
 const SHARE_OF_ADMISSIONS = 0.2;
 
 /** Source: PostgreSQL, appendix A "Error Codes". */
@@ -41,7 +40,7 @@ export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
 }
 
 /** Connections are opened when they are needed. */
-function openPools({ databaseUrl, connectionsMax = CONNECTIONS_MAX }: DatabaseConfig): Pools {
+function openPools({ databaseUrl, connectionsMax = PROCESS_CONNECTIONS_MAX }: DatabaseConfig): Pools {
   const ofAdmissions = Math.max(1, Math.floor(connectionsMax * SHARE_OF_ADMISSIONS));
   return {
     db: openPool(databaseUrl, { max: connectionsMax - ofAdmissions }),

@@ -22,8 +22,11 @@ const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].
   (setting) => `-c ${setting}=off`,
 );
 
+/** Of one process, unless it is given another number. */
+export const PROCESS_CONNECTIONS_MAX = 20;
+
 export interface PoolOptions {
-  /** Default 20. */
+  /** Default: `PROCESS_CONNECTIONS_MAX`. */
   readonly max?: number;
   readonly applicationName?: string;
   /** For statements that find each row by its key. */
@@ -39,7 +42,7 @@ export interface PoolOptions {
 export function openPool(url: string, options: PoolOptions = {}): Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: options.max ?? 20,
+    max: options.max ?? PROCESS_CONNECTIONS_MAX,
     application_name: options.applicationName ?? 'boxoffice',
     options: [...PLANNED_ONCE, ...(options.plansByKey ? BY_KEY : [])].join(' '),
     connectionTimeoutMillis: 5_000,

@@ -29,10 +29,7 @@ export async function inTransaction<T>(
   work: (tx: Tx) => Promise<T>,
   begin = 'begin',
 ): Promise<T> {
-  return inTransactionBegunBy(pool, async (tx) => {
-    await tx.query(begin);
-    return work(tx);
-  });
+  return inTransactionBegunBy(pool, after(begin, work));
 }
 
 /** BEGIN, for `work` of `inTransactionBegunBy()`. */
@@ -78,10 +75,15 @@ export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATT
 
 /** Like `inTransaction()`, without a repetition. */
 export async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin = 'begin'): Promise<T> {
-  return onConnection(pool, async (tx) => {
+  return onConnection(pool, after(begin, work));
+}
+
+/** Sends `begin`, then does `work`. */
+function after<T>(begin: string, work: (tx: Tx) => Promise<T>): (tx: Tx) => Promise<T> {
+  return async (tx) => {
     await tx.query(begin);
     return work(tx);
-  });
+  };
 }
 
 /** Commits what `work` has begun and done, or rolls it back. */

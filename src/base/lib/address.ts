@@ -27,8 +27,6 @@ export function parseRange(text: string): AddressRange | undefined {
 
 /** Whether any range contains the address; false if the text is not an address. */
 export function isWithin(ranges: readonly AddressRange[], address: string): boolean {
-  // Most deployments trust no proxy, and every call asks.
-  if (ranges.length === 0) return false;
   const canonical = parseAddress(address);
   if (canonical === undefined) return false;
   const parsed = ipaddr.parse(canonical);

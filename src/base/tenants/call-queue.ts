@@ -1,6 +1,6 @@
 /**
- * Limits the calls of each tenant that run at the same time, so that no tenant holds
- * all database connections.
+ * Limits the calls of each tenant that run at the same time, so that no tenant holds all database
+ * connections.
  *
  * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one
  * tenant in order, tenants in turns. Each process has places of its own.

@@ -5,12 +5,7 @@ import { limitOf } from '../../base/tenants/limits.ts';
 import { isLastPlaceTaken, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../rooms/room.ts';
-import { ROOM } from '../rooms/rooms.sql.ts';
-
-const APPENDED = `appended as (
-       insert into unnumbered_events (tenant_id, type, room_uid, subject)
-       select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${ROOM}) v) from r
-     )`;
+import { ROOM_CREATED } from '../rooms/rooms.sql.ts';
 
 /**
  * Open the first room of this name and take its place under the limit, in one statement. Returns its uid;
@@ -34,7 +29,7 @@ export async function openFirstRoomInPlace(
              ), place as (
                update tenant_places p set free = case when p.max = $5 then p.free - 1 else -1 end
                  from r where p.tenant_id = $1 and p.limit_name = 'rooms'
-             ), ${APPENDED}
+             ), ${ROOM_CREATED}
              select uid from r`,
       values: [holder.id, newId('rm'), name, DEFAULT_POLICY, limitOf(holder, 'rooms')],
     });
@@ -61,7 +56,7 @@ export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Pro
     text: `with r as (
              insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
              on conflict do nothing returning *
-           ), ${APPENDED}
+           ), ${ROOM_CREATED}
            select uid from r`,
     values: [tenant, newId('rm'), name, DEFAULT_POLICY],
   });

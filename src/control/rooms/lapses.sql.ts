@@ -7,7 +7,7 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from './participant.ts';
-import { PARTICIPANT } from './participants.sql.ts';
+import { PARTICIPANT, ROOM_OF_PARTICIPANT } from './participants.sql.ts';
 
 /** A device of somebody who is present is kept for a day after its last token expired. */
 const ADMISSION_HOURS = 24;
@@ -54,7 +54,7 @@ export async function markExpired(
               where a.tenant_id = $1 and a.room_uid = e.room_uid and a.username = e.username
            )
            select ${PARTICIPANT}, '[]'::json as devices
-             from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+             from p ${ROOM_OF_PARTICIPANT}
             order by p.left_at, p.room_uid, p.username`,
     values: [tenant, roomUids, limit],
   });

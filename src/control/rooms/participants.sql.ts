@@ -32,7 +32,10 @@ const DEVICES = `coalesce((select json_agg(json_build_object('thumbprint', a.dev
 /** A participant with devices, read from `participants p` and `rooms r`. */
 export const WHOLE_PARTICIPANT = `${PARTICIPANT}, ${DEVICES}`;
 
-const WITH_ROOM = 'participants p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid';
+/** For `participants p`, or what returns its columns as `p`. */
+export const ROOM_OF_PARTICIPANT = 'join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid';
+
+const WITH_ROOM = `participants p ${ROOM_OF_PARTICIPANT}`;
 
 /** Restores the dates in a row of `WHOLE_PARTICIPANT`, because JSON has none. */
 export function reviveParticipant(row: Participant): Participant {
@@ -246,7 +249,7 @@ export async function findUsersOfDevice(
                   p.left_at is null and a.expires_at > now() as "isPresent"
              from admissions a
              join participants p using (tenant_id, room_uid, username)
-             join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+             ${ROOM_OF_PARTICIPANT}
             where a.tenant_id = $1 and a.device = $2 and r.state = 'LIVE' ${where}
             order by p.room_uid, p.username`,
     values,
@@ -266,8 +269,7 @@ export async function updateRestrictions(
              update participants set muted = $4, publish_revoked = $5, revoked_at = now()
               where tenant_id = $1 and room_uid = $2 and username = $3 returning *
            )
-           select ${WHOLE_PARTICIPANT}
-             from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid`,
+           select ${WHOLE_PARTICIPANT} from p ${ROOM_OF_PARTICIPANT}`,
     values: [tenant, roomUid, username, muted, publishRevoked],
   });
   return reviveParticipant(rows[0]!);
@@ -290,7 +292,7 @@ export async function revokeAllPublishing(
               where p.tenant_id = $1 and p.room_uid = $2 and ${PRESENT} ${where}
              returning p.*
            )
-           select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+           select ${WHOLE_PARTICIPANT} from p ${ROOM_OF_PARTICIPANT}
             order by p.username`,
     values,
   });

@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from './participant.ts';
-import { reviveParticipant, WHOLE_PARTICIPANT } from './participants.sql.ts';
+import { ROOM_OF_PARTICIPANT, reviveParticipant, WHOLE_PARTICIPANT } from './participants.sql.ts';
 
 /**
  * Returns the users who have a valid token on another device, by name. The others have none any more, and are
@@ -40,7 +40,7 @@ export async function removeDevice(
                 and p.left_at is null and d.until is not null
              returning p.*
            )
-           select ${WHOLE_PARTICIPANT} from p join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid
+           select ${WHOLE_PARTICIPANT} from p ${ROOM_OF_PARTICIPANT}
             order by p.username`,
     values: [tenant, roomUid, usernames],
   });

@@ -1,4 +1,4 @@
-/** The events that rooms and participants append. `insertRoom()` appends `room_created` itself. */
+/** The events of rooms and participants, but `room_created`: statements that create a room append it. */
 import type { NewEvent } from '../../events/event.ts';
 import type { Participant } from './participant.ts';
 import type { Room } from './room.ts';

@@ -12,7 +12,7 @@ const LOCKED_ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdA
   r.end_reason as "endReason", r.metadata`;
 
 /** The columns of a `Room`, from `rooms r`. */
-export const ROOM = `${LOCKED_ROOM},
+const ROOM = `${LOCKED_ROOM},
   (select count(*)::integer from participants p
     where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
     as "participantCount"`;
@@ -142,6 +142,12 @@ export async function findLiveRooms(
 /** The columns of a `Room` that has just been created, from `rooms r`. */
 const NEW_ROOM = `${LOCKED_ROOM}, 0 as "participantCount"`;
 
+/** For a `with`, after the insert of the room `r` of the tenant `$1`: appends its event. */
+export const ROOM_CREATED = `appended as (
+    insert into unnumbered_events (tenant_id, type, room_uid, subject)
+    select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${NEW_ROOM}) v) from r
+  )`;
+
 /**
  * Create a room, append its event, and take a place under the limit if one is known to be free. `undefined` while
  * a live room has the name.
@@ -163,10 +169,7 @@ export async function insertRoom(
               where tenant_id = $1 and limit_name = 'rooms' and max = $6 and free > 0
                 and exists (select from r)
              returning 1
-           ), appended as (
-             insert into unnumbered_events (tenant_id, type, room_uid, subject)
-             select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${NEW_ROOM}) v) from r
-           )
+           ), ${ROOM_CREATED}
            select ${NEW_ROOM}, exists (select from place) as "isPlaced" from r`,
     values: [holder.id, newId('rm'), room.name, room.policy, room.metadata, limitOf(holder, 'rooms')],
   });

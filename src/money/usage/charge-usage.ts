@@ -34,9 +34,9 @@ import {
   copyRecords,
   findKnown,
   findTenantsOfKnown,
-  KEEP_PLANS,
   KnownIdError,
   recordConflicts,
+  SEQSCAN_OFF,
   type TenantIds,
 } from './usage.sql.ts';
 import type { UsageRecords } from './usage-records.ts';
@@ -103,7 +103,7 @@ async function charge(
       const probed = mustLookUp ? [] : probe(batches);
       const locking = runTogether(tx, [
         BEGIN,
-        KEEP_PLANS,
+        SEQSCAN_OFF,
         ...lock,
         ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
       ]);
@@ -184,10 +184,10 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
 
   const moved = moveAccounts(posted.map(postingOf));
   const buffers = new Buffers();
-  const records = posted.map((bill) => ({
-    ...bill,
-    tenant: bill.account.tenant,
-    seq: bill.account.lastSeq + 1n,
+  const records = posted.map(({ account, charged }, at) => ({
+    tenant: account.tenant,
+    seq: moved[at]!.after.lastSeq,
+    charged,
   }));
   await runTogether(tx, [copyRecords(records, buffers), insertPostings(moved)]);
   buffers.giveBack();

@@ -17,12 +17,12 @@ import type { UsageRecord } from './usage-record.ts';
 export type TenantIds = readonly { readonly tenant: TenantId; readonly id: string }[];
 
 /**
- * For a transaction that runs many times a second: each of its statements is planned once a connection, and
- * never so that it reads a whole table. A table that was small then may have a million rows a minute later.
+ * For the rest of this transaction, no statement is planned so that it reads a whole table. Each is planned once
+ * a connection (`base/db/pool.ts`), and a table that was small then may have a million rows a minute later.
  */
-export const KEEP_PLANS: Statement = {
-  name: 'keep-plans',
-  text: `select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`,
+export const SEQSCAN_OFF: Statement = {
+  name: 'seqscan-off',
+  text: `select set_config('enable_seqscan', 'off', true)`,
 };
 
 /** The tenants of those ids that were accepted before. `offset 0` forces one look-up per id. */

@@ -6,6 +6,7 @@ import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { PROCESS_CONNECTIONS_MAX } from '../../base/db/pool.ts';
 import type { Watched } from '../../doors/ops/server.ts';
 import { openOps, portOf, type ServiceConfig } from '../service.ts';
 import type { WorkerSettings } from './messages.ts';
@@ -14,8 +15,8 @@ import { type Serving, WorkerPlace, type WorkerProcess } from './worker.ts';
 
 /** Of all workers together. PostgreSQL allows 100 by default, and other clients need some of them. */
 const CONNECTIONS_MAX = 80;
-/** Minimum per worker. */
-const CONNECTIONS = { min: 5, max: 20 };
+/** Of one worker, however many there are. */
+const WORKER_CONNECTIONS_MIN = 5;
 
 export interface WorkersSettings extends Omit<WorkerSettings, 'number' | 'config'> {
   readonly count: number;
@@ -97,5 +98,5 @@ export class Workers implements Watched {
 /** With more than 16 workers, the total may exceed PostgreSQL's default limit. */
 export function connectionsOfEach(workers: number): number {
   const share = Math.floor(CONNECTIONS_MAX / workers);
-  return Math.min(CONNECTIONS.max, Math.max(CONNECTIONS.min, share));
+  return Math.min(PROCESS_CONNECTIONS_MAX, Math.max(WORKER_CONNECTIONS_MIN, share));
 }

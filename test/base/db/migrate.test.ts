@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { databaseUrl } from '../../support/database.ts';
-
-const FOLDER = new URL('../../../migrations/', import.meta.url);
+import { migrationNames } from '../../support/migrations.ts';
 
 let admin: pg.Client;
 let name: string;
@@ -14,7 +12,7 @@ let pool: Pool;
 let files: string[];
 
 beforeAll(async () => {
-  files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
+  files = await migrationNames();
   admin = new pg.Client(inject('adminUrl'));
   await admin.connect();
 });

@@ -1,18 +1,14 @@
 /** 0010_warnings_and_reasons.sql on a database with watchdogs that have warned and users who were expelled. */
-import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { useDatabase } from '../../support/database.ts';
+import { migrateBefore, readMigration } from '../../support/migrations.ts';
 
-const FOLDER = new URL('../../../migrations/', import.meta.url);
 const NAME = '0010_warnings_and_reasons.sql';
 const database = useDatabase({ empty: true });
 
 beforeAll(async () => {
   const { pool } = database;
-  const names = (await readdir(FOLDER)).sort();
-  for (const name of names.filter((each) => each < NAME)) {
-    await pool.query(await readFile(new URL(name, FOLDER), 'utf8'));
-  }
+  await migrateBefore(pool, NAME);
   await pool.query(`
     insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com');
     insert into rooms (tenant_id, uid, name, incarnation, policy) values (7, 'rm_1', 'lobby', 1, '{}');
@@ -28,7 +24,7 @@ beforeAll(async () => {
                    ('long ago', 1, now() - interval '17 minutes', 'kicked'), ('returned', 1, now(), ''),
                    ('expired', 1, now(), 'expired'), ('muted', 0, now(), 'ended')) as v (name, epoch, at, reason);
   `);
-  await pool.query(await readFile(new URL(NAME, FOLDER), 'utf8'));
+  await pool.query(await readMigration(NAME));
 });
 
 test('a watchdog that has warned did so when it was last looked at', async () => {

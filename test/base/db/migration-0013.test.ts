@@ -1,18 +1,14 @@
 /** 0013_lapses.sql on a database with participants. */
-import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { useDatabase } from '../../support/database.ts';
+import { migrateBefore, readMigration } from '../../support/migrations.ts';
 
-const FOLDER = new URL('../../../migrations/', import.meta.url);
 const NAME = '0013_lapses.sql';
 const database = useDatabase({ empty: true });
 
 beforeAll(async () => {
   const { pool } = database;
-  const names = (await readdir(FOLDER)).sort();
-  for (const name of names.filter((each) => each < NAME)) {
-    await pool.query(await readFile(new URL(name, FOLDER), 'utf8'));
-  }
+  await migrateBefore(pool, NAME);
   await pool.query(`
     insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com');
     insert into rooms (tenant_id, uid, name, incarnation, policy)
@@ -24,7 +20,7 @@ beforeAll(async () => {
       from (values ('rm_1', 'ann', '2026-01-03', false), ('rm_1', 'bob', '2026-01-02', false),
                    ('rm_1', 'cem', '2026-01-01', true), ('rm_2', 'dee', '2026-01-01', true)) as v (uid, name, at, gone);
   `);
-  await pool.query(await readFile(new URL(NAME, FOLDER), 'utf8'));
+  await pool.query(await readMigration(NAME));
 });
 
 test('each room with participants is due when the first of them lapses', async () => {

@@ -1,23 +1,11 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
-import type { Pool } from '../../../src/base/db/pool.ts';
 import { INITIAL_CARRY, type Rounding, settlePrice } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../src/money/pricing/rate-card.ts';
 import { priceUsage } from '../../../src/money/pricing/usage-price.ts';
 import { useDatabase } from '../../support/database.ts';
+import { checksum, migrateBefore, migrationNames, readMigration } from '../../support/migrations.ts';
 import { recomputeCharges } from '../../support/recompute.ts';
-
-const FOLDER = new URL('../../../migrations/', import.meta.url);
-
-function read(name: string): Promise<string> {
-  return readFile(new URL(name, FOLDER), 'utf8');
-}
-
-function checksum(sql: string): string {
-  return createHash('sha256').update(sql).digest('hex');
-}
 
 /** Databases have run these files, and a changed file would stop their service at its next start. */
 const FROZEN: Readonly<Record<string, string>> = {
@@ -26,24 +14,13 @@ const FROZEN: Readonly<Record<string, string>> = {
   '0003_control.sql': 'b63a157f8c1e161b28c2264c82ebb0874367be9936229a81cc2ab690ffe98940',
 };
 
-/** Run every migration before this one, and record them as `migrate` does. */
-async function migrateBefore(pool: Pool, name: string): Promise<void> {
-  await pool.query(`create table migrations (
-    name text primary key, checksum text not null, run_at timestamptz not null default now())`);
-  for (const earlier of (await readdir(FOLDER)).sort().filter((each) => each < name)) {
-    const sql = await read(earlier);
-    await pool.query(sql);
-    await pool.query('insert into migrations (name, checksum) values ($1, $2)', [earlier, checksum(sql)]);
-  }
-}
-
 describe('migrations', () => {
   it.each(Object.entries(FROZEN))('%s never changes: add a new migration instead', async (name, frozen) => {
-    expect(checksum(await read(name))).toBe(frozen);
+    expect(checksum(await readMigration(name))).toBe(frozen);
   });
 
   it('have unique numbers', async () => {
-    const numbers = (await readdir(FOLDER)).map((name) => name.slice(0, 4));
+    const numbers = (await migrationNames()).map((name) => name.slice(0, 4));
     expect(new Set(numbers).size).toBe(numbers.length);
   });
 });

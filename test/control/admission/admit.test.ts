@@ -16,6 +16,7 @@ import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
 import { lapse, toldOf } from '../../doors/grpc/mint.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import {
   createCredential,
   deviceKey,
@@ -49,20 +50,14 @@ beforeEach(async () => {
   caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
 });
 
-/** As left by the mint of an audience token. */
-const admissionOf = (username: string): NewAdmission => ({
-  tenant,
-  roomUid: stage.roomUid,
-  username,
-  skeleton: username,
-  thumbprint: deviceOf(username),
-  role: 'audience',
-  rank: 20,
-  capabilities: [],
-  mayLower: true,
-  keyId: stage.tenant.keyId,
-  lifetimeSeconds: 600,
-});
+const admissionOf = (username: string) =>
+  newAdmission({
+    tenant,
+    roomUid: stage.roomUid,
+    username,
+    thumbprint: deviceOf(username),
+    keyId: stage.tenant.keyId,
+  });
 
 const setPolicy = (policy: { locked?: boolean; maxParticipants?: number }) =>
   stage.control.call(RoomService.method.updateRoomPolicy, {

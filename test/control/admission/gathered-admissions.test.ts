@@ -8,6 +8,7 @@ import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.t
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, eventsSince, isLockAwaited, mint, newStage, type Stage } from '../moderation/support.ts';
@@ -25,20 +26,16 @@ beforeEach(async () => {
 });
 
 const names = Array.from({ length: TOGETHER }, (_, at) => `user-${at}`);
-const admissionOf = (username: string, change: Partial<NewAdmission> = {}): NewAdmission => ({
-  tenant,
-  roomUid: stage.roomUid,
-  username,
-  skeleton: username,
-  thumbprint: deviceOf(username),
-  role: 'audience',
-  rank: 20,
-  capabilities: ['media.subscribe'],
-  mayLower: true,
-  keyId: stage.tenant.keyId,
-  lifetimeSeconds: 600,
-  ...change,
-});
+const admissionOf = (username: string, change: Partial<NewAdmission> = {}) =>
+  newAdmission({
+    tenant,
+    roomUid: stage.roomUid,
+    username,
+    thumbprint: deviceOf(username),
+    capabilities: ['media.subscribe'],
+    keyId: stage.tenant.keyId,
+    ...change,
+  });
 const admissions = () => app.service.deps.admissions;
 const enterAll = (change?: Partial<NewAdmission>) =>
   Promise.all(names.map((name) => admissions().enter(admissionOf(name, change))));

@@ -8,6 +8,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { renewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, eventsSince, lastSeq, mint, newStage, read } from './support.ts';
@@ -126,19 +127,8 @@ test('a ban in all rooms waits for users who are entering, and finds every devic
   await mint(stage, 'bob');
   const { db } = app.service.deps;
   const banned = await inTransaction(db, async (tx) => {
-    await upsertAdmission(tx, {
-      tenant,
-      roomUid: stage.roomUid,
-      username: 'bob',
-      skeleton: 'bob',
-      thumbprint: deviceOf('another'),
-      role: 'audience',
-      rank: 20,
-      capabilities: [],
-      mayLower: true,
-      keyId: stage.tenant.keyId,
-      lifetimeSeconds: 600,
-    });
+    const given = { tenant, roomUid: stage.roomUid, username: 'bob', thumbprint: deviceOf('another') };
+    await upsertAdmission(tx, newAdmission(given));
     const ban = stage.control.call(banSubject, { subject: { case: 'username', value: 'bob' } });
     await expect.poll(isWaiting).toBe(true);
     return { ban };

@@ -9,6 +9,7 @@ import { banSubject as ban } from '../../../src/control/moderation/ban-subject.t
 import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { CallError, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -23,19 +24,17 @@ const device = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
 
 /** Enter as a user who passed the checks a moment ago. */
 const enter = (stage: Stage, db: Parameters<typeof upsertAdmission>[0] = app.service.deps.db) =>
-  upsertAdmission(db, {
-    tenant: idOf(stage.tenant),
-    roomUid: stage.roomUid,
-    username: 'bob',
-    skeleton: 'bob',
-    thumbprint: deviceOf('bob'),
-    role: 'audience',
-    rank: 20,
-    capabilities: ['chat.send'],
-    mayLower: true,
-    keyId: stage.tenant.keyId,
-    lifetimeSeconds: 600,
-  });
+  upsertAdmission(
+    db,
+    newAdmission({
+      tenant: idOf(stage.tenant),
+      roomUid: stage.roomUid,
+      username: 'bob',
+      thumbprint: deviceOf('bob'),
+      capabilities: ['chat.send'],
+      keyId: stage.tenant.keyId,
+    }),
+  );
 
 async function bobOf(stage: Stage) {
   const { rows } = await app.service.deps.db.query<{ reason: string | null; epoch: number; devices: number }>(

@@ -3,14 +3,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import {
-  type NewAdmission,
-  renewAdmission,
-  upsertAdmission,
-} from '../../../src/control/admission/admissions.sql.ts';
+import { renewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { findDueRooms, markExpired, postponeLapses } from '../../../src/control/rooms/lapses.sql.ts';
 import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
@@ -23,19 +20,8 @@ beforeEach(async () => {
   roomUid = (await openFirstRoom(database.pool, tenant, 'lobby'))!.uid;
 });
 
-const admissionOf = (username: string, lifetimeSeconds: number, thumbprint = username): NewAdmission => ({
-  tenant,
-  roomUid,
-  username,
-  skeleton: username,
-  thumbprint,
-  role: 'audience',
-  rank: 20,
-  capabilities: [],
-  mayLower: true,
-  keyId: 'k',
-  lifetimeSeconds,
-});
+const admissionOf = (username: string, lifetimeSeconds: number, thumbprint = username) =>
+  newAdmission({ tenant, roomUid, username, thumbprint, lifetimeSeconds });
 const enter = (username: string, lifetimeSeconds = 600, thumbprint?: string) =>
   upsertAdmission(database.pool, admissionOf(username, lifetimeSeconds, thumbprint));
 const lapse = (username: string) =>

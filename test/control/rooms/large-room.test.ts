@@ -12,6 +12,7 @@ import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/roo
 import { expel, findPresentParticipants, findRoster } from '../../../src/control/rooms/participants.sql.ts';
 import { findRoom, findRooms, lockRoomByName } from '../../../src/control/rooms/rooms.sql.ts';
 import { lockTargets, settleWatchdog } from '../../../src/control/watchdogs/settle-watchdog.sql.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
@@ -132,19 +133,7 @@ describe('the cost of a room that many participants have left', () => {
     after: undefined,
     limit: 5,
   };
-  const newcomer = () => ({
-    tenant,
-    roomUid,
-    username: 'newcomer',
-    skeleton: 'newcomer',
-    thumbprint: 'device',
-    role: 'audience' as const,
-    rank: 20,
-    capabilities: [],
-    mayLower: true,
-    keyId: 'key',
-    lifetimeSeconds: 600,
-  });
+  const newcomer = () => newAdmission({ tenant, roomUid, username: 'newcomer' });
 
   test.each<[string, (db: Tx) => Promise<unknown>]>([
     ['locking it', (db) => lockRoomByName(db, tenant, 'lobby')],

@@ -8,25 +8,14 @@ import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
 async function enter(tenant: TenantId, roomUid: string, username: string): Promise<void> {
-  await upsertAdmission(database.pool, {
-    tenant,
-    roomUid,
-    username,
-    skeleton: username,
-    thumbprint: 'd',
-    role: 'audience',
-    rank: 20,
-    capabilities: [],
-    mayLower: true,
-    keyId: 'k',
-    lifetimeSeconds: 600,
-  });
+  await upsertAdmission(database.pool, newAdmission({ tenant, roomUid, username }));
 }
 
 test('participants are deleted some time after their room ended, with their admissions', async () => {

@@ -14,6 +14,7 @@ import { findWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { makeDeps } from '../../../src/run/service.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 import { callerOf } from '../../support/tenants.ts';
 
@@ -53,19 +54,8 @@ export async function enter(
   username: string,
   role: 'host' | 'audience' = 'audience',
 ): Promise<void> {
-  const admission = await upsertAdmission(db, {
-    tenant,
-    roomUid: room.uid,
-    username,
-    skeleton: username,
-    thumbprint: `device of ${username}`,
-    role,
-    rank: 0,
-    capabilities: ['publish.audio'],
-    mayLower: true,
-    keyId: 'key',
-    lifetimeSeconds: 600,
-  });
+  const given = { tenant, roomUid: room.uid, username, role, rank: 0, capabilities: ['publish.audio'] };
+  const admission = await upsertAdmission(db, newAdmission(given));
   expect(admission).toBeDefined();
 }
 

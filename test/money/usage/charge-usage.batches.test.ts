@@ -198,7 +198,7 @@ describe('batches in one transaction', () => {
           return statements?.map(({ name }) => name) ?? given;
         });
       };
-      const locking = ['begin', 'keep-plans', 'lock-free-accounts', 'read-accounts'];
+      const locking = ['begin', 'seqscan-off', 'lock-free-accounts', 'read-accounts'];
       const empty = [locking, 'commit'];
       const probing = [[...locking, 'find-tenants-of-known'], 'commit'];
       expect(await statementsOf(batchOf(free))).toEqual(empty);

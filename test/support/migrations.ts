@@ -1,0 +1,30 @@
+/** Migrations one by one, for tests of a migration on a database with data. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Pool } from '../../src/base/db/pool.ts';
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+
+/** The names of all migrations, in order. */
+export async function migrationNames(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+}
+
+export function readMigration(name: string): Promise<string> {
+  return readFile(new URL(name, FOLDER), 'utf8');
+}
+
+export function checksum(sql: string): string {
+  return createHash('sha256').update(sql).digest('hex');
+}
+
+/** Run every migration before this one, and record them as `migrate` does. */
+export async function migrateBefore(pool: Pool, name: string): Promise<void> {
+  await pool.query(`create table migrations (
+    name text primary key, checksum text not null, run_at timestamptz not null default now())`);
+  for (const earlier of (await migrationNames()).filter((each) => each < name)) {
+    const sql = await readMigration(earlier);
+    await pool.query(sql);
+    await pool.query('insert into migrations (name, checksum) values ($1, $2)', [earlier, checksum(sql)]);
+  }
+}
