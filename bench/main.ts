@@ -22,6 +22,7 @@ import { usageLarge } from './usage-large.ts';
 import { usageSmall } from './usage-small.ts';
 import { watchdogs } from './watchdogs.ts';
 import { workers } from './workers.ts';
+import { workersRouted } from './workers-routed.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   usageLarge,
@@ -40,6 +41,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   watchdogs,
   start,
   workers,
+  workersRouted,
   ...guards,
 ];
 

@@ -11,8 +11,8 @@
  * and small ones leave a transaction to each other.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
- * one by one. The batches of a locked account wait for the lock separately, those of a few accounts at a time.
- * Others are tried again shortly, so that locked accounts never hold all connections.
+ * one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
+ * separately, those of a few accounts at a time, so that locked accounts never hold all connections.
  *
  * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
  * has not started it is dropped; the relay retries. What could not be charged in that time is refused at once.
@@ -40,8 +40,10 @@ export interface QueueLimits {
   readonly records: number;
   /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
   readonly locked: number;
-  /** After so long, a locked account that is not waited for is tried again. */
+  /** After so long, a transaction takes the batches of a locked account along again. */
   readonly retryMs: number;
+  /** After so long, a locked account is waited for, or else tried again as seldom as this. */
+  readonly patienceMs: number;
   /** Records without an answer: what a fast database charges within WAIT_MS_MAX. A tenant may have half. */
   readonly unanswered: number;
 }
@@ -51,7 +53,8 @@ const LIMITS: QueueLimits = {
   ofOneKind: 3,
   records: 2_000,
   locked: 3,
-  retryMs: 50,
+  retryMs: 3,
+  patienceMs: 50,
   unanswered: 1_000_000,
 };
 
@@ -74,6 +77,8 @@ interface Waiting {
   readonly start: number;
   /** Its caller has been answered with an error. */
   hasTimedOut: boolean;
+  /** When a transaction first left it out, in ms of `performance.now()`. */
+  lockedSince?: number;
   readonly resolve: (outcome: ChargeOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -193,14 +198,24 @@ export class ChargeQueue {
     this.#runningOf[kind] += 1;
     const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
-    for (const [tenant, items] of byTenant) {
-      if (this.#locked < this.#limits.locked) void this.#waitFor(tenant, items);
-      else void this.#tryLater(tenant, items);
-    }
+    for (const [tenant, items] of byTenant) this.#bearLock(tenant, items);
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
     this.#runningOf[kind] -= 1;
     this.#start();
+  }
+
+  /**
+   * Most locks are those of other processes that charge the same tenant, and end within milliseconds. Then the
+   * next transaction takes the batches along, where waiting for each account would cost a transaction each.
+   */
+  #bearLock(tenant: TenantId, items: readonly Waiting[]): void {
+    const { retryMs, patienceMs, locked } = this.#limits;
+    const now = performance.now();
+    for (const item of items) item.lockedSince ??= now;
+    const isNew = now - items[0]!.lockedSince! < patienceMs;
+    if (!isNew && this.#locked < locked) void this.#waitFor(tenant, items);
+    else void this.#tryLater(tenant, items, isNew ? retryMs : patienceMs);
   }
 
   /** Not counted against the limit of transactions, so that a locked account delays no other tenant. */
@@ -213,8 +228,8 @@ export class ChargeQueue {
   }
 
   /** The tenant stays busy meanwhile, and its batches stay in order. */
-  async #tryLater(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
-    await sleep(this.#limits.retryMs);
+  async #tryLater(tenant: TenantId, items: readonly Waiting[], afterMs: number): Promise<void> {
+    await sleep(afterMs);
     this.#waiting.unshift(...items);
     this.#busy.delete(tenant);
     this.#start();

@@ -81,7 +81,7 @@ function watch(promise: Promise<ChargeOutcome>): { result?: ChargeOutcome | stri
   return watched;
 }
 
-const ONE_AT_A_TIME: Partial<QueueLimits> = { transactions: 1, records: 10 };
+const ONE_AT_A_TIME: Partial<QueueLimits> = { transactions: 1, records: 10, patienceMs: 0 };
 
 afterEach(() => {
   vi.useRealTimers();
@@ -297,8 +297,30 @@ describe('when the database', () => {
     expect(laterResult.result).toStrictEqual(outcomeOf(later));
   });
 
+  test('has accounts locked for a moment, the next transaction takes their batches along', async () => {
+    const { queue, transactions } = openQueue({
+      transactions: 1,
+      records: 10,
+      retryMs: 0,
+      patienceMs: 60_000,
+    });
+    watch(queue.charge(batchOf(9)));
+    const batches = [1, 2].map((tenant) => batchOf(tenant));
+    const results = batches.map((batch) => watch(queue.charge(batch)));
+    await transactions[0]!.commit();
+    await transactions[1]!.commit(batches);
+    await vi.waitFor(() => expect(transactions).toHaveLength(3), { timeout: 60_000, interval: 1 });
+    expect(transactions[2]).toMatchObject({ kind: 'free' });
+    for (const each of transactions.slice(2)) await each.commit();
+    await vi.waitFor(async () => {
+      for (const each of transactions.slice(3)) await each.commit();
+      expect(results.map(({ result }) => result)).toStrictEqual(batches.map(outcomeOf));
+    }, 60_000);
+    expect(transactions.map(({ kind }) => kind)).not.toContain('tenant');
+  });
+
   test('has more accounts locked than may be waited for, the others are tried again', async () => {
-    const { queue, transactions } = openQueue({ transactions: 1, records: 10, locked: 2, retryMs: 1 });
+    const { queue, transactions } = openQueue({ transactions: 1, records: 10, locked: 2, patienceMs: 0 });
     watch(queue.charge(batchOf(9)));
     const batches = [1, 2, 3, 4].map((tenant) => batchOf(tenant));
     const results = batches.map((batch) => watch(queue.charge(batch)));
@@ -417,8 +439,8 @@ test('for any results of transactions, every batch gets its own answer and no te
     maxLength: 40,
   });
   await fc.assert(
-    fc.asyncProperty(arrivals, fc.infiniteStream(ending), async (batches, endings) => {
-      const limits = { transactions: 3, ofOneKind: 2, records: 12, locked: 1, retryMs: 0 };
+    fc.asyncProperty(arrivals, fc.infiniteStream(ending), fc.nat(2), async (batches, endings, patienceMs) => {
+      const limits = { transactions: 3, ofOneKind: 2, records: 12, locked: 1, retryMs: 0, patienceMs };
       const open = new Set<TenantId>();
       let free = 0;
       const run = async (kind: 'free' | 'tenant', group: readonly Batch[]): Promise<Outcomes> => {
