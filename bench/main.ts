@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
+import { costs } from './costs.ts';
 import { flat } from './flat.ts';
 import { guards } from './guard.ts';
 import { guardsOf, type Judgement, judge, readGuards, renderJudgements, writeGuards } from './guard-judge.ts';
@@ -38,6 +39,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   join,
   mint,
   reads,
+  costs,
   watchdogs,
   start,
   workers,

@@ -127,7 +127,7 @@ const ROOM = `r.uid, r.name, r.state, r.policy, r.created_at, r.metadata,
     where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
   from rooms r`;
 
-const CREATE_ROOM = {
+const CREATING_ROOMS = {
   path: `${SERVICE}.RoomService/CreateRoom`,
   goal: 0.3,
   text: 'insert into bench_rooms (tenant_id, uid, name) values ($1, $2, $3)',
@@ -142,6 +142,13 @@ export const GET_ROOM: Method = {
     toBinary(GetRoomRequestSchema, create(GetRoomRequestSchema, { tenant, room: roomAt(at) })),
   text: `select ${ROOM} where r.tenant_id = $1 and r.name = $2 order by r.incarnation desc limit 1`,
   values: ({ tenant }, at) => `${tenant} ${roomAt(at)}`,
+};
+
+/** With an idempotency key, as the SDK sends it. */
+export const CREATE_ROOM: Method = {
+  ...CREATING_ROOMS,
+  name: 'CreateRoom',
+  request: ({ tenantId }) => createRoomBytes(tenantId, randomUUID()),
 };
 
 /** The reads come first: they find what was there from the beginning. */
@@ -174,13 +181,9 @@ const METHODS: readonly Method[] = [
     text: `select ${ROOM} where r.tenant_id = $1 order by r.created_at desc, r.uid desc limit 51`,
     values: ({ tenant }) => String(tenant),
   },
+  CREATE_ROOM,
   {
-    ...CREATE_ROOM,
-    name: 'CreateRoom',
-    request: ({ tenantId }) => createRoomBytes(tenantId, randomUUID()),
-  },
-  {
-    ...CREATE_ROOM,
+    ...CREATING_ROOMS,
     name: 'CreateRoom without a key',
     request: ({ tenantId }) => createRoomBytes(tenantId, ''),
   },

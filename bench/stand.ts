@@ -23,7 +23,10 @@ export interface Stand {
 /** A migrated database. fsync and synchronous_commit are on, as in production. */
 export async function openStand(bench: Bench): Promise<Stand> {
   bench.progress('starting a database');
-  const dataDir = await bench.use(makeFolder(), (path) => rm(path, { recursive: true, force: true }));
+  const dataDir = await bench.use(makeFolder(), (path) =>
+    // A process of the server may still be ending, and write a last file.
+    rm(path, { recursive: true, force: true, maxRetries: 10 }),
+  );
   const log = { info: () => {}, warn: () => {} };
   const embedded = await bench.use(startEmbedded({ dataDir, log }), (opened) => opened.stop());
   const db = openPool(embedded.url, { max: 4, applicationName: 'bench' });
