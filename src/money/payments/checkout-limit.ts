@@ -35,7 +35,7 @@ export class CheckoutLimit {
    */
   async count(tenant: LimitHolder): Promise<void> {
     const waitMs = await this.#ofTenant.count(renderTenantId(tenant.id), limitOf(tenant, LIMIT));
-    if (waitMs !== undefined) throw tooMany('too many checkouts: try again later', waitMs);
+    if (waitMs !== undefined) throw tooMany('too many checkouts: try again later', waitMs, { limit: LIMIT });
     for (let turn = 1; ; turn += 1) {
       const turnMs = await this.#ofDeployment.count('all', this.#perSecond);
       if (turnMs === undefined) return;
@@ -45,10 +45,11 @@ export class CheckoutLimit {
   }
 }
 
-function tooMany(message: string, waitMs: number): Failure {
+/** `metadata` names the limit of the tenant; that of the deployment is none of the tenant's. */
+function tooMany(message: string, waitMs: number, metadata = {}): Failure {
   return new Failure('too_many_checkouts', {
     message,
     retryAfter: Math.ceil(waitMs / 1000),
-    metadata: { limit: LIMIT },
+    metadata,
   });
 }

@@ -9,9 +9,10 @@
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { BEGIN, inTransactionBegunBy } from '../../base/db/transaction.ts';
+import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
+import { alarmIfOutOfRange, BalanceOutOfRangeError } from '../ledger/balance-range.ts';
 import { isCreditChange } from '../ledger/credit-events.ts';
 import {
   type Account,
@@ -41,6 +42,10 @@ import {
 } from './usage.sql.ts';
 import type { UsageRecords } from './usage-records.ts';
 
+const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted the balance: try again';
+/** A person has to act first. */
+const ADJUSTED_WITHIN_SECONDS = 60;
+
 export interface ChargeDeps extends EventDeps {
   readonly rates: RateCards;
   readonly charges: ChargeQueue;
@@ -52,8 +57,8 @@ export interface ChargeDeps extends EventDeps {
 }
 
 /**
- * Charges the batch as a whole or not at all. Resolves after the commit. Fails with `BalanceOutOfRangeError`,
- * which is answered like any fault of ours: the relay keeps the batch and sends it again.
+ * Charges the batch as a whole or not at all. Resolves after the commit. Fails with `overloaded` if it cannot be
+ * charged now, also if the balance would leave its range: the relay keeps the batch and sends it again.
  */
 export async function chargeUsage(
   deps: ChargeDeps,
@@ -62,8 +67,13 @@ export async function chargeUsage(
 ): Promise<ChargeOutcome> {
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
+    if (!(error instanceof BalanceOutOfRangeError)) throw error;
     alarmIfOutOfRange(deps, error);
-    throw error;
+    throw new Failure('overloaded', {
+      message: OUT_OF_RANGE,
+      retryAfter: ADJUSTED_WITHIN_SECONDS,
+      cause: error,
+    });
   });
   stop();
   deps.metrics.countCharge(records.length, outcome);

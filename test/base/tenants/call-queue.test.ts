@@ -130,5 +130,5 @@ test.each([
   [4, { running: 3, runningPerTenant: 2 }],
   [1, { running: 1, runningPerTenant: 1 }],
 ])('with %i connections: %j', (connections, limits) => {
-  expect(callQueueLimits(connections)).toMatchObject(limits);
+  expect(callQueueLimits(connections)).toMatchObject({ ...limits, waitMs: 10_000 });
 });

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ConnectionLimit } from '../../../src/base/limits/connection-limit.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
 import { openGrpc } from '../../../src/doors/grpc/server.ts';
+import { UNREAD_MS_MAX } from '../../../src/doors/grpc/unread.ts';
 import { openHttp } from '../../../src/doors/http/http.ts';
 import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
 import { isBookmark, read } from '../../events/support.ts';
@@ -18,6 +19,10 @@ import { frame, session } from './raw.ts';
 const app = useService();
 const controlOf = useControl(app);
 const { createRoom, getRoom, listRooms, watchEvents } = RoomService.method;
+
+test('an answer may be unread for 30 s', () => {
+  expect(UNREAD_MS_MAX).toBe(30_000);
+});
 
 async function openDoor({ unreadMs = 60_000, ...change }: Partial<Deps> & { unreadMs?: number }) {
   const door = await openGrpc(

@@ -233,6 +233,10 @@ describe('a head', () => {
 });
 
 describe('an answer', () => {
+  test('may be unread for 30 s', () => {
+    expect(TIME_LIMITS.unreadMs).toBe(30_000);
+  });
+
   test('that nobody reads ends with its connection', async () => {
     const { client, server } = await open({ times: { ...TIME_LIMITS, unreadMs: 50 } });
     const closed = once(server, 'close');

@@ -49,7 +49,11 @@ describe('a charge that would take the balance below 64 bits', () => {
     const before = await alarms(tenant);
     const batch = [usageRecord(RECORD), usageRecord(RECORD)];
     const refused = await report(tenant, batch);
-    expect(refused).toMatchObject({ status: 500, json: { error: 'internal error' } });
+    expect(refused).toMatchObject({
+      status: 503,
+      json: { error: 'the batch cannot be charged until an operator has adjusted the balance: try again' },
+    });
+    expect(refused.headers.get('retry-after')).toBe('60');
     expect(await balanceOf(tenant)).toBe(LOWEST + 20_000n);
     expect(await alarms(tenant)).toEqual({ counted: before.counted + 1, logged: 1 });
 
@@ -69,7 +73,7 @@ describe('a charge that would take the balance below 64 bits', () => {
       report(tenant, [usageRecord(RECORD)]),
       ...others.map((other) => report(other, [usageRecord(RECORD)])),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([...Array(8).fill(200), 500, ...Array(8).fill(200)]);
+    expect(answers.map(({ status }) => status)).toEqual([...Array(8).fill(200), 503, ...Array(8).fill(200)]);
     expect(await checkLedger(db())).toEqual([]);
   });
 });

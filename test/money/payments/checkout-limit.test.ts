@@ -60,6 +60,8 @@ describe('checkouts of the deployment', () => {
     await expect(limit.count(payer!)).rejects.toMatchObject({
       kind: 'too_many_checkouts',
       message: 'too many checkouts at once: try again soon',
+      // Not refused by a limit of the tenant, so not counted as one.
+      metadata: {},
     });
   });
 });
@@ -84,5 +86,7 @@ describe('POST /v1/billing/checkout', () => {
       [idOf(tenant)],
     );
     expect(rows).toStrictEqual([{ checkouts: 3 }]);
+    const sessions = await app.stripe.checkout.sessions.list({ limit: 100 });
+    expect(sessions.data).toHaveLength(3);
   });
 });

@@ -23,7 +23,7 @@ export class Keys {
     this.#rest = rest;
   }
 
-  /** All keys in one array, oldest first, including revoked ones. It has no pages. */
+  /** All keys in one array, oldest first, including revoked ones. One request for each 500 keys. */
   async list(options?: CallOptions): Promise<ApiKey[]> {
     const keys: ApiKey[] = [];
     let cursor: string | undefined;

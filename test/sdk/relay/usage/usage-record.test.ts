@@ -24,10 +24,16 @@ describe('checkUsage', () => {
     ['a session without a name', { sessionId: '' }],
     ['half a character', { room: '\ud83c' }],
     ['a NUL character', { participant: 'a\0b' }],
+    ['a room of 201 characters', { room: 'r'.repeat(201) }],
+    ['a participant of 201 characters', { participant: '😀'.repeat(201) }],
   ])('refuses %s', (_, fields) => {
     expect(() => checkUsage(usage(fields as Partial<ParticipantUsage>))).toThrow(
       expect.objectContaining({ code: 'invalid_usage' }),
     );
+  });
+
+  it('accepts names of 200 characters, as the service does', () => {
+    checkUsage(usage({ room: '😀'.repeat(200), participant: 'p'.repeat(200) }));
   });
 
   it('accepts zero usage, and a hundred days', () => {

@@ -20,9 +20,9 @@ export interface ParticipantUsage {
   readonly sessionId?: string | undefined;
   /** If given, the service refuses the record unless the key belongs to this tenant. */
   readonly tenant?: string | undefined;
-  /** Name of the room, which the ledger shows. */
+  /** Name of the room, which the ledger shows: at most 200 characters. */
   readonly room?: string | undefined;
-  /** Name of the participant, which the ledger shows. */
+  /** Name of the participant, which the ledger shows: at most 200 characters. */
   readonly participant?: string | undefined;
   /** It decides the ceiling of the price. */
   readonly role: Role;
@@ -40,6 +40,8 @@ export const SECONDS_MAX = 86_400;
 
 /** A longer interval is a mistake, and would flood the spool with its parts. */
 const PARTS_MAX = 100;
+/** Characters of `room` and of `participant`. */
+const TEXT_MAX = 200;
 const LINE_BYTES_MAX = 65_536;
 const ID_PART = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -62,6 +64,9 @@ export function checkUsage(usage: ParticipantUsage): void {
   check(sessionId === undefined || isIdPart(sessionId), 'sessionId must be 1 to 64 of A-Z a-z 0-9 _ -');
   for (const [name, text] of Object.entries({ tenant, room, participant })) {
     check(text === undefined || isText(text), `${name} must be well-formed text without NUL`);
+  }
+  for (const [name, text] of Object.entries({ room, participant })) {
+    check([...(text ?? '')].length <= TEXT_MAX, `${name} must have at most ${TEXT_MAX} characters`);
   }
   check(ROLES.includes(role), `role must be one of ${ROLES.join(', ')}`);
   check(TIERS.includes(tier), `tier must be one of ${TIERS.join(', ')}`);
