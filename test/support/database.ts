@@ -49,8 +49,26 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return url.href;
 }
 
+let admin: Promise<pg.Client> | undefined;
+
+/** One connection for all test files of a process. It ends with the process. */
 async function runAsAdmin(statement: string): Promise<void> {
+  admin ??= connectAsAdmin();
+  await (await admin).query(statement);
+}
+
+async function connectAsAdmin(): Promise<pg.Client> {
+  const forget = () => {
+    admin = undefined;
+  };
   const client = new pg.Client(inject('adminUrl'));
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
+  client
+    .once('error', forget)
+    .once('end', forget)
+    .on('error', () => {});
+  await client.connect().catch((error) => {
+    forget();
+    throw error;
+  });
+  return client;
 }

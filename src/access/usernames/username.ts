@@ -45,9 +45,10 @@ export function prepareUsername(text: string): string | undefined {
  * mapping. The next round checks the result of case mapping and normalization.
  */
 function enforce(text: string): string | undefined {
-  const prepared = Array.from(text, (character) => WIDTH.get(character) ?? character);
+  let prepared = '';
+  for (const character of text) prepared += WIDTH.get(character) ?? character;
   if (!isIdentifier(codePointsOf(prepared))) return undefined;
-  const name = prepared.join('').toLowerCase().normalize('NFC');
+  const name = prepared.toLowerCase().normalize('NFC');
   return satisfiesBidiRule(codePointsOf(name)) ? name : undefined;
 }
 
@@ -56,6 +57,8 @@ function hasUsernameLength(name: string): boolean {
   return length >= 1 && length <= USERNAME_MAX;
 }
 
-function codePointsOf(characters: Iterable<string>): number[] {
-  return Array.from(characters, (character) => character.codePointAt(0)!);
+function codePointsOf(text: string): number[] {
+  const codePoints: number[] = [];
+  for (const character of text) codePoints.push(character.codePointAt(0)!);
+  return codePoints;
 }

@@ -8,8 +8,8 @@ export interface Repeating {
 }
 
 /**
- * Run `work` at once and then every `seconds`, one turn at a time. A turn can schedule an earlier next
- * turn by calling `soon` with a delay in milliseconds.
+ * Run `work` after `delayMs`, by default at once, and then every `seconds`, one turn at a time. A turn can
+ * schedule an earlier next turn by calling `soon` with a delay in milliseconds.
  *
  * An error goes to `onError` and does not stop the repetition.
  */
@@ -17,13 +17,14 @@ export function repeat(
   seconds: number,
   work: (soon: (ms: number) => void) => Promise<void>,
   onError: (error: unknown) => void,
+  { delayMs = 0 } = {},
 ): Repeating {
   let stopped = false;
   let wakeUp = () => {};
 
-  const pause = () =>
+  const pause = (ms: number) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, seconds * 1000);
+      const timer = setTimeout(resolve, ms);
       wakeUp = () => {
         clearTimeout(timer);
         resolve();
@@ -31,9 +32,10 @@ export function repeat(
     });
 
   const running = (async () => {
+    if (delayMs > 0) await pause(delayMs);
     while (!stopped) {
       // A wake-up during a turn must cause another turn, so the pause begins before the work.
-      const pausing = pause();
+      const pausing = pause(seconds * 1000);
       let early: NodeJS.Timeout | undefined;
       const soon = (ms: number) => {
         early = setTimeout(wakeUp, ms);

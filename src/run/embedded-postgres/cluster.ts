@@ -293,8 +293,12 @@ async function launchPostmaster(
 
 /** Statement errors go to the client. Only server events are logged, so the log stays small. */
 function settings(port: number, hasSocket: boolean, durable: boolean): string[] {
-  // Several test files run at once, and each may start many services with a pool of their own.
-  const careless = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=800'];
+  // Several test files run at once, and each may start many services with a pool of their own. A client
+  // hashes its password once for each iteration and connection.
+  const careless = [
+    ...['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=800'],
+    'scram_iterations=1',
+  ];
   return [
     'listen_addresses=127.0.0.1',
     `port=${port}`,

@@ -3,7 +3,7 @@ import { isIdentifier } from '../../../src/access/usernames/identifier-class.ts'
 import { UNICODE_VERSION } from '../../../src/access/usernames/tables.ts';
 
 function allows(text: string): boolean {
-  return isIdentifier(Array.from(text, (character) => character.codePointAt(0)!));
+  return isIdentifier([...text].map((character) => character.codePointAt(0)!));
 }
 
 /** The rules of RFC 5892, appendix A, each with texts that it allows and texts that it refuses. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import { prepareUsername } from '../../../src/access/usernames/username.ts';
+import { anyCharacter } from '../../support/characters.ts';
 
 describe('skeleton', () => {
   it.each([
@@ -61,14 +62,16 @@ describe('skeleton', () => {
     const others: string[] = [];
     for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
       const name = prepareUsername(String.fromCodePoint(codePoint));
-      if (name !== undefined && skeleton(skeleton(name)) !== skeleton(name)) others.push(name);
+      if (name === undefined) continue;
+      const once = skeleton(name);
+      if (skeleton(once) !== once) others.push(name);
     }
     expect([...new Set(others)]).toEqual(['\u048b']);
   });
 
   it('does not depend on the normal form of the name', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (name) => {
+      fc.property(fc.string({ unit: anyCharacter }), (name) => {
         expect(skeleton(name.normalize('NFD'))).toBe(skeleton(name));
         expect(skeleton(name.normalize('NFC'))).toBe(skeleton(name));
       }),

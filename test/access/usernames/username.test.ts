@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prepareUsername, USERNAME_MAX } from '../../../src/access/usernames/username.ts';
+import { anyCharacter } from '../../support/characters.ts';
 
 const ACCEPTED: readonly [input: string, name: string, why: string][] = [
   // RFC 8265, section 3.5, table 1
@@ -157,7 +158,7 @@ describe('prepareUsername', () => {
 
 /** Texts of characters that interact in some rule, and of arbitrary characters. */
 const texts = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: anyCharacter, maxLength: 12 }),
   ...[
     ['l', 'L', '\u00b7', '\u0375', '\u03b1', '\u0391', '\u03a3', '\u03c3', '\u0345', '\u0301', '\u0313'],
     ['\u30fb', '\uff65', '\uff76', '\uff9e', '\u30a2', '\u4e00', 'a', '\uff21'],
@@ -173,7 +174,7 @@ describe('a prepared name', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const name = prepareUsername(text);
-        if (name !== undefined) expect(prepareUsername(name)).toBe(name);
+        return name === undefined || prepareUsername(name) === name;
       }),
       { numRuns: 20_000 },
     );
@@ -184,11 +185,13 @@ describe('a prepared name', () => {
       fc.property(texts, (text) => {
         const name = prepareUsername(text);
         if (name === undefined) return;
-        expect(name).not.toBe('');
-        expect(Array.from(name).length).toBeLessThanOrEqual(USERNAME_MAX);
-        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(256);
-        expect(name.toLowerCase()).toBe(name);
-        expect(name.normalize('NFKC')).toBe(name);
+        const isRight =
+          name !== '' &&
+          Array.from(name).length <= USERNAME_MAX &&
+          Buffer.byteLength(name) <= 256 &&
+          name.toLowerCase() === name &&
+          name.normalize('NFKC') === name;
+        if (!isRight) expect.fail(`${JSON.stringify(text)} became ${JSON.stringify(name)}`);
       }),
       { numRuns: 20_000 },
     );

@@ -26,6 +26,31 @@ describe('repeat', () => {
     await repeating.stop();
   });
 
+  it('runs the first turn after a delay, or when woken', async () => {
+    const work = vi.fn(async () => undefined);
+    const delayed = repeat(10, work, unexpected, { delayMs: 300 });
+    await vi.advanceTimersByTimeAsync(299);
+    expect(work).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(work).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(work).toHaveBeenCalledTimes(2);
+    await delayed.stop();
+
+    const woken = repeat(10, work, unexpected, { delayMs: 300 });
+    woken.wake();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(work).toHaveBeenCalledTimes(3);
+    await woken.stop();
+  });
+
+  it('stops before a delayed first turn, and leaves no timer', async () => {
+    const work = vi.fn(async () => undefined);
+    await repeat(10, work, unexpected, { delayMs: 300 }).stop();
+    expect(work).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('runs one turn at a time, however long it takes', async () => {
     const turn = Promise.withResolvers<void>();
     const work = vi.fn(() => turn.promise);

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { MACHINE } from '../../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/run/main.ts', import.meta.url));
@@ -29,7 +29,10 @@ export interface Started {
   pids(): number[];
 }
 
-export function spawnMain(env: Record<string, string>): ChildProcess {
+/** Registers what ends a process. By default it ends with the calling test. */
+type Undoing = (undo: () => void) => void;
+
+export function spawnMain(env: Record<string, string>, atTheEnd: Undoing = onTestFinished): ChildProcess {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...{ ...MACHINE, WORKERS: '2', PAYMENTS: 'none' },
@@ -38,12 +41,12 @@ export function spawnMain(env: Record<string, string>): ChildProcess {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  atTheEnd(() => void child.kill('SIGKILL'));
   return child;
 }
 
-export async function startMain(env: Record<string, string>): Promise<Started> {
-  const child = spawnMain(env);
+export async function startMain(env: Record<string, string>, atTheEnd?: Undoing): Promise<Started> {
+  const child = spawnMain(env, atTheEnd);
   const exited = once(child, 'exit');
   let said = '';
   let logged = '';
@@ -53,7 +56,8 @@ export async function startMain(env: Record<string, string>): Promise<Started> {
   child.stdout!.on('data', (part) => {
     logged += part;
   });
-  await expect.poll(() => said).toMatch(/Stop with Ctrl-C/);
+  // Hooks may not poll.
+  await vi.waitFor(() => expect(said).toMatch(/Stop with Ctrl-C/), { timeout: 60_000 });
   const lines = () =>
     logged
       .split('\n')

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { connectionsOfEach } from '../../../src/run/workers/workers.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -19,7 +19,19 @@ import {
 } from './support.ts';
 
 const database = useDatabase();
-const start = (env: Record<string, string> = {}) => startMain({ DATABASE_URL: database.url, ...env });
+
+/** Two workers for the tests of a `describe`, which run in order. Valid inside tests. */
+function useWorkers(env: Record<string, string> = {}): () => Started {
+  const ends: (() => void)[] = [];
+  let started: Started;
+  beforeAll(async () => {
+    started = await startMain({ DATABASE_URL: database.url, ...env }, (end) => ends.push(end));
+  });
+  afterAll(() => {
+    for (const end of ends) end();
+  });
+  return () => started;
+}
 
 async function newTenant() {
   const id = await makeTenant(database.pool);
@@ -31,8 +43,14 @@ async function newTenant() {
 const connections = (started: Started, count: number) =>
   Array.from({ length: count }, () => new KeptConnection(started.url));
 
-const workersThatAnswered = (started: Started, route: string) =>
-  new Set(started.lines.filter((line) => line.route === route).map(({ worker }) => worker));
+/** From the line `from` of the log on. */
+const workersThatAnswered = (started: Started, route: string, from = 0) =>
+  new Set(
+    started.lines
+      .slice(from)
+      .filter((line) => line.route === route)
+      .map(({ worker }) => worker),
+  );
 
 async function requestsOf(started: Started, route: string): Promise<number> {
   const { text } = await ask(`${started.opsUrl}/metrics`, 'GET');
@@ -78,8 +96,10 @@ async function waitingForLocks(): Promise<number> {
 }
 
 describe('two workers', () => {
+  const get = useWorkers({ JOIN_PORT: '0' });
+
   test('answer on one port, appear as one service to operators, and share limits and revocations', async () => {
-    const started = await start({ JOIN_PORT: '0' });
+    const started = get();
     for (const each of connections(started, 6)) expect((await each.ask('GET', '/v1/rates')).status).toBe(200);
     await expect.poll(() => workersThatAnswered(started, '/v1/rates')).toEqual(new Set([1, 2]));
     await expect.poll(() => requestsOf(started, '/v1/rates')).toBe(6);
@@ -105,10 +125,24 @@ describe('two workers', () => {
     const statuses: number[] = [];
     for (const each of [...kept, ...kept]) statuses.push((await signUp(each)).status);
     expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 429, 429]);
+  });
 
-    started.child.kill('SIGTERM');
+  test('finish requests in progress after a signal, and accept no more', async () => {
+    const started = get();
+    let from = 0;
+    const answers = await withChargesUnderWay(started, 6, async () => {
+      from = started.lines.length;
+      started.child.kill('SIGTERM');
+      await expect.poll(() => refusesConnections(started.url)).toBe(true);
+      expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
+        status: 503,
+        json: { reason: 'stopping' },
+      });
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, json: { charged: 1 } });
     expect(await started.exited).toStrictEqual([0, null]);
     expect(started.pids().map(isAlive)).toEqual([false, false]);
+    expect(workersThatAnswered(started, '/v1/usage', from)).toEqual(new Set([1, 2]));
   });
 
   test.each([
@@ -122,9 +156,11 @@ describe('two workers', () => {
   });
 });
 
-describe('a worker that dies', () => {
-  test('is replaced, while the other one answers, and its counters stay', async () => {
-    const started = await start();
+describe('after the death of one', () => {
+  const get = useWorkers();
+
+  test('it is replaced, while the other one answers, and its counters stay', async () => {
+    const started = get();
     for (const each of connections(started, 4)) await each.ask('GET', '/v1/rates');
     await expect.poll(() => requestsOf(started, '/v1/rates')).toBe(4);
     const ends = () => started.lines.filter(({ msg }) => msg === 'a worker ended and is replaced');
@@ -149,8 +185,24 @@ describe('a worker that dies', () => {
     await expect.poll(() => started.pids().length).toBe(4);
   });
 
-  test('makes the service unready if it was the last', async () => {
-    const started = await start();
+  test('a second signal ends both at once', async () => {
+    const started = get();
+    const answers = withChargesUnderWay(started, 2, async () => {
+      started.child.kill('SIGTERM');
+      await expect.poll(() => started.lines.at(-1)?.msg).toBe('stopping');
+      started.child.kill('SIGTERM');
+      expect(await started.exited).toStrictEqual([1, null]);
+      await expect.poll(() => started.pids().some(isAlive)).toBe(false);
+    });
+    await expect(answers).rejects.toThrow('socket hang up');
+  });
+});
+
+describe('after the death of both', () => {
+  const get = useWorkers();
+
+  test('the service is unready until they are replaced', async () => {
+    const started = get();
     // After a second failure in a row the restart is delayed, so that no worker serves for a second.
     for (const count of [2, 4]) {
       await expect.poll(() => started.pids().length).toBe(count);
@@ -161,38 +213,9 @@ describe('a worker that dies', () => {
     await expect.poll(async () => (await ask(`${started.opsUrl}/readyz`, 'GET')).status).toBe(200);
     expect((await ask(`${started.url}/v1/rates`, 'GET')).status).toBe(200);
   });
-});
 
-describe('a signal', () => {
-  test('lets both finish requests in progress, and accept no more', async () => {
-    const started = await start();
-    const answers = await withChargesUnderWay(started, 6, async () => {
-      started.child.kill('SIGTERM');
-      await expect.poll(() => refusesConnections(started.url)).toBe(true);
-      expect(await ask(`${started.opsUrl}/readyz`, 'GET')).toMatchObject({
-        status: 503,
-        json: { reason: 'stopping' },
-      });
-    });
-    for (const answer of answers) expect(answer).toMatchObject({ status: 200, json: { charged: 1 } });
-    expect(await started.exited).toStrictEqual([0, null]);
-    expect(workersThatAnswered(started, '/v1/usage')).toEqual(new Set([1, 2]));
-  });
-
-  test('sent twice ends them at once', async () => {
-    const started = await start();
-    const answers = withChargesUnderWay(started, 2, async () => {
-      started.child.kill('SIGTERM');
-      await expect.poll(() => started.lines.at(-1)?.msg).toBe('stopping');
-      started.child.kill('SIGTERM');
-      expect(await started.exited).toStrictEqual([1, null]);
-      await expect.poll(() => started.pids().some(isAlive)).toBe(false);
-    });
-    await expect(answers).rejects.toThrow('socket hang up');
-  });
-
-  test('that kills the primary leaves no worker behind, and no request unanswered', async () => {
-    const started = await start();
+  test('a kill of the primary leaves no worker behind, and no request unanswered', async () => {
+    const started = get();
     const answers = await withChargesUnderWay(started, 4, async () => {
       started.child.kill('SIGKILL');
       await expect.poll(() => refusesConnections(started.url)).toBe(true);

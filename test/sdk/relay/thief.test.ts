@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { base64url } from 'jose';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AdmissionRefused, type Attempt, REFUSALS } from '../../../sdk/typescript/src/relay/index.ts';
+import { anyCharacter } from '../../support/characters.ts';
 import {
   attemptWith,
   codeOf,
@@ -374,7 +375,7 @@ describe('garbage', () => {
     );
     const text = fc.oneof(
       fc.array(segment, { minLength: 2, maxLength: 4 }).map((segments) => segments.join('.')),
-      fc.string({ unit: 'binary', maxLength: 5000 }),
+      fc.string({ unit: anyCharacter, maxLength: 5000 }),
       fc.anything(),
     );
     const attempts = fc.oneof(
@@ -414,7 +415,7 @@ describe('garbage', () => {
 describe('a single character', () => {
   const characters = fc.oneof(
     fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
   );
 
   test.each(['token', 'proof'] as const)('of the %s cannot be changed', async (what) => {
