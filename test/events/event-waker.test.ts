@@ -48,10 +48,10 @@ async function appendUnnumbered(tenant: TenantId): Promise<void> {
   );
 }
 
-/** Server processes that listen for notifications. */
+/** Server processes that listen for notifications. One that is not idle yet may still miss one. */
 async function listeners(): Promise<number[]> {
   const { rows } = await database.pool.query(
-    `select pid from pg_stat_activity where datname = current_database() and query = 'listen boxoffice_events'`,
+    `select pid from pg_stat_activity where datname = current_database() and query = 'listen boxoffice_events' and state = 'idle'`,
   );
   return rows.map(({ pid }) => pid);
 }
