@@ -30,7 +30,9 @@ export async function numberEventsSoon(
   const lane = async () => {
     for (const tenant of waiting) {
       const number = (tx: Tx) => appendNumberedEvents(tx, tenant, []);
-      const numbering = inTransaction(db, number, `begin; set local lock_timeout = ${LOCK_MS_MAX}`);
+      const numbering = inTransaction(db, number, {
+        begin: `begin; set local lock_timeout = ${LOCK_MS_MAX}`,
+      });
       await numbering.catch((error) => {
         if (codeOf(error) !== LOCK_NOT_AVAILABLE) onError(error, tenant);
       });
