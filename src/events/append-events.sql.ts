@@ -4,6 +4,7 @@
  * `appendEvents()` inserts rows without a number and does not wait for other transactions. Each row gets
  * its number before any later event and before any reader sees it (`number-events.ts`).
  */
+import type { Statement } from '../base/db/pipeline.ts';
 import type { Db, Tx } from '../base/db/pool.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { NewEvent } from './event.ts';
@@ -65,6 +66,54 @@ export async function appendNumberedEvents(
     values: [tenant, ...columnsOf(events)],
   });
   return rows[0]!.last - BigInt(events.length) + 1n;
+}
+
+/** For this transaction: each row is found by its key, by plans from when the tables were small, too. */
+export const FIND_BY_KEY: Statement = {
+  name: 'find-by-key',
+  text: `select set_config(name, 'off', true)
+           from unnest('{enable_seqscan,enable_hashjoin,enable_mergejoin}'::text[]) as settings (name)`,
+};
+
+/** Lock the streams of `tenants`, except those that are locked. Returns the tenants whose streams it has locked. */
+export async function lockFreeStreams(tx: Tx, tenants: readonly TenantId[]): Promise<TenantId[]> {
+  const { rows } = await tx.query<{ tenant: TenantId }>({
+    name: 'lock-free-streams',
+    text: `select tenant_id as tenant from event_streams where tenant_id = any($1)
+            order by tenant_id for update skip locked`,
+    values: [tenants],
+  });
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** Number the waiting events of tenants whose streams this transaction has locked. */
+export function numberWaitingEvents(tenants: readonly TenantId[]): Statement {
+  return {
+    name: 'number-waiting-events',
+    text: `with waiting as (
+             delete from unnumbered_events where tenant_id = any($1)
+             returning tenant_id, id, at, type, room_uid, subject, revokes
+           ), appended as (
+             select s.tenant_id, s.last_seq + row_number() over (partition by s.tenant_id order by w.id) as seq,
+                    s.last_seq as after_seq, w.at, w.type, w.room_uid, w.subject, w.revokes
+               from waiting w join event_streams s on s.tenant_id = w.tenant_id
+           ), numbered as (
+             insert into events (tenant_id, seq, at, type, room_uid, subject)
+             select tenant_id, seq, at, type, room_uid, subject from appended
+           ), turns as (
+             insert into event_turns (listener, tenant_id, seq, after_seq)
+             select l.name, a.tenant_id, max(a.seq), a.after_seq
+               from appended a join event_listeners l on a.type = any(l.types)
+              group by l.name, a.tenant_id, a.after_seq
+           )
+           update event_streams s
+              set last_seq = moved.last_seq,
+                  last_revocation = coalesce(moved.last_revocation, s.last_revocation)
+             from (select tenant_id, max(seq) as last_seq, max(seq) filter (where revokes) as last_revocation
+                     from appended group by tenant_id) moved
+            where s.tenant_id = moved.tenant_id`,
+    values: [tenants],
+  };
 }
 
 function columnsOf(events: readonly NewEvent[]) {

@@ -54,9 +54,7 @@ function numberIn(db: Pool, snapshot: string, tenant: TenantId): Promise<Place> 
     await appendNumberedEvents(tx, tenant, []);
     return findNewestPlace(tx, tenant);
   };
-  return transactOnce(
-    db,
-    number,
-    `begin isolation level repeatable read; set transaction snapshot '${snapshot}'`,
-  );
+  return transactOnce(db, number, {
+    begin: `begin isolation level repeatable read; set transaction snapshot '${snapshot}'`,
+  });
 }

@@ -1,13 +1,20 @@
 /** Assigns numbers to new events, so that they can be read. */
-import type { Db, Pool, Tx } from '../base/db/pool.ts';
+import type { Db, Pool } from '../base/db/pool.ts';
 import { inTransaction } from '../base/db/transaction.ts';
 import { codeOf } from '../base/lib/error-code.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
-import { appendNumberedEvents } from './append-events.sql.ts';
+import {
+  appendNumberedEvents,
+  FIND_BY_KEY,
+  lockFreeStreams,
+  numberWaitingEvents,
+} from './append-events.sql.ts';
 import type { EventDeps } from './event-deps.ts';
 
 const AT_ONCE = 4;
 const LOCK_MS_MAX = 100;
+/** Tenants in one transaction, which keeps their streams locked. */
+const TOGETHER_MAX = 100;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Number every event committed so far. Call this before reading. */
@@ -26,17 +33,36 @@ export async function numberEventsSoon(
   tenants: readonly TenantId[],
   onError: (error: unknown, tenant: TenantId) => void,
 ): Promise<void> {
-  const waiting = (await findUnnumbered(db, tenants)).values();
+  const found = await findUnnumbered(db, tenants);
+  const numbered = new Set<TenantId>();
+  for (let at = 0; at < found.length; at += TOGETHER_MAX) {
+    const together = numberFreeTogether(db, found.slice(at, at + TOGETHER_MAX));
+    // After an error, each tenant is tried alone: one of them may be at fault.
+    for (const tenant of await together.catch(() => [])) numbered.add(tenant);
+  }
+  const left = found.filter((tenant) => !numbered.has(tenant)).values();
   const lane = async () => {
-    for (const tenant of waiting) {
-      const number = (tx: Tx) => appendNumberedEvents(tx, tenant, []);
-      const numbering = inTransaction(db, number, `begin; set local lock_timeout = ${LOCK_MS_MAX}`);
-      await numbering.catch((error) => {
+    for (const tenant of left) {
+      await numberAlone(db, tenant).catch((error) => {
         if (codeOf(error) !== LOCK_NOT_AVAILABLE) onError(error, tenant);
       });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+/** Waits a moment for the stream. */
+async function numberAlone(db: Pool, tenant: TenantId): Promise<void> {
+  const begin = `begin; set local lock_timeout = ${LOCK_MS_MAX}`;
+  await inTransaction(db, (tx) => appendNumberedEvents(tx, tenant, []), { begin });
+}
+
+/** Number the events of those tenants whose streams are free, in one transaction. Returns these tenants. */
+function numberFreeTogether(db: Pool, tenants: readonly TenantId[]): Promise<TenantId[]> {
+  return inTransaction(db, (tx) => lockFreeStreams(tx, tenants), {
+    first: [FIND_BY_KEY],
+    last: (locked) => (locked.length > 0 ? [numberWaitingEvents(locked)] : []),
+  });
 }
 
 const TENANTS_MAX = 1_000;

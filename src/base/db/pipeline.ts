@@ -26,6 +26,8 @@ export interface Statement<Row = unknown> {
   readonly copyData?: Iterable<Uint8Array>;
   /** What to throw instead of PostgreSQL's error. */
   readonly explain?: (error: unknown) => unknown;
+  /** Gets the rows once all statements have succeeded, and may throw. */
+  check?(rows: readonly Row[]): void;
   /** Never set. */
   readonly row?: Row;
 }
@@ -36,14 +38,20 @@ export type RowsOf<Statements extends readonly Statement[]> = {
 };
 
 /** Run the statements in order. Fails with the first error. */
-export function runTogether<const Statements extends readonly Statement[]>(
+export async function runTogether<const Statements extends readonly Statement[]>(
   tx: Tx,
   statements: Statements,
 ): Promise<RowsOf<Statements>> {
-  const { promise, resolve, reject } = Promise.withResolvers<RowsOf<Statements>>();
+  const results = await resultsOf(tx, statements);
+  return results.map(({ rows }) => rows) as RowsOf<Statements>;
+}
+
+/** Like `runTogether()`, with each statement's result as the driver returns it for one. */
+export function resultsOf(tx: Tx, statements: readonly Statement[]): Promise<readonly Rows[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Rows[]>();
   const pipeline = new Pipeline(statements, (error, results) => {
     if (error) reject(error);
-    else resolve((results as Rows[]).map(({ rows }) => rows) as RowsOf<Statements>);
+    else resolve(results!);
   });
   tx.query(pipeline);
   return promise;
@@ -97,6 +105,13 @@ export class Pipeline implements pg.Submittable {
     this.callback = callback;
   }
 
+  /** The same statements after others. */
+  after(statements: readonly Statement[]): Pipeline {
+    return new Pipeline([...statements, ...this.statements], (error, results) =>
+      this.callback(error, results?.slice(statements.length)),
+    );
+  }
+
   /** The driver gives the first result its parsers. */
   get _result(): Rows | undefined {
     return this.#results[0];
@@ -139,11 +154,18 @@ export class Pipeline implements pg.Submittable {
   /** Its data were sent already. After an error they are skipped. */
   handleCopyInResponse(): void {}
 
-  handleCommandComplete(): void {
+  handleCommandComplete(message: unknown): void {
+    this.#results[this.#current]!.addCommandComplete(message);
     this.#current += 1;
   }
 
   handleReadyForQuery(): void {
+    try {
+      this.#check();
+    } catch (error) {
+      this.callback(error);
+      return;
+    }
     this.callback(null, this.#results);
   }
 
@@ -152,7 +174,19 @@ export class Pipeline implements pg.Submittable {
     // PostgreSQL has skipped the statements after the one that failed, and so their preparation.
     for (const { name } of this.statements.slice(this.#current)) delete submittedNamedStatements[name];
     const { explain } = this.statements[this.#current] ?? {};
+    try {
+      this.#check();
+    } catch (refusal) {
+      this.callback(refusal);
+      return;
+    }
     this.callback(this.#fault ?? (explain ? explain(error) : error));
+  }
+
+  /** Of the statements that have succeeded. */
+  #check(): void {
+    for (const [at, { check }] of this.statements.slice(0, this.#current).entries())
+      check?.(this.#results[at]!.rows);
   }
 }
 

@@ -3,9 +3,9 @@ import pg from 'pg';
 
 export type Pool = pg.Pool;
 /** One connection, inside a transaction. */
-export type Tx = pg.PoolClient;
+export type Tx = Pick<pg.PoolClient, 'query'>;
 /** Runs one statement: the pool, or a connection inside a transaction. */
-export type Db = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>;
+export type Db = Pick<pg.Pool, 'query'> | Tx;
 
 const INT8 = 20;
 

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { codeOf } from '../lib/error-code.ts';
+import { OpeningTx } from './opening-tx.ts';
 import type { Statement } from './pipeline.ts';
 import type { Pool, Tx } from './pool.ts';
 
@@ -15,30 +16,29 @@ const UNIQUE_VIOLATION = '23505';
 const tracer = trace.getTracer('boxoffice');
 const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresql' } };
 
+export interface TransactionOptions<T> {
+  /** SQL that begins the transaction otherwise, with isolation, snapshot or settings. It takes a round trip. */
+  readonly begin?: string;
+  /** Statements between BEGIN and those of the work. They may wait for a lock. Their errors come before the work's. */
+  readonly first?: readonly Statement[];
+  /** Statements that go with COMMIT, for the result of the work. */
+  readonly last?: (result: T) => readonly Statement[];
+}
+
 /**
  * Run `work` in one transaction and commit it.
  *
  * Any error rolls it back. After a deadlock or a serialization failure, as PostgreSQL recommends, the
  * whole transaction runs again, up to three times. A connection that dies during COMMIT leaves the
  * outcome unknown: the error is thrown and the transaction is not repeated.
- *
- * `begin` may choose isolation, snapshot and settings of the transaction.
  */
 export async function inTransaction<T>(
   pool: Pool,
   work: (tx: Tx) => Promise<T>,
-  begin = 'begin',
+  options: TransactionOptions<T> = {},
 ): Promise<T> {
-  return inTransactionBegunBy(pool, after(begin, work));
-}
-
-/** BEGIN, for `work` of `inTransactionBegunBy()`. */
-export const BEGIN: Statement = { name: 'begin', text: 'begin' };
-
-/** Like `inTransaction()`, but `work` itself begins the transaction: it sends BEGIN with its first statements. */
-export async function inTransactionBegunBy<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tracer.startActiveSpan('transaction', SPAN, (span) =>
-    traced(span, () => repeatOnConflict(() => onConnection(pool, work))),
+    traced(span, () => repeatOnConflict(() => transactOnce(pool, work, options))),
   );
 }
 
@@ -74,34 +74,32 @@ export async function repeatOnConflict<T>(work: () => Promise<T>, attempts = ATT
 }
 
 /** Like `inTransaction()`, without a repetition. */
-export async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, begin = 'begin'): Promise<T> {
-  return onConnection(pool, after(begin, work));
-}
-
-/** Sends `begin`, then does `work`. */
-function after<T>(begin: string, work: (tx: Tx) => Promise<T>): (tx: Tx) => Promise<T> {
-  return async (tx) => {
-    await tx.query(begin);
-    return work(tx);
-  };
-}
-
-/** Commits what `work` has begun and done, or rolls it back. */
-async function onConnection<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const tx = await pool.connect();
+export async function transactOnce<T>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<T>,
+  { begin, first = [], last = () => [] }: TransactionOptions<T> = {},
+): Promise<T> {
+  const connection = await pool.connect();
+  const tx = new OpeningTx(connection, first);
   let broken: Error | undefined;
   try {
-    const result = await work(tx);
-    await tx.query('commit');
+    if (begin !== undefined) await tx.begin(begin);
+    const result = await work(tx).catch(async (error) => {
+      await tx.sendFirst();
+      throw error;
+    });
+    await tx.commit(last(result));
     return result;
   } catch (error) {
     // A connection that cannot roll back must not return to the pool.
-    await tx.query('rollback').catch((fault: Error) => {
-      broken = fault;
-    });
+    if (tx.hasBegun) {
+      await connection.query('rollback').catch((fault: Error) => {
+        broken = fault;
+      });
+    }
     throw error;
   } finally {
-    tx.release(broken);
+    connection.release(broken);
   }
 }
 

@@ -1,5 +1,6 @@
 /** SQL of `idempotency_keys`. */
-import type { Db, Tx } from '../db/pool.ts';
+import type { Statement } from '../db/pipeline.ts';
+import type { Db } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 
 export interface KeptAnswer {
@@ -9,35 +10,40 @@ export interface KeptAnswer {
 }
 
 /**
- * Take a key for this transaction. If another transaction holds it, wait for that one to end. Returns
- * the kept answer, if there is one.
+ * Lock a key until the transaction ends. If another transaction has locked it, wait for that one to end.
  *
- * The update changes nothing. It reads the answer in the same statement, so that the cleanup cannot
- * delete the key between a look-up and the work.
+ * For this transaction, plans do not read whole tables. Otherwise a plan that was made while no key was kept would
+ * read all keys to find one.
  */
-export async function takeKey(
-  tx: Tx,
-  tenant: TenantId,
-  key: string,
-  requestHash: Buffer,
-): Promise<KeptAnswer | undefined> {
-  const { rows } = await tx.query<{ kept: Buffer; answer: Buffer | null }>({
-    name: 'take-key',
-    text: `insert into idempotency_keys (tenant_id, key, request_hash) values ($1, $2, $3)
-           on conflict (tenant_id, key) do update set key = excluded.key
-           returning request_hash as kept, answer`,
-    values: [tenant, key, requestHash],
-  });
-  const { kept, answer } = rows[0]!;
-  return answer === null ? undefined : { requestHash: kept, answer };
+export function lockKey(tenant: TenantId, key: string): Statement {
+  return {
+    name: 'lock-key',
+    text: `select pg_advisory_xact_lock(hashtextextended($2, $1)), set_config('enable_seqscan', 'off', true)`,
+    values: [tenant, key],
+  };
 }
 
-export async function keepAnswer(tx: Tx, tenant: TenantId, key: string, answer: Buffer): Promise<void> {
-  await tx.query({
+/** The answer that is kept for a locked key. `check` may throw if there is one. */
+export function findKeptAnswer(
+  tenant: TenantId,
+  key: string,
+  check: (rows: readonly KeptAnswer[]) => void,
+): Statement<KeptAnswer> {
+  return {
+    name: 'find-kept-answer',
+    text: `select request_hash as "requestHash", answer from idempotency_keys where tenant_id = $1 and key = $2`,
+    values: [tenant, key],
+    check,
+  };
+}
+
+/** Keep the answer for a locked key that has none. */
+export function keepAnswer(tenant: TenantId, key: string, { requestHash, answer }: KeptAnswer): Statement {
+  return {
     name: 'keep-answer',
-    text: 'update idempotency_keys set answer = $3 where tenant_id = $1 and key = $2',
-    values: [tenant, key, answer],
-  });
+    text: 'insert into idempotency_keys (tenant_id, key, request_hash, answer) values ($1, $2, $3, $4)',
+    values: [tenant, key, requestHash, answer],
+  };
 }
 
 /** Delete up to `limit` keys that are older than `hours`. Returns how many were deleted. */

@@ -3,6 +3,9 @@
  *
  * One transaction stores the key, the effect and the answer. A retry after a lost answer finds the
  * answer; a retry after a lost transaction does the work. A failure is not kept: it had no effect.
+ *
+ * Nearly every key is new. So lock, look-up and the first statement of the work are one round trip, and so are key
+ * and commit. If there is an answer, that statement is rolled back.
  */
 import { createHash } from 'node:crypto';
 import type { Pool, Tx } from '../db/pool.ts';
@@ -10,7 +13,7 @@ import { inTransaction } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
-import { keepAnswer, takeKey } from './idempotency-keys.sql.ts';
+import { findKeptAnswer, type KeptAnswer, keepAnswer, lockKey } from './idempotency-keys.sql.ts';
 
 /** How long answers are kept. */
 export const KEPT_HOURS = 24;
@@ -30,7 +33,10 @@ export interface Mutation {
   readonly request: Uint8Array;
 }
 
-/** Run `work` in a transaction, or return what it returned the first time. */
+/**
+ * Run `work` in a transaction, or return what it returned the first time. For a key that has an answer, the first
+ * statement of `work` may run and be rolled back. So `work` changes nothing outside the transaction.
+ */
 export async function once(
   deps: OnceDeps,
   { tenant, key, method, request }: Mutation,
@@ -40,15 +46,30 @@ export async function once(
 
   const requestHash = createHash('sha256').update(`${method}\n`).update(request).digest();
   const context = `${renderTenantId(tenant)} ${key}`;
-  return inTransaction(deps.db, async (tx) => {
-    const kept = await takeKey(tx, tenant, key, requestHash);
-    if (kept) {
-      if (!kept.requestHash.equals(requestHash))
-        throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
-      return deps.box.open(kept.answer, context);
-    }
-    const answer = await work(tx);
-    await keepAnswer(tx, tenant, key, deps.box.seal(Buffer.from(answer), context));
-    return answer;
-  });
+  const seal = (answer: Uint8Array) => deps.box.seal(Buffer.from(answer), context);
+  try {
+    return await inTransaction(deps.db, work, {
+      first: [lockKey(tenant, key), findKeptAnswer(tenant, key, throwKept)],
+      last: (answer) => [keepAnswer(tenant, key, { requestHash, answer: seal(answer) })],
+    });
+  } catch (error) {
+    if (!(error instanceof Kept)) throw error;
+    if (!error.kept.requestHash.equals(requestHash))
+      throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
+    return deps.box.open(error.kept.answer, context);
+  }
+}
+
+/** Ends the transaction of a key that has an answer. */
+class Kept extends Error {
+  readonly kept: KeptAnswer;
+
+  constructor(kept: KeptAnswer) {
+    super('the key has an answer');
+    this.kept = kept;
+  }
+}
+
+function throwKept([kept]: readonly KeptAnswer[]): void {
+  if (kept) throw new Kept(kept);
 }

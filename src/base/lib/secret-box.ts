@@ -4,7 +4,7 @@
  * A sealed secret is nonce (12 bytes), ciphertext and tag (16 bytes). It opens only with the context
  * that it was sealed for, so that one sealed secret cannot replace another.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -13,10 +13,11 @@ const TAG_BYTES = 16;
 export const SECRETS_KEY_BYTES = 32;
 
 export class SecretBox {
-  readonly #key: Buffer;
+  /** Made once: making it for each secret takes longer than to encrypt it. */
+  readonly #key: KeyObject;
 
   constructor(key: Buffer) {
-    this.#key = key;
+    this.#key = createSecretKey(key);
   }
 
   seal(secret: Buffer, context: string): Buffer {

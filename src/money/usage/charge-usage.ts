@@ -8,7 +8,7 @@
  */
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { BEGIN, inTransactionBegunBy } from '../../base/db/transaction.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
@@ -109,17 +109,16 @@ async function charge(
   lock: ReturnType<typeof lockAndReadFree>,
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
-    const { bills, topUpRequested, creditChanged } = await inTransactionBegunBy(deps.db, async (tx) => {
+    const { bills, topUpRequested, creditChanged } = await inTransaction(deps.db, async (tx) => {
       const probed = mustLookUp ? [] : probe(batches);
       const locking = runTogether(tx, [
-        BEGIN,
         SEQSCAN_OFF,
         ...lock,
         ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
       ]);
       // Sort while the database takes the locks.
       for (const { records } of batches) records.sortById();
-      const [, , locked, read, found = []] = await locking;
+      const [, locked, read, found = []] = await locking;
       const accounts = lockedOf([locked, read]);
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
       const own = batches.filter(({ tenant }) => tenants.has(tenant));

@@ -1,12 +1,11 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runTogether, type Statement } from '../../../src/base/db/pipeline.ts';
-import type { Tx } from '../../../src/base/db/pool.ts';
-import { BEGIN, inTransactionBegunBy } from '../../../src/base/db/transaction.ts';
+import { resultsOf, runTogether, type Statement } from '../../../src/base/db/pipeline.ts';
 import { codeOf } from '../../../src/base/lib/error-code.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const database = useDatabase();
-let tx: Tx;
+let tx: pg.PoolClient;
 
 beforeAll(async () => {
   await database.pool.query('create table numbers (id text primary key, value bigint not null)');
@@ -72,6 +71,25 @@ describe('statements that run together', () => {
     await expect(runTogether(tx, [insert('c'), broken, { ...insert('d'), explain }])).rejects.toThrow('zero');
   });
 
+  it('may check their rows, whether or not a later one failed', async () => {
+    await runTogether(tx, [insert('checked')]);
+    const check = (rows: readonly { readonly id: string }[]) => {
+      if (rows.length > 0) throw new Error(`found ${rows[0]!.id}`);
+    };
+    const checked = { ...find('checked'), check };
+    await expect(runTogether(tx, [checked, find('a')])).rejects.toThrow('found checked');
+    await expect(runTogether(tx, [checked, broken])).rejects.toThrow('found checked');
+    await expect(runTogether(tx, [broken, checked])).rejects.toThrow('zero');
+    await expect(runTogether(tx, [{ ...find('none'), check }, broken])).rejects.toThrow('zero');
+    expect(await runTogether(tx, [{ ...find('none'), check }])).toEqual([[]]);
+  });
+
+  it('have results like those of the driver', async () => {
+    const [inserted, found] = await resultsOf(tx, [insert('counted'), find('counted', 'none')]);
+    expect(inserted).toMatchObject({ command: 'INSERT', rowCount: 1, rows: [] });
+    expect(found).toMatchObject({ command: 'SELECT', rowCount: 1, rows: [{ id: 'counted', value: 0n }] });
+  });
+
   it('run again on a connection where they were skipped, or failed, when they were new', async () => {
     const fresh = await database.pool.connect();
     try {
@@ -126,51 +144,5 @@ describe('statements that run together', () => {
     await expect(runTogether(tx, [{ ...copy(), copyData: data() }, insert('n')])).rejects.toBe(fault);
     expect(await idsOf('m', 'n')).toEqual([]);
     expect((await runTogether(tx, [find('a')]))[0]).toHaveLength(1);
-  });
-});
-
-describe('inTransactionBegunBy', () => {
-  it('commits what the work has begun', async () => {
-    const result = await inTransactionBegunBy(database.pool, async (own) => {
-      await runTogether(own, [BEGIN, insert('o')]);
-      await own.query(`insert into numbers values ('p', 0)`);
-      expect(await idsOf('o', 'p')).toEqual([]);
-      return 'done';
-    });
-    expect(result).toBe('done');
-    expect(await idsOf('o', 'p')).toEqual(['o', 'p']);
-  });
-
-  it('rolls back if the work fails', async () => {
-    const work = inTransactionBegunBy(database.pool, async (own) => {
-      await runTogether(own, [BEGIN, insert('q')]);
-      throw new Error('changed its mind');
-    });
-    await expect(work).rejects.toThrow('changed its mind');
-    expect(await idsOf('q')).toEqual([]);
-  });
-
-  it.each([
-    ['first', () => [BEGIN, insert('r'), broken]],
-    ['later', () => [insert('r'), insert('r')]],
-  ])('rolls back if one of the %s statements fails', async (_, statements) => {
-    const work = inTransactionBegunBy(database.pool, async (own) => {
-      await runTogether(own, [BEGIN, insert('s')]);
-      await runTogether(own, statements());
-    });
-    expect(codeOf(await work.catch((error) => error))).toMatch(/22012|23505/);
-    expect(await idsOf('r', 's')).toEqual([]);
-    expect(database.pool.idleCount).toBe(database.pool.totalCount - 1);
-  });
-
-  it('repeats the work after a serialization failure', async () => {
-    let runs = 0;
-    await inTransactionBegunBy(database.pool, async (own) => {
-      runs += 1;
-      await runTogether(own, [BEGIN, insert('t')]);
-      if (runs === 1) await own.query(`do $$ begin raise exception using errcode = '40001'; end $$`);
-    });
-    expect(runs).toBe(2);
-    expect(await idsOf('t')).toEqual(['t']);
   });
 });

@@ -1,5 +1,6 @@
 import { RoomService } from '@boxoffice/contract/room_service';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Pipeline } from '../../../src/base/db/pipeline.ts';
 import type { Pool, Tx } from '../../../src/base/db/pool.ts';
 import { deleteOldKeys } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
 import { once } from '../../../src/base/idempotency/once.ts';
@@ -35,29 +36,45 @@ test('a key is deleted after 24 hours, and not before', async () => {
   expect(await failureOf(of.call(createRoom, requests[0]!))).toMatchObject({ code: 'ALREADY_EXISTS' });
 });
 
-test('a key that is deleted during a look-up is still used once', async () => {
-  const { deps } = app.service;
-  const tenant = parseTenantId((await app.signUp()).id)!;
-  const mutation = { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') };
-  const call = async (of: Pick<typeof deps, 'db'>, answer: string) =>
-    Buffer.from(await once({ ...deps, ...of }, mutation, async () => Buffer.from(answer))).toString();
+describe('a key that is deleted while a call uses it', () => {
+  const days = { hours: 24, limit: 10 };
 
-  expect(await call(deps, 'first')).toBe('first');
-  await deps.db.query(`update idempotency_keys set created_at = now() - interval '25 hours'`);
-  const second = await call({ db: sweepingAfterEach(deps.db) }, 'second');
-  expect(await call(deps, 'third')).toBe(second);
+  test.each([
+    ['before each statement: the work is done once more', 'before', 'second', 'second'],
+    ['after each statement: the call still gets the answer', 'after', 'first', 'third'],
+  ] as const)('%s', async (_, when, second, third) => {
+    const { deps } = app.service;
+    const tenant = parseTenantId((await app.signUp()).id)!;
+    const mutation = { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') };
+    const call = async (of: Pick<typeof deps, 'db'>, answer: string) => {
+      const work = async (tx: Tx) => {
+        await tx.query({ name: 'nothing', text: 'select' });
+        return Buffer.from(answer);
+      };
+      return Buffer.from(await once({ ...deps, ...of }, mutation, work)).toString();
+    };
+
+    expect(await call(deps, 'first')).toBe('first');
+    await deps.db.query(`update idempotency_keys set created_at = now() - interval '25 hours'`);
+    const sweep = () => deleteOldKeys(deps.db, days);
+    expect(await call({ db: sweeping(deps.db, when, sweep) }, 'second')).toBe(second);
+    expect(await call(deps, 'third')).toBe(third);
+  });
 });
 
-/** The same database, deleting old keys between any two statements of a transaction. */
-function sweepingAfterEach(db: Pool): Pool {
+/** The same database. Sweeps between the round trips of a transaction. */
+function sweeping(db: Pool, when: 'before' | 'after', sweep: () => Promise<unknown>): Pool {
   const connect = async () => {
-    const tx = await db.connect();
-    const query = async (...statement: Parameters<Tx['query']>) => {
-      const result = await tx.query(...statement);
-      await deleteOldKeys(db, { hours: 24, limit: 10 });
-      return result;
+    const connection = await db.connect();
+    const query = async (statement: string | Pipeline) => {
+      if (when === 'before') await sweep();
+      else if (typeof statement !== 'string') {
+        const { callback } = statement;
+        statement.callback = (...given) => void sweep().then(() => callback(...given));
+      }
+      return connection.query(statement as string);
     };
-    return { query, release: (error?: Error) => tx.release(error) };
+    return { query, release: (error?: Error) => connection.release(error) };
   };
   return { connect } as unknown as Pool;
 }

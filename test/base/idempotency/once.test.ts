@@ -5,12 +5,18 @@ import {
   RoomService,
 } from '@boxoffice/contract/room_service';
 import { toBinary } from '@bufbuild/protobuf';
+import type { QueryConfig } from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPool, type Tx } from '../../../src/base/db/pool.ts';
+import { Failure } from '../../../src/base/failure.ts';
+import { once } from '../../../src/base/idempotency/once.ts';
+import { codeOf } from '../../../src/base/lib/error-code.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { eventsOf } from '../../support/events.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
+import { openHolder } from '../../support/holder.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../db/proxy.ts';
@@ -100,6 +106,127 @@ describe('the same key again', () => {
     expect(await failureOf(of.call(createRoom, request))).toMatchObject({ code: 'ALREADY_EXISTS' });
     const other = { room: 'stage', idempotencyKey: 'k' };
     expect((await of.call(createRoom, other)).room!.name).toBe('stage');
+  });
+});
+
+describe('a call with the same key', () => {
+  const calls = async () => {
+    const { deps } = app.service;
+    const { db } = deps;
+    const tenant = idOf(await app.signUp());
+    const insert = (id: string) => ({
+      name: 'insert-effect',
+      text: 'insert into effects values ($1)',
+      values: [id],
+    });
+    await db.query('create table if not exists effects (id text)');
+    const call = async (key: string, work: (tx: Tx) => Promise<unknown>, answer = 'done') => {
+      const mutation = { tenant, key, method: 'a method', request: Buffer.from('the same') };
+      const answering = async (tx: Tx) => {
+        await work(tx);
+        return Buffer.from(answer);
+      };
+      return Buffer.from(await once(deps, mutation, answering)).toString();
+    };
+    const effects = async (id: string) =>
+      (await db.query('select from effects where id = $1', [id])).rowCount;
+    return { call, insert, effects, tenant, db };
+  };
+
+  test('waits for the one that runs, although their work would not', async () => {
+    const { call, insert, effects, tenant } = await calls();
+    const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = call('slow', async (tx) => {
+      await tx.query(insert(`slow ${tenant}`));
+      begun.resolve();
+      await mayEnd.promise;
+    });
+    await begun.promise;
+    let runs = 0;
+    const again = call(
+      'slow',
+      async (tx) => {
+        await tx.query(insert(`slow ${tenant}`));
+        runs += 1;
+      },
+      'done again',
+    );
+    // Another key does not wait.
+    expect(await call('quick', (tx) => tx.query(insert(`quick ${tenant}`)))).toBe('done');
+    mayEnd.resolve();
+    expect(await Promise.all([first, again])).toEqual(['done', 'done']);
+    expect(runs).toBe(0);
+    expect(await effects(`slow ${tenant}`)).toBe(1);
+  });
+
+  test('does the work if the one that runs fails', async () => {
+    const { call, insert, effects, tenant } = await calls();
+    const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = call('failing', async (tx) => {
+      await tx.query(insert(`failed ${tenant}`));
+      begun.resolve();
+      await mayEnd.promise;
+      throw new Error('changed its mind');
+    });
+    await begun.promise;
+    const again = call('failing', (tx) => tx.query(insert(`done ${tenant}`)), 'done again');
+    mayEnd.resolve();
+    await expect(first).rejects.toThrow('changed its mind');
+    expect(await again).toBe('done again');
+    expect([await effects(`failed ${tenant}`), await effects(`done ${tenant}`)]).toEqual([0, 1]);
+  });
+
+  test.each<[string, (id: string) => QueryConfig]>([
+    [
+      'succeeds',
+      (id: string) => ({ name: 'insert-effect', text: 'insert into effects values ($1)', values: [id] }),
+    ],
+    ['fails', () => ({ name: 'divide-by-zero', text: 'select 1 / $1::integer', values: [0] })],
+  ])('gets the answer where the first statement of the work now %s', async (_, statement) => {
+    const { call, insert, effects, tenant } = await calls();
+    expect(await call('k', (tx) => tx.query(insert(`once ${tenant}`)))).toBe('done');
+    let isThrough = false;
+    const again = call('k', async (tx) => {
+      await tx.query(statement(`once ${tenant}`));
+      isThrough = true;
+    });
+    expect(await again).toBe('done');
+    expect(isThrough).toBe(false);
+    expect(await effects(`once ${tenant}`)).toBe(1);
+  });
+
+  test('gets the answer where its work would now be refused before its first statement', async () => {
+    const { call, insert, tenant } = await calls();
+    const refused = () => Promise.reject(new Failure('ceiling_exceeded'));
+    await expect(call('refused', refused)).rejects.toThrow(Failure);
+    expect(await call('refused', (tx) => tx.query(insert(`refused ${tenant}`)))).toBe('done');
+    expect(await call('refused', refused)).toBe('done');
+  });
+
+  test('gets the answer where its work has no statement', async () => {
+    const { call } = await calls();
+    expect(await call('none', async () => {}, 'first')).toBe('first');
+    expect(await call('none', async () => {}, 'second')).toBe('first');
+  });
+
+  test('fails if it waits too long, and has no effect', async () => {
+    const { call, insert, effects, tenant, db } = await calls();
+    const { deps } = app.service;
+    const holder = await openHolder(db);
+    await holder.query(`select pg_advisory_xact_lock(hashtextextended('held', $1))`, [tenant]);
+    const impatient = openPool(app.config.databaseUrl, { max: 1 });
+    impatient.on('connect', (client) => void client.query('set lock_timeout = 50'));
+    const mutation = { tenant, key: 'held', method: 'a method', request: Buffer.from('the same') };
+    const work = async (tx: Tx) => {
+      await tx.query(insert(`held ${tenant}`));
+      return Buffer.from('done');
+    };
+    const failure = await once({ ...deps, db: impatient }, mutation, work).catch((error) => error);
+    await impatient.end();
+    expect(codeOf(failure)).toBe('55P03');
+    await holder.release();
+    expect(await effects(`held ${tenant}`)).toBe(0);
+    expect(await call('held', (tx) => tx.query(insert(`held ${tenant}`)))).toBe('done');
   });
 });
 

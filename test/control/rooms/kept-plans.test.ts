@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findKeysById } from '../../../src/access/keys/keys.sql.ts';
 import type { Tx } from '../../../src/base/db/pool.ts';
-import { keepAnswer, takeKey } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
+import { findKeptAnswer, keepAnswer, lockKey } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
 import { limitHolderOf } from '../../../src/base/tenants/limited-caller.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { findBans, lockBan } from '../../../src/control/moderation/bans.sql.ts';
@@ -151,8 +151,12 @@ const CALLS: Readonly<Record<string, (db: Tx, round: number) => Promise<unknown>
   'the newest place': (db) => findNewestPlace(db, tenant),
   'the oldest place': (db) => findOldestPlace(db, tenant),
   'an idempotency key': async (db, round) => {
-    await takeKey(db, tenant, `key ${round}`, Buffer.alloc(32));
-    await keepAnswer(db, tenant, `key ${round}`, Buffer.alloc(1));
+    const key = `key ${round}`;
+    const kept = { requestHash: Buffer.alloc(32), answer: Buffer.alloc(1) };
+    for (const statement of [lockKey(tenant, key), findKeptAnswer(tenant, key, () => {})]) {
+      await db.query(statement as pg.QueryConfig);
+    }
+    await db.query(keepAnswer(tenant, key, kept) as pg.QueryConfig);
   },
   'a new room': (db, round) =>
     insertRoom(db, limitHolderOf(callerOf(tenant)), {
