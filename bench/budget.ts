@@ -123,11 +123,7 @@ function timeStages(bench: Bench, bodies: readonly Buffer[]): void {
   }
 }
 
-function drain(
-  records: UsageRecords,
-  lines: readonly number[],
-  settled: ReturnType<typeof settleRecords>,
-): number {
+function drain(records: UsageRecords, lines: Int16Array, settled: ReturnType<typeof settleRecords>): number {
   const buffers = new Buffers();
   const charged = [{ records, lines, count: records.length, ...settled }];
   let bytes = 0;

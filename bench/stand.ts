@@ -93,7 +93,7 @@ export interface BenchProcess {
 }
 
 /** MALLOC_ARENA_MAX as `npm start` sets it: it trades speed for memory. */
-const NODE_FLAGS = ['--max-semi-space-size=8'];
+const NODE_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
 
 /** Run the program `file` (relative to this folder) with DATABASE_URL and `environment`. */
 export async function openProcess(

@@ -2,8 +2,8 @@
  * Divides long work on the main thread into slices: one slice in each turn of the event loop, so that other
  * requests are served between any two of them.
  *
- * Owners take turns, so that the work of one waits for a slice of another, not for all of its work. The work
- * of one owner is done in order, each to its end, which keeps few half-done results in memory.
+ * Work that has begun is done to its end before other work begins: results are ready one after the other, and
+ * not all at the end. Owners take turns, so that the work of one waits for one work of another, not for all.
  */
 
 interface Work {
@@ -37,9 +37,11 @@ export class Turns<Owner> {
 
   #turn(): void {
     const [owner, own] = this.#waiting.entries().next().value!;
-    if (own[0]!.doSlice()) own.shift();
-    this.#waiting.delete(owner);
-    if (own.length > 0) this.#waiting.set(owner, own);
+    if (own[0]!.doSlice()) {
+      own.shift();
+      this.#waiting.delete(owner);
+      if (own.length > 0) this.#waiting.set(owner, own);
+    }
     if (this.#waiting.size > 0) setImmediate(() => this.#turn());
   }
 }

@@ -87,7 +87,7 @@ export function billBatches(account: Account, batches: readonly Batch[], known: 
 }
 
 interface Sorted {
-  readonly lines: readonly number[];
+  readonly lines: Int16Array;
   readonly count: number;
   readonly conflicts: readonly UsageRecord[];
 }
@@ -98,13 +98,13 @@ function allNew(records: UsageRecords): Sorted {
 
 /** Separate new records from those whose id was accepted before, by an earlier charge or by this one. */
 function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>): Sorted {
-  const lines: number[] = [];
+  const lines = new Int16Array(records.length);
   const conflicts: UsageRecord[] = [];
   let count = 0;
   for (let row = 0; row < records.length; row += 1) {
     const record = records.record(row);
     const earlier = accepted.get(record.id);
-    lines.push(earlier === undefined ? count : -1);
+    lines[row] = earlier === undefined ? count : -1;
     if (earlier === undefined) {
       accepted.set(record.id, stored(record));
       count += 1;
@@ -115,10 +115,13 @@ function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>)
   return { lines, count, conflicts };
 }
 
-/** The cost of each new record, by row, and of all together, in micros. Duplicates cost nothing. */
+/**
+ * The cost of each new record, by row, and of all together, in micros. Duplicates cost nothing. Not in
+ * arrays: the garbage collector would look at each element as long as the transaction runs.
+ */
 export interface Settled {
-  readonly amounts: readonly bigint[];
-  readonly capped: readonly boolean[];
+  readonly amounts: BigInt64Array;
+  readonly capped: Uint8Array;
   readonly total: bigint;
   readonly carry: bigint;
 }
@@ -126,12 +129,12 @@ export interface Settled {
 /** Price the new records and settle them in order. */
 export function settleRecords(
   records: UsageRecords,
-  lines: readonly number[],
+  lines: Int16Array,
   { rates, rule, rounding }: Terms,
   startCarry: bigint,
 ): Settled {
-  const amounts = Array<bigint>(records.length).fill(0n);
-  const capped = Array<boolean>(records.length).fill(false);
+  const amounts = new BigInt64Array(records.length);
+  const capped = new Uint8Array(records.length);
   let carry = startCarry;
   let total = 0n;
   for (let row = 0; row < records.length; row += 1) {
@@ -141,7 +144,7 @@ export function settleRecords(
     carry = settled.carry;
     total += settled.amount;
     amounts[row] = settled.amount;
-    capped[row] = price.capped;
+    capped[row] = price.capped ? 1 : 0;
   }
   return { amounts, capped, total, carry };
 }

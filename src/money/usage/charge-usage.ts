@@ -142,7 +142,7 @@ async function charge(
 
 function idsOf(batches: readonly Batch[]): TenantIds {
   return batches.flatMap(({ tenant, records }) =>
-    records.sortById().map((row) => ({ tenant, id: records.id(row) })),
+    Array.from(records.sortById(), (row) => ({ tenant, id: records.id(row) })),
   );
 }
 

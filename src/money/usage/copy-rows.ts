@@ -6,19 +6,19 @@
  */
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Role, Tier } from '../pricing/role.ts';
-import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords } from './usage-records.ts';
+import { ROLES, type Role, TIERS, type Tier } from '../pricing/role.ts';
+import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords, viewOf } from './usage-records.ts';
 
 /** One batch of a posting. */
 export interface ChargedRecords {
   readonly records: UsageRecords;
   /** By row: its index among the new records of the batch; -1 for a duplicate. */
-  readonly lines: readonly number[];
+  readonly lines: Int16Array;
   /** The number of new records. */
   readonly count: number;
-  /** By row: micros, and whether the ceiling lowered the amount. */
-  readonly amounts: readonly bigint[];
-  readonly capped: readonly boolean[];
+  /** By row: micros, and 1 if the ceiling lowered the amount. */
+  readonly amounts: BigInt64Array;
+  readonly capped: Uint8Array;
 }
 
 /** The records of one posting, in its order. */
@@ -49,6 +49,10 @@ export const TIER_CODES: Readonly<Record<Tier, string>> = {
   '2k_plus': 'k',
 };
 
+/** By the index of a role or tier, as in the columns of the records. */
+const ROLE_BYTES = ROLES.map((role) => ROLE_CODES[role].charCodeAt(0));
+const TIER_BYTES = TIERS.map((tier) => TIER_CODES[tier].charCodeAt(0));
+
 /** PostgreSQL stores one piece while we write the next. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -71,52 +75,32 @@ const PIECE_REST_BYTES = MESSAGE_HEAD_BYTES + HEAD.length + 2;
  */
 export function* copyRows(postings: readonly PostedRecords[], buffers: Buffers): Generator<Buffer> {
   let piece = new Piece(buffers.take(PIECE_BYTES));
-  piece.bytes(HEAD);
+  piece.head();
   for (const { tenant, seq, charged } of postings) {
     let firstLine = 0;
     for (const batch of charged) {
-      const { records, lines } = batch;
-      for (const row of records.sortById()) {
-        if (lines[row] === -1) continue;
-        const size = ROW_BYTES + records.textBytes(row);
-        if (!piece.hasRoom(size)) {
-          yield piece.message();
-          piece = new Piece(buffers.take(size + PIECE_REST_BYTES));
-        }
-        writeRow(piece, tenant, seq, firstLine + lines[row]!, batch, row);
+      const posted = { ...batch, tenant, seq, firstLine };
+      const rows = batch.records.sortById();
+      let done = piece.rows(posted, rows, 0);
+      while (done < rows.length) {
+        yield piece.message();
+        const size = ROW_BYTES + batch.records.textBytes(rows[done]!);
+        piece = new Piece(buffers.take(size + PIECE_REST_BYTES));
+        done = piece.rows(posted, rows, done);
       }
       firstLine += batch.count;
     }
   }
-  piece.columns(END);
+  piece.end();
   yield piece.message();
 }
 
-/** Without the texts: two bytes for the row, four per column, 49 for the columns of fixed size. */
-const ROW_BYTES = 2 + 4 * COLUMNS + 49;
-
-function writeRow(
-  piece: Piece,
-  tenant: TenantId,
-  seq: bigint,
-  line: number,
-  { records, amounts, capped }: ChargedRecords,
-  row: number,
-): void {
-  piece.columns(COLUMNS);
-  piece.bigint(tenant);
-  piece.bigint(seq);
-  piece.quantity(records.egressBytes[row]!);
-  piece.quantity(records.ingressBytes[row]!);
-  piece.bigint(amounts[row]!);
-  piece.integer(records.seconds[row]!);
-  piece.smallint(line);
-  piece.char(ROLE_CODES[records.role(row)]);
-  piece.char(TIER_CODES[records.tier(row)]);
-  piece.boolean(capped[row]!);
-  piece.text(records, row, ID);
-  piece.text(records, row, ROOM);
-  piece.text(records, row, PARTICIPANT);
+/** One batch of a posting, with what its rows have in common. */
+interface PostedBatch extends ChargedRecords {
+  readonly tenant: TenantId;
+  readonly seq: bigint;
+  /** The line of its first new record. */
+  readonly firstLine: number;
 }
 
 /**
@@ -144,6 +128,11 @@ export class Buffers {
   }
 }
 
+/** The columns before the texts, each with its length: five of eight bytes, one of four, one of two, three of one. */
+const FIXED_BYTES = 5 * 12 + 8 + 6 + 3 * 5;
+/** Without the texts: the number of columns, and the lengths of the texts. */
+const ROW_BYTES = 2 + FIXED_BYTES + 3 * 4;
+
 class Piece {
   readonly #buffer: Buffer;
   readonly #view: DataView;
@@ -151,12 +140,16 @@ class Piece {
 
   constructor(buffer: Buffer) {
     this.#buffer = buffer;
-    this.#view = new DataView(this.#buffer.buffer);
+    this.#view = viewOf(buffer);
   }
 
-  /** For a row of this size, and an end mark. */
-  hasRoom(size: number): boolean {
-    return this.#at + size + 2 <= this.#buffer.length;
+  head(): void {
+    this.#at += HEAD.copy(this.#buffer, this.#at);
+  }
+
+  end(): void {
+    this.#view.setInt16(this.#at, END);
+    this.#at += 2;
   }
 
   /** What was written, as one message. */
@@ -166,65 +159,67 @@ class Piece {
     return this.#buffer.subarray(0, this.#at);
   }
 
-  bytes(bytes: Buffer): void {
-    this.#at += bytes.copy(this.#buffer, this.#at);
+  /** Writes the rows from place `next` on that fit beside an end mark. Returns the place of the first that does not. */
+  rows(batch: PostedBatch, rows: Uint16Array, next: number): number {
+    const { records, lines } = batch;
+    const room = this.#buffer.length - 2 - ROW_BYTES;
+    for (let at = next; at < rows.length; at += 1) {
+      const row = rows[at]!;
+      if (lines[row] === -1) continue;
+      if (this.#at + records.textBytes(row) > room) return at;
+      this.#numbers(batch, row);
+      this.#text(records, row, ID);
+      this.#text(records, row, ROOM);
+      this.#text(records, row, PARTICIPANT);
+    }
+    return rows.length;
   }
 
-  columns(count: number): void {
-    this.#view.setInt16(this.#at, count);
-    this.#at += 2;
+  /** The columns before the texts. Each has its length in front of it. */
+  #numbers({ tenant, seq, firstLine, lines, records, amounts, capped }: PostedBatch, row: number): void {
+    const view = this.#view;
+    const at = this.#at;
+    view.setInt16(at, COLUMNS);
+    view.setInt32(at + 2, 8);
+    view.setBigInt64(at + 6, tenant);
+    view.setInt32(at + 14, 8);
+    view.setBigInt64(at + 18, seq);
+    view.setInt32(at + 26, 8);
+    setQuantity(view, at + 30, records.egressBytes[row]!);
+    view.setInt32(at + 38, 8);
+    setQuantity(view, at + 42, records.ingressBytes[row]!);
+    view.setInt32(at + 50, 8);
+    view.setBigInt64(at + 54, amounts[row]!);
+    view.setInt32(at + 62, 4);
+    view.setInt32(at + 66, records.seconds[row]!);
+    view.setInt32(at + 70, 2);
+    view.setInt16(at + 74, firstLine + lines[row]!);
+    view.setInt32(at + 76, 1);
+    view.setInt8(at + 80, ROLE_BYTES[records.roles[row]!]!);
+    view.setInt32(at + 81, 1);
+    view.setInt8(at + 85, TIER_BYTES[records.tiers[row]!]!);
+    view.setInt32(at + 86, 1);
+    view.setInt8(at + 90, capped[row]!);
+    this.#at = at + 2 + FIXED_BYTES;
   }
 
-  bigint(value: bigint): void {
-    this.#view.setInt32(this.#at, 8);
-    this.#view.setBigInt64(this.#at + 4, value);
-    this.#at += 12;
-  }
-
-  /** A whole number up to 2^53, as an eight-byte integer. */
-  quantity(value: number): void {
-    this.#view.setInt32(this.#at, 8);
-    this.#view.setUint32(this.#at + 4, value / 2 ** 32);
-    this.#view.setUint32(this.#at + 8, value % 2 ** 32);
-    this.#at += 12;
-  }
-
-  integer(value: number): void {
-    this.#view.setInt32(this.#at, 4);
-    this.#view.setInt32(this.#at + 4, value);
-    this.#at += 8;
-  }
-
-  smallint(value: number): void {
-    this.#view.setInt32(this.#at, 2);
-    this.#view.setInt16(this.#at + 4, value);
-    this.#at += 6;
-  }
-
-  /** A single ASCII character, of the type "char". */
-  char(value: string): void {
-    this.#byte(value.charCodeAt(0));
-  }
-
-  boolean(value: boolean): void {
-    this.#byte(value ? 1 : 0);
-  }
-
-  #byte(value: number): void {
-    this.#view.setInt32(this.#at, 1);
-    this.#view.setInt8(this.#at + 4, value);
-    this.#at += 5;
-  }
-
-  text(records: UsageRecords, row: number, column: TextColumn): void {
+  #text(records: UsageRecords, row: number, column: TextColumn): void {
+    const view = this.#view;
+    const from = records.view;
     const start = records.textStart(row, column);
     const length = start < 0 ? -1 : records.textEnd(row, column) - start;
-    this.#view.setInt32(this.#at, length);
-    this.#at += 4;
-    // Texts are short: copying them byte by byte costs less than calling into Node for each.
-    for (let offset = 0; offset < length; offset += 1) {
-      this.#buffer[this.#at + offset] = records.bytes[start + offset]!;
-    }
-    this.#at += Math.max(length, 0);
+    view.setInt32(this.#at, length);
+    const at = this.#at + 4;
+    // Texts are short: copying four bytes at a time costs less than calling into Node for each.
+    let offset = 0;
+    for (; offset + 4 <= length; offset += 4) view.setInt32(at + offset, from.getInt32(start + offset));
+    for (; offset < length; offset += 1) view.setInt8(at + offset, from.getInt8(start + offset));
+    this.#at = at + offset;
   }
+}
+
+/** A whole number up to 2^53, as an eight-byte integer. */
+function setQuantity(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value / 2 ** 32);
+  view.setUint32(at + 4, value % 2 ** 32);
 }

@@ -16,9 +16,24 @@ export const PARTICIPANT = 2;
 export type TextColumn = typeof ID | typeof ROOM | typeof PARTICIPANT;
 const TEXTS = 3;
 
+/** Of the columns of one record. */
+const COLUMN_BYTES = 8 + 8 + 4 + 4 * 2 * TEXTS + 1 + 1;
+
+interface ColumnOf<T> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (space: ArrayBuffer, start: number, length: number): T;
+}
+
+/** For reading and writing several bytes at a time. */
+export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
 export class UsageRecords {
   /** UTF-8. */
   readonly bytes: Buffer;
+  /** Of `bytes`. */
+  readonly view: DataView;
   /** Indexes into ROLES and TIERS. */
   readonly roles: Uint8Array;
   readonly tiers: Uint8Array;
@@ -29,18 +44,27 @@ export class UsageRecords {
   readonly capacity: number;
   length = 0;
   readonly #texts: Int32Array;
-  #rowsById: readonly number[] | undefined;
+  #rowsById: Uint16Array | undefined;
 
   /** Space for `capacity` records, whose texts lie in `bytes`. */
   constructor(bytes: Buffer, capacity: number) {
     this.bytes = bytes;
+    this.view = viewOf(bytes);
     this.capacity = capacity;
-    this.roles = new Uint8Array(capacity);
-    this.tiers = new Uint8Array(capacity);
-    this.seconds = new Uint32Array(capacity);
-    this.egressBytes = new Float64Array(capacity);
-    this.ingressBytes = new Float64Array(capacity);
-    this.#texts = new Int32Array(capacity * 2 * TEXTS);
+    // One buffer for all columns, because each buffer costs the garbage collector as much as a large one.
+    const space = new ArrayBuffer(capacity * COLUMN_BYTES);
+    let at = 0;
+    const column = <T>(of: ColumnOf<T>, width = 1): T => {
+      const made = new of(space, at, capacity * width);
+      at += capacity * width * of.BYTES_PER_ELEMENT;
+      return made;
+    };
+    this.egressBytes = column(Float64Array);
+    this.ingressBytes = column(Float64Array);
+    this.seconds = column(Uint32Array);
+    this.#texts = column(Int32Array, 2 * TEXTS);
+    this.roles = column(Uint8Array);
+    this.tiers = column(Uint8Array);
   }
 
   static from(records: readonly UsageRecord[]): UsageRecords {
@@ -64,8 +88,10 @@ export class UsageRecords {
     return columns;
   }
 
-  rows(): number[] {
-    return Array.from({ length: this.length }, (_, row) => row);
+  rows(): Int16Array {
+    const rows = new Int16Array(this.length);
+    for (let row = 0; row < rows.length; row += 1) rows[row] = row;
+    return rows;
   }
 
   setText(row: number, column: TextColumn, start: number, end: number): void {
@@ -85,11 +111,12 @@ export class UsageRecords {
 
   /** The total length of the texts of a record. */
   textBytes(row: number): number {
-    let sum = 0;
-    for (let column: TextColumn = ID; column < TEXTS; column += 1) {
-      sum += this.textEnd(row, column as TextColumn) - Math.max(this.textStart(row, column as TextColumn), 0);
-    }
-    return sum;
+    return this.#textLength(row, ID) + this.#textLength(row, ROOM) + this.#textLength(row, PARTICIPANT);
+  }
+
+  #textLength(row: number, column: TextColumn): number {
+    const start = this.textStart(row, column);
+    return start < 0 ? 0 : this.textEnd(row, column) - start;
   }
 
   #text(row: number, column: TextColumn): string | undefined {
@@ -138,33 +165,68 @@ export class UsageRecords {
   }
 
   /** All rows, roughly in the order of their ids. Sorted once, then cached. */
-  sortById(): readonly number[] {
+  sortById(): Uint16Array {
     this.#rowsById ??= sortRows(this);
     return this.#rowsById;
   }
 }
 
-/** A sort key holds this many bytes of the id, and the row: both fit the 53 bits of a double. */
+/** Rows are sorted by so many bytes of their ids. */
 const KEY_BYTES = 5;
-const ROWS = 2 ** 13;
+/** Rows have two bytes. */
+const ROWS_MAX = 2 ** 16;
 
 /**
  * Sorts by the bytes after the common prefix of the ids. Only PostgreSQL's speed depends on the order, so
- * a few bytes are enough; sorting them as numbers is several times as fast as sorting texts.
+ * a few bytes are enough. A radix sort: by the last of these bytes first, and each time rows with the same
+ * byte stay in order.
  */
-function sortRows(records: UsageRecords): number[] {
+function sortRows(records: UsageRecords): Uint16Array {
+  const { length } = records;
+  assert(length <= ROWS_MAX, 'rows of two bytes');
+  const keys = keysOf(records);
+  let rows = new Uint16Array(length);
+  for (let row = 0; row < length; row += 1) rows[row] = row;
+  let spare = new Uint16Array(length);
+  for (let column = KEY_BYTES - 1; column >= 0; column -= 1) {
+    if (sortByColumn(keys, column * length, rows, spare)) [rows, spare] = [spare, rows];
+  }
+  return rows;
+}
+
+/** The bytes of the ids after their common prefix: first one byte of each id, then the next. */
+function keysOf(records: UsageRecords): Uint8Array {
   const { bytes, length } = records;
-  assert(length <= ROWS, 'rows that fit beside an id');
   const skipped = commonBytes(records);
-  const keys = new Float64Array(length);
+  const keys = new Uint8Array(length * KEY_BYTES);
   for (let row = 0; row < length; row += 1) {
     const start = records.textStart(row, ID) + skipped;
-    const end = records.textEnd(row, ID);
-    let key = 0;
-    for (let at = start; at < start + KEY_BYTES; at += 1) key = key * 256 + (at < end ? bytes[at]! : 0);
-    keys[row] = key * ROWS + row;
+    const count = Math.min(records.textEnd(row, ID) - start, KEY_BYTES);
+    for (let column = 0; column < count; column += 1) keys[column * length + row] = bytes[start + column]!;
   }
-  return Array.from(keys.sort(), (key) => key % ROWS);
+  return keys;
+}
+
+/** By byte: how many rows have it, and then the place of the next one. */
+const places = new Uint32Array(256);
+
+/** Writes `rows` to `sorted`, in the order of their keys from `first` on. Returns false if all keys are the same. */
+function sortByColumn(keys: Uint8Array, first: number, rows: Uint16Array, sorted: Uint16Array): boolean {
+  places.fill(0);
+  for (let row = 0; row < rows.length; row += 1) places[keys[first + row]!]! += 1;
+  if (places[keys[first]!] === rows.length) return false;
+  let place = 0;
+  for (let byte = 0; byte < places.length; byte += 1) {
+    const count = places[byte]!;
+    places[byte] = place;
+    place += count;
+  }
+  for (let at = 0; at < rows.length; at += 1) {
+    const byte = keys[first + rows[at]!]!;
+    sorted[places[byte]!] = rows[at]!;
+    places[byte]! += 1;
+  }
+  return true;
 }
 
 /** The length of the common prefix of all ids. */

@@ -27,7 +27,7 @@ const create = (of: TestControl, { room }: Wanted) =>
   of.call(createRoom, { room, idempotencyKey: `create ${room}` }).then((answer) => answer.room!.uid);
 
 test('a retry gets the first answer, and work that was not done is done once', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await service.start();
   const signedUp = await ask(`${service.url}/v1/signup`, 'POST', {

@@ -119,15 +119,61 @@ const edit = fc.record({
   ),
 });
 
+type Edit = typeof edit extends fc.Arbitrary<infer Value> ? Value : never;
+
+function applied(edits: readonly Edit[], given: Buffer): Buffer {
+  let bytes = given;
+  for (const { place, removed, added } of edits) {
+    const at = Math.round(place * bytes.length);
+    bytes = Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
+  }
+  return bytes;
+}
+
 const edited = fc
   .tuple(body, fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(edit, { maxLength: 3 })))
-  .map(([written, edits]) => {
-    let bytes = Buffer.from(written);
-    for (const { place, removed, added } of edits) {
-      const at = Math.round(place * bytes.length);
-      bytes = Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
-    }
-    return bytes;
+  .map(([written, edits]) => applied(edits, Buffer.from(written)));
+
+/** How a relay writes records: the order of their members, and the spaces between tokens. */
+const style = fc.record({
+  names: fc.shuffledSubarray(
+    ['id', 'tenant', 'room', 'participant', 'role', 'tier', 'seconds', 'egress_bytes', 'ingress_bytes'],
+    { minLength: 8 },
+  ),
+  spaces: fc.array(space, { minLength: 7, maxLength: 7 }),
+});
+
+const values = fc.record({
+  ...{
+    id: text,
+    room: text,
+    participant: text,
+    tenant: word([TENANT]),
+    role: word(ROLES),
+    tier: word(TIERS),
+  },
+  ...{ seconds, egress_bytes: quantity, ingress_bytes: quantity },
+});
+
+/** Records that repeat the styles of others, with changes to the bytes in places. */
+const alike = fc
+  .tuple(
+    fc.array(style, { minLength: 1, maxLength: 2 }),
+    fc.array(fc.tuple(values, fc.nat(1)), { minLength: 2, maxLength: 8 }),
+    fc.array(edit, { maxLength: 1 }),
+  )
+  .map(([styles, records, edits]) => {
+    const rendered = records.map(([own, which]) => {
+      const { names, spaces } = styles[which % styles.length]!;
+      const tokens = names.flatMap((name, at) => [
+        at ? ',' : '{',
+        quoted(name),
+        ':',
+        own[name as keyof typeof own],
+      ]);
+      return [...tokens, '}'].map((token, at) => `${spaces[at % spaces.length]}${token}`).join('');
+    });
+    return applied(edits, Buffer.from(`{"records":[${rendered.join(',')}]}`));
   });
 
 /** The records of a body by specification 2.6, read literally; `undefined` for a body to refuse. */
@@ -168,35 +214,41 @@ function isRecord({ id, tenant, room, participant, role, tier, seconds, ...rest 
 }
 
 function render(records: UsageRecords): Fields[] {
-  return records.rows().map((row) => {
+  return Array.from(records.rows(), (row) => {
     const { egressBytes, ingressBytes, ...record } = records.record(row);
     return { ...record, egress_bytes: Number(egressBytes), ingress_bytes: Number(ingressBytes) };
   });
 }
 
 describe('readPlainUsage', () => {
-  test('reads nothing that the specification refuses, and the rest as specified', () => {
-    let read = 0;
-    let refused = 0;
-    fc.assert(
-      fc.property(edited, (bytes) => {
-        const records = readPlainUsage(bytes, TENANT);
-        const right = readByTheLetter(bytes);
-        if (right === undefined) refused += 1;
-        if (!records) return;
-        read += records.length;
-        const expected = right?.map(({ tenant: _, ...record }) => ({
-          room: undefined,
-          participant: undefined,
-          ...record,
-        }));
-        expect(render(records)).toStrictEqual(expected);
-      }),
-      { numRuns: 6_000 },
-    );
-    expect(read).toBeGreaterThan(500);
-    expect(refused).toBeGreaterThan(500);
-  });
+  test.each([
+    ['of any style', edited],
+    ['whose records are alike', alike],
+  ])(
+    'reads nothing that the specification refuses, and the rest as specified: bodies %s',
+    (_what, bodies) => {
+      let read = 0;
+      let refused = 0;
+      fc.assert(
+        fc.property(bodies, (bytes) => {
+          const records = readPlainUsage(bytes, TENANT);
+          const right = readByTheLetter(bytes);
+          if (right === undefined) refused += 1;
+          if (!records) return;
+          read += records.length;
+          const expected = right?.map(({ tenant: _, ...record }) => ({
+            room: undefined,
+            participant: undefined,
+            ...record,
+          }));
+          expect(render(records)).toStrictEqual(expected);
+        }),
+        { numRuns: 6_000 },
+      );
+      expect(read).toBeGreaterThan(500);
+      expect(refused).toBeGreaterThan(500);
+    },
+  );
 
   test('reads typical bodies of relays: whole numbers, texts without escapes, in any order and spacing', () => {
     const plainText = fc
@@ -277,6 +329,55 @@ describe('readPlainUsage', () => {
     ['half a tenant', bodyOf(SHORTEST.replace('{', `{"tenant":"${TENANT.slice(0, 9)}",`))],
   ])('leaves %s to the schema', (_what, bytes) => {
     expect(readPlainUsage(bytes, TENANT)).toBeUndefined();
+  });
+
+  test('reads any byte of a text as the strict reader does, at any place', () => {
+    for (let byte = 0; byte < 256; byte += 1) {
+      for (let place = 0; place < 9; place += 1) {
+        const id = Buffer.alloc(9, 'x');
+        id[place] = byte;
+        const [before, after] = SHORTEST.split('x') as [string, string];
+        const record = Buffer.concat([Buffer.from(before), id, Buffer.from(after)]);
+        const bytes = Buffer.concat([
+          ...[
+            Buffer.from('{"records":['),
+            Buffer.from(SHORTEST),
+            Buffer.from(','),
+            record,
+            Buffer.from(']}'),
+          ],
+        ]);
+        const read = readPlainUsage(bytes, TENANT);
+        const right = readByTheLetter(bytes);
+        expect(read?.id(1)).toBe(right?.[1]?.id);
+      }
+    }
+  });
+
+  test('reads a member by what it is, not by what another record has in its place', () => {
+    const names = ['id', 'role', 'tier', 'seconds', 'egress_bytes', 'ingress_bytes'];
+    const given = {
+      id: '"x"',
+      role: '"host"',
+      tier: '"hd"',
+      seconds: '1',
+      egress_bytes: '2',
+      ingress_bytes: '3',
+    };
+    const record = (order: readonly string[]) =>
+      `{${order.map((name) => `"${name}":${given[name as keyof typeof given]}`).join(',')}}`;
+    for (let shift = 0; shift < names.length; shift += 1) {
+      const order = [...names.slice(shift), ...names.slice(0, shift)];
+      const all = [names, order, order, order.toReversed(), names];
+      const records = readPlainUsage(bodyOf(...all.map(record)), TENANT)!;
+      expect(new Set(render(records).map((each) => JSON.stringify(each))).size).toBe(1);
+      for (const missing of order) {
+        const fewer = order.filter((name) => name !== missing);
+        for (const wrong of [fewer, [...fewer, fewer[0]!], [...order, missing]]) {
+          expect(readPlainUsage(bodyOf(record(order), record(order), record(wrong)), TENANT)).toBeUndefined();
+        }
+      }
+    }
   });
 
   test('ends a slice every 500 records', () => {

@@ -72,7 +72,7 @@ describe('settlePrice with a carry', () => {
           carry = part.carry;
           amounts.push(...part.amounts);
         }
-        expect(amounts).toEqual(whole.amounts);
+        expect(amounts).toEqual([...whole.amounts]);
         expect(carry).toBe(whole.carry);
 
         let sum = ZERO;

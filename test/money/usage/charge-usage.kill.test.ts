@@ -24,7 +24,7 @@ async function storedOf(batch: Batch): Promise<number> {
 }
 
 it('a process killed while charging loses no confirmed charge and duplicates none that is sent again', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await service.start();
   const signedUp = await ask(`${service.url}/v1/signup`, 'POST', {

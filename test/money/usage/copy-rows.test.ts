@@ -39,13 +39,13 @@ interface Posted {
 function postedOf({ tenant, seq, batches }: Posted): PostedRecords {
   const charged = batches.map((batch) => {
     let count = 0;
-    const lines = batch.map(({ isNew }) => (isNew ? count++ : -1));
+    const lines = Int16Array.from(batch, ({ isNew }) => (isNew ? count++ : -1));
     return {
       records: UsageRecords.from(batch.map((each) => each.record)),
       lines,
       count,
-      amounts: batch.map(({ amount }) => amount),
-      capped: batch.map(({ amount }) => amount % 2n === 1n),
+      amounts: BigInt64Array.from(batch, ({ amount }) => amount),
+      capped: Uint8Array.from(batch, ({ amount }) => Number(amount % 2n)),
     };
   });
   return { tenant: tenant as TenantId, seq, charged };

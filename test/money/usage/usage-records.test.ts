@@ -20,7 +20,7 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
 }
 
 const withIds = (ids: readonly string[]) => UsageRecords.from(ids.map((id) => record({ id })));
-const idsInOrder = (records: UsageRecords) => records.sortById().map((row) => records.id(row));
+const idsInOrder = (records: UsageRecords) => Array.from(records.sortById(), (row) => records.id(row));
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 describe('UsageRecords', () => {
@@ -43,7 +43,7 @@ describe('UsageRecords', () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 8 }), (records) => {
         const columns = UsageRecords.from(records);
-        expect(columns.rows().map((row) => columns.record(row))).toEqual(records);
+        expect(Array.from(columns.rows(), (row) => columns.record(row))).toEqual(records);
         for (const [row, { id, room, participant }] of records.entries()) {
           const bytes = [id, room, participant].map((each) => Buffer.byteLength(each ?? ''));
           expect(columns.textBytes(row)).toBe(bytes[0]! + bytes[1]! + bytes[2]!);
@@ -57,7 +57,7 @@ describe('sortById', () => {
   test('handles the largest report, and refuses more rows than a sort key can hold', () => {
     const ids = Array.from({ length: RECORDS_MAX }, (_, at) => `${RECORDS_MAX - at}`.padStart(5, '0'));
     expect(idsInOrder(withIds(ids))).toStrictEqual(ids.toReversed());
-    const tooMany = Array.from({ length: 2 ** 13 + 1 }, (_, at) => `${at}`);
+    const tooMany = Array.from({ length: 2 ** 16 + 1 }, (_, at) => `${at}`);
     expect(() => withIds(tooMany).sortById()).toThrow('assertion failed');
   });
 
@@ -98,7 +98,7 @@ describe('sortById', () => {
   });
 
   test('keeps equal ids in the order of their rows', () => {
-    expect(withIds(['b', 'a', 'b', 'a', 'b']).sortById()).toStrictEqual([1, 3, 0, 2, 4]);
+    expect([...withIds(['b', 'a', 'b', 'a', 'b']).sortById()]).toStrictEqual([1, 3, 0, 2, 4]);
   });
 
   test('sorts 5000 rows', () => {
