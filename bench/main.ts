@@ -67,15 +67,15 @@ async function main(argv: readonly string[]): Promise<number> {
   const areGuards = options.benchmarks.some(({ isGuard }) => isGuard);
   const committed = areGuards ? await readGuards(GUARD_NAMES) : {};
   const results: Result[] = [];
-  for (const benchmark of options.benchmarks) {
-    const rounds = options.rounds ?? benchmark.rounds ?? ROUNDS_DEFAULT;
-    results.push(await runBenchmark(benchmark, { ...options, rounds, progress, interrupted }));
+  try {
+    for (const benchmark of options.benchmarks) {
+      const rounds = options.rounds ?? benchmark.rounds ?? ROUNDS_DEFAULT;
+      results.push(await runBenchmark(benchmark, { ...options, rounds, progress, interrupted }));
+    }
+  } finally {
+    // What was measured before a failure or an interrupt is not lost.
+    await publish(results, options.json);
   }
-  clearProgress();
-  const machine = describeMachine();
-  const json = `${JSON.stringify({ machine, results }, null, 2)}\n`;
-  process.stdout.write(options.json === STANDARD_OUTPUT ? json : renderReport(machine, results));
-  if (options.json !== undefined && options.json !== STANDARD_OUTPUT) await writeFile(options.json, json);
   if (!areGuards) return 0;
   const measured = guardsOf(results.filter(({ name }) => GUARD_NAMES.includes(name)));
   if (options.update) {
@@ -83,6 +83,15 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   return report(judge(measured, committed), options.json === STANDARD_OUTPUT);
+}
+
+/** Print the results, and write them as JSON if that is asked for. */
+async function publish(results: readonly Result[], file: string | undefined): Promise<void> {
+  clearProgress();
+  const machine = describeMachine();
+  const json = `${JSON.stringify({ machine, results }, null, 2)}\n`;
+  process.stdout.write(file === STANDARD_OUTPUT ? json : renderReport(machine, results));
+  if (file !== undefined && file !== STANDARD_OUTPUT) await writeFile(file, json);
 }
 
 /** Returns 1 if a ratio got worse. Where standard output is JSON, the lines go to standard error. */
