@@ -55,6 +55,16 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
   const { db, provider } = deps;
   const sweeper = provider && new EventSweeper(deps, provider);
   return [
+    // First, because top-ups wait for the first sweep.
+    ...(sweeper
+      ? [
+          {
+            name: 'sweeping provider events',
+            everySeconds: 120,
+            turn: (soon: (ms: number) => void) => sweeper.sweep(soon),
+          },
+        ]
+      : []),
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
@@ -86,11 +96,6 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
             name: 'closing payment pages of deleted tenants',
             everySeconds: 5,
             turn: () => expireCheckouts(deps, provider),
-          },
-          {
-            name: 'sweeping provider events',
-            everySeconds: 120,
-            turn: (soon: (ms: number) => void) => sweeper.sweep(soon),
           },
           {
             name: 'counting parked notifications',
