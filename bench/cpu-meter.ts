@@ -11,16 +11,19 @@ interface Stat {
   readonly seconds: number;
 }
 
+/** The ids of one process or of several that count together; `undefined`: unknown. */
+type Processes = number | readonly number[] | undefined;
+
 /** Measures the CPU time of processes with their descendants, and of this process alone. */
 export class CpuMeter {
-  readonly #roots: ReadonlyMap<string, number | undefined>;
+  readonly #roots: ReadonlyMap<string, Processes>;
   readonly #spent = new Map<string, number>();
   #before = new Map<string, number>();
   #begun = 0;
   #seconds = 0;
 
   /** Processes to watch, by name. */
-  constructor(roots: Readonly<Record<string, number | undefined>>) {
+  constructor(roots: Readonly<Record<string, Processes>>) {
     this.#roots = new Map(Object.entries(roots));
   }
 
@@ -50,13 +53,18 @@ export class CpuMeter {
   #measure(): Map<string, number> {
     const stats = readStats();
     const measured = new Map<string, number>();
-    for (const [name, root] of this.#roots) {
-      if (root === process.pid) {
+    for (const [name, processes] of this.#roots) {
+      if (processes === process.pid) {
         const { user, system } = process.cpuUsage();
         measured.set(name, (user + system) / 1e6);
-      } else if (root !== undefined && stats.has(root)) {
-        measured.set(name, sumTree(stats, root));
+        continue;
       }
+      const roots = [processes ?? []].flat().filter((root) => stats.has(root));
+      if (roots.length > 0)
+        measured.set(
+          name,
+          roots.reduce((sum, root) => sum + sumTree(stats, root), 0),
+        );
     }
     return measured;
   }
@@ -64,8 +72,8 @@ export class CpuMeter {
 
 /** The process ids of what a benchmark measures; the generator is this process. */
 export interface Measured {
-  /** Absent: no process serves the requests but PostgreSQL. */
-  readonly pid?: number;
+  /** Of one process, or of several that serve together. Absent: only PostgreSQL serves the requests. */
+  readonly pid?: number | readonly number[];
   readonly postmaster: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** What two workers would gain if all relays of a tenant reported to the same one. */
 import type { Benchmark, Contestant } from './benchmark.ts';
-import { CpuMeter } from './cpu-meter.ts';
+import { type Measured, measureCpu } from './cpu-meter.ts';
 import { runLoad } from './load.ts';
 import {
   type BenchProcess,
@@ -37,15 +37,15 @@ export const workersRouted: Benchmark = {
       await openProcess(bench, stand, './service.ts', environment),
       await openProcess(bench, stand, './service.ts', environment),
     ];
-    const postmaster = await findPostmaster(stand);
+    const measured = { pid: services.map(({ pid }) => pid), postmaster: await findPostmaster(stand) };
     const inTurns = await openSide(stand, services, (relay) => relay);
     const byTenant = await openSide(stand, services, tenantOf);
     await bench.compare({
       title: `${RELAYS} relays of ${TENANTS} tenants`,
       unit: 'requests/s',
       contestants: [
-        contestant(IN_TURNS, 'floor', inTurns, { services, postmaster }),
-        contestant(BY_TENANT, 'ours', byTenant, { services, postmaster }),
+        contestant(IN_TURNS, 'floor', inTurns, measured),
+        contestant(BY_TENANT, 'ours', byTenant, measured),
       ],
     });
   },
@@ -83,16 +83,11 @@ function tenantOf(relay: number): number {
   return Math.floor(relay / RELAYS_EACH);
 }
 
-interface Measured {
-  readonly services: readonly BenchProcess[];
-  readonly postmaster: number | undefined;
-}
-
 function contestant(
   name: string,
   role: Contestant['role'],
   { urls, keys, number, sent }: Side,
-  { services, postmaster }: Measured,
+  measured: Measured,
 ): Contestant {
   const request = (_: number, relay: number) => {
     const rows = makeRows(number * RELAYS + relay, sent[relay]!, RECORDS);
@@ -103,29 +98,16 @@ function contestant(
     name,
     role,
     round: async () => {
-      const [first, second] = services;
-      const meter = new CpuMeter({
-        first: first!.pid,
-        second: second!.pid,
-        PostgreSQL: postmaster,
-        client: process.pid,
-      });
-      meter.start();
-      const { rate, latencies, requests } = await runLoad({
-        urls,
-        connections: RELAYS,
-        request,
-        until: { seconds: SECONDS_PER_ROUND },
-        statuses: [200],
-        isRight: (body) => parseCharged(body).duplicates === 0,
-      });
-      meter.stop();
-      const micros = (who: string) => ((meter.seconds.get(who) ?? Number.NaN) * 1e6) / requests;
-      const cpu = {
-        service: micros('first') + micros('second'),
-        postgres: micros('PostgreSQL'),
-        generator: micros('client'),
-      };
+      const sending = () =>
+        runLoad({
+          urls,
+          connections: RELAYS,
+          request,
+          until: { seconds: SECONDS_PER_ROUND },
+          statuses: [200],
+          isRight: (body) => parseCharged(body).duplicates === 0,
+        });
+      const { rate, latencies, cpu } = await measureCpu(measured, sending);
       return { value: rate, latencies, cpu };
     },
   };
