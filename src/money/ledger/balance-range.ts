@@ -27,12 +27,16 @@ export function checkBalance(tenant: TenantId, balance: bigint): void {
   if (balance < MICROS_MIN || balance > MICROS_MAX) throw new BalanceOutOfRangeError(tenant);
 }
 
-/** Alarm the operators if that is what went wrong. */
-export function alarmIfOutOfRange({ log, metrics }: Pick<BaseDeps, 'log' | 'metrics'>, error: unknown): void {
-  if (!(error instanceof BalanceOutOfRangeError)) return;
+/** Alarm the operators if that is what went wrong. Returns whether it is. */
+export function alarmIfOutOfRange(
+  { log, metrics }: Pick<BaseDeps, 'log' | 'metrics'>,
+  error: unknown,
+): boolean {
+  if (!(error instanceof BalanceOutOfRangeError)) return false;
   metrics.balanceRefusals.inc();
   log.error(
     { tenant: renderTenantId(error.tenant) },
     'a change of a balance was refused, because the balance would leave the range of 64 bits: adjust it',
   );
+  return true;
 }

@@ -198,7 +198,7 @@ export class ChargeQueue {
     this.#runningOf[kind] += 1;
     const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
-    for (const [tenant, items] of byTenant) this.#bearLock(tenant, items);
+    for (const [tenant, items] of byTenant) this.#retryOrWait(tenant, items);
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
     this.#runningOf[kind] -= 1;
@@ -209,7 +209,7 @@ export class ChargeQueue {
    * Most locks are those of other processes that charge the same tenant, and end within milliseconds. Then the
    * next transaction takes the batches along, where waiting for each account would cost a transaction each.
    */
-  #bearLock(tenant: TenantId, items: readonly Waiting[]): void {
+  #retryOrWait(tenant: TenantId, items: readonly Waiting[]): void {
     const { retryMs, patienceMs, locked } = this.#limits;
     const now = performance.now();
     for (const item of items) item.lockedSince ??= now;

@@ -12,7 +12,7 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { alarmIfOutOfRange, BalanceOutOfRangeError } from '../ledger/balance-range.ts';
+import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { isCreditChange } from '../ledger/credit-events.ts';
 import {
   type Account,
@@ -67,8 +67,7 @@ export async function chargeUsage(
 ): Promise<ChargeOutcome> {
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
-    if (!(error instanceof BalanceOutOfRangeError)) throw error;
-    alarmIfOutOfRange(deps, error);
+    if (!alarmIfOutOfRange(deps, error)) throw error;
     throw new Failure('overloaded', {
       message: OUT_OF_RANGE,
       retryAfter: ADJUSTED_WITHIN_SECONDS,
