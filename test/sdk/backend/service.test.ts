@@ -112,13 +112,17 @@ test('a watch survives a restart of the service, and sees each event once and in
   const { rooms } = clientOf(of, { controlUrl: proxy.url, tenant: of.id });
   const aborting = new AbortController();
   const seen: [bigint, string, string | undefined][] = [];
+  let bookmarks = 0;
   const reader = (async () => {
     for await (const { seq, type, room } of rooms.watch({}, { signal: aborting.signal })) {
-      if (type !== 'bookmark' && type !== 'reset') seen.push([seq, type, room?.name]);
+      if (type === 'bookmark') bookmarks++;
+      else if (type !== 'reset') seen.push([seq, type, room?.name]);
     }
   })();
   reader.catch(() => {});
 
+  // A watch that is cut inside its snapshot starts again, and then misses the end of room 'one'.
+  await expect.poll(() => bookmarks).toBeGreaterThan(0);
   await writer.rooms.create({ room: 'one' });
   await expect.poll(() => seen.length).toBe(1);
   await before.stop();
@@ -131,9 +135,8 @@ test('a watch survives a restart of the service, and sees each event once and in
   aborting.abort(new Error('enough'));
   await expect(reader).rejects.toThrow('enough');
   await after.stop();
-  // The first event may have come with the snapshot at the start of the watch.
-  expect(seen[0]![2]).toBe('one');
-  expect(seen.slice(1)).toStrictEqual([
+  expect(seen).toStrictEqual([
+    [1n, 'room_created', 'one'],
     [2n, 'room_created', 'two'],
     [3n, 'room_ended', 'one'],
     [4n, 'room_created', 'three'],
