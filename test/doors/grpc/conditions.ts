@@ -3,7 +3,7 @@
  * trigger it.
  */
 import type { DescMethod } from '@bufbuild/protobuf';
-import { nameOf } from '../../../scripts/make-error-docs.ts';
+import { nameOf } from '../../../scripts/error-table.ts';
 import { newKey } from '../../../src/access/keys/api-key.ts';
 import { renderToken } from '../../../src/doors/grpc/fields.ts';
 import {

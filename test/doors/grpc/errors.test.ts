@@ -2,7 +2,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nameOf, type Row, readTable, rowsOf, SERVICES } from '../../../scripts/make-error-docs.ts';
+import { nameOf, type Row, readTable, rowsOf, SERVICES } from '../../../scripts/error-table.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
 import { useService } from '../../support/service.ts';

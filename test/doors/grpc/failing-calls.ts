@@ -17,7 +17,7 @@ import {
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { nameOf } from '../../../scripts/make-error-docs.ts';
+import { nameOf } from '../../../scripts/error-table.ts';
 import type { TestService } from '../../support/service.ts';
 import { limitedCaller } from '../../support/tenants.ts';
 import { type Fields, VALID, type Way, type WorldName, type Worlds } from './conditions.ts';

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { nameOf, SERVICES } from '../../../scripts/make-error-docs.ts';
+import { nameOf, SERVICES } from '../../../scripts/error-table.ts';
 import { newKey } from '../../../src/access/keys/api-key.ts';
 import { openHolder } from '../../support/holder.ts';
 import { useService } from '../../support/service.ts';

@@ -1,7 +1,7 @@
 /** If two conditions hold at once, the one of the earlier stage is reported. */
 import type { DescMethod } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { nameOf, type Row, readTable, rowsOf, SERVICES } from '../../../scripts/make-error-docs.ts';
+import { nameOf, type Row, readTable, rowsOf, SERVICES } from '../../../scripts/error-table.ts';
 import { useService } from '../../support/service.ts';
 import { type Way, waysOf } from './conditions.ts';
 import { fieldsOf, useCalls } from './failing-calls.ts';

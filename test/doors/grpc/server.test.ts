@@ -25,7 +25,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { service as healthService } from 'grpc-health-check';
 import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { nameOf, SERVICES } from '../../../scripts/make-error-docs.ts';
+import { nameOf, SERVICES } from '../../../scripts/error-table.ts';
 import { parseRange } from '../../../src/base/lib/address.ts';
 import { makeLog } from '../../../src/base/telemetry/log.ts';
 import { clientAddress } from '../../../src/doors/grpc/client-address.ts';

@@ -8,15 +8,7 @@ import {
 import { fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack, durationMs } from '@bufbuild/protobuf/wkt';
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { type ErrorKind as ControlErrorKind, KINDS, REASONS } from './error-reasons.ts';
-
-/**
- * The kind of a failure. Source: specification 7.4.
- *
- * `Closed` is a room that has ended, `Precondition` any other state that prevents the call (see `reason`,
- * such as `NO_CREDIT`); `RateLimited` comes from REST only; `Timeout` is the client's or a server's time limit.
- */
-export type ErrorKind = ControlErrorKind | 'RateLimited' | 'Timeout';
+import { type ErrorKind, KINDS, KINDS_BY_STATUS, REASONS } from './error-kinds.ts';
 
 /** An invalid field of the request. */
 export interface FieldViolation {
@@ -89,19 +81,11 @@ export function errorOfCall(error: ServiceError): BoxofficeError {
   });
 }
 
-/** Errors of gRPC itself, in the client, in the service or in between: a request that is too large, or unknown. */
-const KINDS_OF_GRPC: Readonly<Record<string, ErrorKind>> = {
-  CANCELLED: 'Timeout',
-  DEADLINE_EXCEEDED: 'Timeout',
-  RESOURCE_EXHAUSTED: 'Invalid',
-  UNIMPLEMENTED: 'Invalid',
-};
-
 function kindOfCall(code: string, reason: string | undefined): ErrorKind {
   const known = REASONS[reason as keyof typeof REASONS];
   // A reason only counts together with its own code. With another code it is not a known reason.
   if (known?.code === code) return known.kind;
-  return KINDS[code as keyof typeof KINDS] ?? KINDS_OF_GRPC[code] ?? 'Internal';
+  return KINDS[code as keyof typeof KINDS] ?? 'Internal';
 }
 
 function detailsOf(bytes: Buffer): Partial<Details> {
@@ -126,30 +110,13 @@ function detailsOf(bytes: Buffer): Partial<Details> {
   return found;
 }
 
-/** Source: specification 7.1. */
-const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
-  400: 'Invalid',
-  401: 'Unauthenticated',
-  402: 'Precondition',
-  403: 'Denied',
-  404: 'NotFound',
-  405: 'Invalid',
-  409: 'Precondition',
-  413: 'Invalid',
-  415: 'Invalid',
-  429: 'RateLimited',
-  502: 'Unavailable',
-  503: 'Unavailable',
-  504: 'Unavailable',
-};
-
 /** The error of a REST answer; `body` may be anything. */
 export function errorOfAnswer(answer: Response, body: string): BoxofficeError {
   const { status: code, headers } = answer;
   const { error, code: reason } = parseObject(body);
   const message = typeof error === 'string' ? error : `the service answered ${code}`;
   return new BoxofficeError({
-    kind: KIND_BY_STATUS[code] ?? 'Internal',
+    kind: KINDS_BY_STATUS[code as keyof typeof KINDS_BY_STATUS] ?? 'Internal',
     code,
     message,
     reason: code === 402 ? 'NO_CREDIT' : typeof reason === 'string' ? reason.toUpperCase() : '',

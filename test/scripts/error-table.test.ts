@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { makeDocs, makeReasons, nameOf, readTable, rowsOf, SERVICES } from '../../scripts/make-error-docs.ts';
+import { nameOf, readTable, rowsOf, SERVICES } from '../../scripts/error-table.ts';
+import { makeDocs } from '../../scripts/make-error-docs.ts';
+import { makeKinds } from '../../scripts/make-error-kinds.ts';
 
 const table = readTable();
 const methods = SERVICES.flatMap((service) => service.methods);
@@ -10,8 +12,8 @@ it('makes the page that is committed', async () => {
   expect(makeDocs(table)).toBe(await committed('docs/control-plane-errors.md'));
 });
 
-it('makes the reasons of the SDK that are committed', async () => {
-  expect(makeReasons(table)).toBe(await committed('sdk/typescript/src/backend/error-reasons.ts'));
+it.each(Object.entries(makeKinds(table)))('makes %s', async (path, text) => {
+  expect(text).toBe(await committed(path));
 });
 
 describe('the table', () => {

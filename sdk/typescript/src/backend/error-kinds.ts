@@ -1,6 +1,11 @@
-/** Reasons of failures. Made from proto/boxoffice/control/v1/errors.json by scripts/make-error-docs.ts; not to be edited. */
+/** Reasons of failures. Made from proto/boxoffice/control/v1/errors.json by scripts/make-error-kinds.ts; not to be edited. */
 
-/** What a failure is to a program. */
+/**
+ * What a failure is to a program. Source: specification 7.4.
+ *
+ * `Closed` is a room that has ended, `Precondition` any other state that prevents the call (see `reason`,
+ * such as `NO_CREDIT`); `RateLimited` comes from REST only; `Timeout` is the client's or a server's time limit.
+ */
 export type ErrorKind =
   | 'Unauthenticated'
   | 'Denied'
@@ -10,7 +15,9 @@ export type ErrorKind =
   | 'Closed'
   | 'Precondition'
   | 'Unavailable'
-  | 'Internal';
+  | 'Internal'
+  | 'Timeout'
+  | 'RateLimited';
 
 /** By code, of failures whose reason is not known here. */
 export const KINDS = {
@@ -22,7 +29,29 @@ export const KINDS = {
   FAILED_PRECONDITION: 'Precondition',
   UNAVAILABLE: 'Unavailable',
   INTERNAL: 'Internal',
+  CANCELLED: 'Timeout',
+  DEADLINE_EXCEEDED: 'Timeout',
+  RESOURCE_EXHAUSTED: 'Invalid',
+  UNIMPLEMENTED: 'Invalid',
 } as const satisfies Readonly<Record<string, ErrorKind>>;
+
+/** By status of a REST answer. */
+export const KINDS_BY_STATUS = {
+  400: 'Invalid',
+  401: 'Unauthenticated',
+  402: 'Precondition',
+  403: 'Denied',
+  404: 'NotFound',
+  405: 'Invalid',
+  409: 'Precondition',
+  413: 'Invalid',
+  415: 'Invalid',
+  429: 'RateLimited',
+  500: 'Internal',
+  502: 'Unavailable',
+  503: 'Unavailable',
+  504: 'Unavailable',
+} as const satisfies Readonly<Record<number, ErrorKind>>;
 
 /** By reason, the code that it comes with. */
 export const REASONS = {
