@@ -1,9 +1,10 @@
 /** How soon the service answers after a start, and how much memory it uses when idle. */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
@@ -15,6 +16,8 @@ const SECONDS_MAX = 1;
 const REST_MB_MAX = 120;
 const IDLE_SECONDS = 10;
 const ASK_EVERY_MS = 10;
+/** Of what a start that failed had printed. */
+const LAST_LINES = 10;
 
 const START = 'npm start';
 const FIRST_START = 'first npm start';
@@ -106,7 +109,7 @@ async function startIn(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv = {
   const begun = performance.now();
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...shellEnvironment(),
       DATA_DIR: dataDir,
@@ -117,17 +120,31 @@ async function startIn(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv = {
       ...env,
     },
   });
+  const words = lastWordsOf(npm);
   const ended = once(npm, 'exit');
   const stop = async () => {
     npm.kill('SIGTERM');
     await ended;
   };
   await bench.use(Promise.resolve(npm), stop);
-  const early = ended.then(([code]) => Promise.reject(new Error(`npm start ended with ${code}`)));
+  const early = ended.then(([code]) =>
+    Promise.reject(new Error(`npm start ended with ${code}:\n${words()}`)),
+  );
   await Promise.race([waitForAnswer(`http://127.0.0.1:${port}/v1/rates`), early]);
   early.catch(() => {});
   const seconds = (performance.now() - begun) / 1000;
   return { seconds, residentMb: () => readResidentMb(npm.pid!), stop };
+}
+
+/** The last lines of what a process printed. */
+function lastWordsOf({ stdout, stderr }: ChildProcessByStdio<null, Readable, Readable>): () => string {
+  let lines: string[] = [];
+  for (const stream of [stdout, stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      lines = [...lines, ...text.trimEnd().split('\n')].slice(-LAST_LINES);
+    });
+  }
+  return () => lines.join('\n');
 }
 
 /** A user's shell environment: without the variables that the npm of this benchmark has added. */

@@ -50,12 +50,12 @@ interface Job {
   readonly wokenBy?: 'events' | 'top-ups';
 }
 
-/** A long turn ends early when `stopping` is aborted. */
+/** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
 function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal): readonly Job[] {
   const { db, provider } = deps;
   const sweeper = provider && new EventSweeper(deps, provider);
   return [
-    // First, because top-ups wait for the first sweep.
+    // Top-ups wait for the first sweep.
     ...(sweeper
       ? [
           {
@@ -65,9 +65,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
           },
         ]
       : []),
-    { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
-    { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
-    { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
+    { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: (soon) => watch(deps, soon) },
     { name: 'numbering events', everySeconds: 1, turn: () => numberLeftEvents(deps) },
     ...LISTENERS.map((listener) => ({
       name: `the listener ${listener.name}`,
@@ -75,8 +73,10 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
       turn: () => listen(deps, listener),
       wokenBy: 'events' as const,
     })),
+    { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
+    { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
+    { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
-    { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: (soon) => watch(deps, soon) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
