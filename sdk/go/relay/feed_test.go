@@ -18,16 +18,16 @@ import (
 
 func kick() object { return object{"epochs": []any{[]any{hashed("epoch", roomUID, "ann"), 4}}} }
 
-func snapshotWith(header, changes object, key keyPair) string {
+func snapshotWith(header object, key keyPair, changes ...object) string {
 	claims := with(object{
 		"iss": testIssuer, "aud": audience, "tid": tenant, "seq": 7, "iat": nowSeconds, "exp": nowSeconds + 60,
 		"epochs": []any{}, "bans": []any{}, "mutes": []any{}, "closed": []any{},
-	}, changes)
+	}, changes...)
 	return sign(with(object{"alg": "ES256", "kid": kid, "typ": "revocations+jwt"}, header), claims, key)
 }
 
 func snapshot(changes ...object) string {
-	return snapshotWith(nil, with(object{}, changes...), signingKey)
+	return snapshotWith(nil, signingKey, changes...)
 }
 
 // feedScene is a service that gives answers, one for each poll, then none; and a relay that follows it.
@@ -45,7 +45,13 @@ type feedScene struct {
 
 func text(body string) http.HandlerFunc { return answerWith(200, []byte(body)) }
 
-func away(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+// away breaks the connection in the middle of an answer. Before one, Go's client would ask again by itself.
+func away(answer http.ResponseWriter, _ *http.Request) {
+	answer.Header().Set("Content-Length", "100")
+	_, _ = answer.Write([]byte("a part"))
+	_ = http.NewResponseController(answer).Flush()
+	panic(http.ErrAbortHandler)
+}
 
 func follow(t *testing.T, answers ...http.HandlerFunc) *feedScene {
 	return followTenants(t, []string{tenant}, answers...)
@@ -202,17 +208,17 @@ func TestASnapshotThatExpiresSoonerIsIgnored(t *testing.T) {
 }
 
 func TestSnapshotsThatAreRefused(t *testing.T) {
-	unsigned := snapshotWith(object{"alg": "none"}, kick(), signingKey)
+	unsigned := snapshotWith(object{"alg": "none"}, signingKey, kick())
 	for name, bad := range map[string]string{
 		"text that is no JWS":         "no",
-		"a signature by another key":  snapshotWith(nil, kick(), thiefKey),
-		"an unknown key":              snapshotWith(object{"kid": "thief"}, kick(), thiefKey),
-		"a key of its own":            snapshotWith(object{"jwk": thiefKey.public()}, kick(), thiefKey),
-		"a header with more in it":    snapshotWith(object{"cty": "JWT"}, kick(), signingKey),
+		"a signature by another key":  snapshotWith(nil, thiefKey, kick()),
+		"an unknown key":              snapshotWith(object{"kid": "thief"}, thiefKey, kick()),
+		"a key of its own":            snapshotWith(object{"jwk": thiefKey.public()}, thiefKey, kick()),
+		"a header with more in it":    snapshotWith(object{"cty": "JWT"}, signingKey, kick()),
 		"alg none":                    unsigned[:strings.LastIndex(unsigned, ".")+1],
-		"alg ES384":                   snapshotWith(object{"alg": "ES384"}, kick(), signingKey),
+		"alg ES384":                   snapshotWith(object{"alg": "ES384"}, signingKey, kick()),
 		"a participant token":         mint(),
-		"another type":                snapshotWith(object{"typ": "JWT"}, kick(), signingKey),
+		"another type":                snapshotWith(object{"typ": "JWT"}, signingKey, kick()),
 		"another issuer":              snapshot(object{"iss": "https://other.example"}),
 		"another audience":            snapshot(object{"aud": "relay:other.example"}),
 		"another tenant":              snapshot(object{"tid": "t_0000000000000000"}),

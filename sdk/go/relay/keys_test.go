@@ -114,7 +114,7 @@ func TestAnUnknownKeyIsAskedForButNotWithin30Seconds(t *testing.T) {
 
 func TestKeysServeForAnHourWithoutTheService(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
-		"away":         func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"away":         away,
 		"500":          answerWith(500, []byte("internal error")),
 		"no JSON":      answerWith(200, []byte("<html>")),
 		"no key set":   answerWith(200, []byte(`{"keys":{}}`)),

@@ -410,16 +410,19 @@ func TestAKeySourceThatHangs(t *testing.T) {
 	b := newBench(t)
 	over := make(chan struct{})
 	defer close(over)
+	asked := make(chan struct{}, 10)
 	reporter := b.open(func(o *Options) {
 		o.Key = func(context.Context) (string, error) {
+			asked <- struct{}{}
 			<-over
 			return "", nil
 		}
 	})
-	b.until("a timer", func() bool { return slices.Contains(b.clock.Timers(), 30*time.Second) })
+	<-asked
 	b.clock.Advance(30 * time.Second)
 	b.until("an event", func() bool { return len(eventsOf[KeyFailed](b)) == 1 })
-	b.pass(100*time.Millisecond, "another attempt", func() bool { return slices.Contains(b.clock.Timers(), 30*time.Second) })
+	wantError(t, eventsOf[KeyFailed](b)[0].Cause, KeyUnreadable)
+	b.pass(100*time.Millisecond, "another attempt", func() bool { return len(asked) == 1 })
 	reporter.Close(context.Background())
 }
 
