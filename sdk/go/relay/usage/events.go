@@ -88,7 +88,7 @@ type RecordQuarantined struct {
 	File string
 }
 
-// SpoolRecovered: records of an earlier start are on disk and sent first.
+// SpoolRecovered says that records of an earlier start are on disk. They are sent first.
 type SpoolRecovered struct {
 	// Segments are the files that hold them.
 	Segments int

@@ -223,7 +223,7 @@ func (s *sender) attempt(ctx context.Context, lines []string) (answer outcome, o
 	case keyRefused:
 		s.key, s.refusedKey, s.refusedAt = "", key, s.clock.Now()
 		s.emit(KeyRefused{Retry: s.delay(0)})
-	default:
+	case retryable:
 		if ctx.Err() == nil {
 			s.retryLater(answer)
 		}

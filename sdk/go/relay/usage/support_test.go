@@ -18,15 +18,7 @@ import (
 	"time"
 
 	"boxoffice.example/boxoffice/sdk/go/relay/internal/clocktest"
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) {
-	if folder := os.Getenv("USAGE_TEST_FULL_DISK"); folder != "" {
-		os.Exit(fillTheDisk(folder))
-	}
-	goleak.VerifyTestMain(m)
-}
 
 // received is one request.
 type received struct {
