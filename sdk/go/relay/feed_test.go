@@ -268,7 +268,8 @@ func TestNumberingMayRestartOnceTheSnapshotHasExpired(t *testing.T) {
 	scene := follow(t, text(snapshot()), away, text(later))
 	scene.untilFailures(t, 1)
 	scene.untilWaiting(t, 500*time.Millisecond)
-	scene.clock.Advance(61 * time.Second)
+	scene.clock.SetWall(time.Unix(nowSeconds+61, 0))
+	scene.clock.Advance(500 * time.Millisecond)
 	scene.untilSeq(t, 2)
 }
 

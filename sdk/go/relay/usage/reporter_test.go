@@ -49,7 +49,7 @@ func TestCloseTriesUntilItsDeadlineAndLeavesTheRest(t *testing.T) {
 	b.until("a failure", func() bool { return len(eventsOf[SendFailed](b)) == 1 })
 	left := make(chan int, 1)
 	go func() { left <- reporter.Close(context.Background()) }()
-	b.until("the deadline", func() bool { return slices.Contains(b.clock.Timers(), 5*time.Second) })
+	b.untilTimer(5 * time.Second)
 	b.pass(500*time.Millisecond, "the end", func() bool { return len(left) == 1 })
 	wantEqual(t, <-left, 12)
 	if count := len(eventsOf[SendFailed](b)); count < 2 {

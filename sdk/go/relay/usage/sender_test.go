@@ -20,6 +20,7 @@ func TestBatchesGoOutFiveSecondsAfterTheirFirstRecord(t *testing.T) {
 	b := newBench(t)
 	reporter := b.greet()
 	ids := b.store(reporter, usagesOf(3)...)
+	b.untilTimer(5 * time.Second)
 	b.clock.Advance(5*time.Second - time.Millisecond)
 	time.Sleep(10 * time.Millisecond)
 	wantEqual(t, len(b.service.batches()), 0)
@@ -36,8 +37,7 @@ func TestBatchesGoOutAtOnceWithEnoughRecords(t *testing.T) {
 	b.store(reporter, usagesOf(25)...)
 	b.untilCharged(20)
 	wantEqual(t, len(b.service.batches()), 2)
-	b.clock.Advance(5 * time.Second)
-	b.untilCharged(25)
+	b.pass(time.Second, "the rest", func() bool { return len(b.service.chargedIDs()) == 25 })
 }
 
 func TestBatchesGoOutAtOnceWithEnoughBytes(t *testing.T) {
@@ -111,6 +111,7 @@ func TestAFailedAttemptIsRepeatedByteByByte(t *testing.T) {
 			failed.Cause = nil
 			wantEqual(t, failed, SendFailed{Reason: each.reason, Status: each.status, Attempt: 1, Retry: 500 * time.Millisecond})
 			wantEqual(t, reporter.Pending().Records, 3)
+			b.untilTimer(500 * time.Millisecond)
 			b.clock.Advance(499 * time.Millisecond)
 			wantEqual(t, len(b.service.batches()), 1)
 			b.clock.Advance(time.Millisecond)
@@ -134,6 +135,7 @@ func TestAnAttemptWithoutAnAnswerFor30SecondsIsRepeated(t *testing.T) {
 	b.clock.Advance(time.Millisecond)
 	b.until("a timeout", func() bool { return len(eventsOf[SendFailed](b)) == 1 })
 	wantEqual(t, eventsOf[SendFailed](b)[0].Reason, RetryTimeout)
+	b.untilTimer(500 * time.Millisecond)
 	b.clock.Advance(500 * time.Millisecond)
 	b.untilCharged(1)
 }
@@ -212,6 +214,7 @@ func TestRetryAfter(t *testing.T) {
 			b.until("a failure", func() bool { return len(eventsOf[SendFailed](b)) == 1 })
 			wantEqual(t, eventsOf[SendFailed](b)[0], SendFailed{Reason: RetryRateLimited, Status: 429, Attempt: 1, Retry: want})
 			// A wall clock that is set neither shortens nor extends it.
+			b.untilTimer(want)
 			b.clock.SetWall(noon.AddDate(10, 0, 0))
 			b.clock.Advance(want - time.Millisecond)
 			wantEqual(t, len(b.service.batches()), 1)
@@ -345,6 +348,7 @@ func TestRecordsAreSentWithTheNextKey(t *testing.T) {
 	second := b.store(reporter, usagesOf(2)...)
 	wantEqual(t, reporter.Pending().Records, 4)
 	key.Store("new-key")
+	b.untilTimer(500 * time.Millisecond)
 	b.clock.Advance(500 * time.Millisecond)
 	b.untilSettled(reporter)
 	wantEqual(t, b.service.chargedIDs(), append(first, second...))
@@ -448,19 +452,19 @@ func TestAdmittedIsUnknownBeforeTheFirstAnswerAndChangesAreEvents(t *testing.T) 
 func TestAdmittedIsPolledWithAnEmptyBatch(t *testing.T) {
 	b := newBench(t)
 	var random atomic.Int32
-	b.greet(func(o *Options) { o.Random = func() float64 { return float64(random.Load()) } })
+	b.greet(func(o *Options) {
+		o.Random = func() float64 { return float64(random.Load()) }
+		o.Interval = time.Hour
+	})
 	wantEqual(t, b.service.received[0].body, `{"records":[]}`)
 	// 15 seconds after the last answer, minus or plus a fifth.
-	untilAsleep := func(d time.Duration) {
-		b.until("the next poll", func() bool { return slices.Contains(b.clock.Timers(), d) })
-	}
-	untilAsleep(12 * time.Second)
+	b.untilTimer(12 * time.Second)
 	random.Store(1)
 	b.clock.Advance(12*time.Second - time.Millisecond)
 	wantEqual(t, b.service.requests(), 1)
 	b.clock.Advance(time.Millisecond)
 	b.until("a poll", func() bool { return b.service.requests() == 2 })
-	untilAsleep(18 * time.Second)
+	b.untilTimer(18 * time.Second)
 	b.clock.Advance(18 * time.Second)
 	b.until("another poll", func() bool { return b.service.requests() == 3 })
 }
@@ -470,6 +474,7 @@ func TestAdmittedComesWithBatchesAsWell(t *testing.T) {
 	reporter := b.greet()
 	for round := 1; round <= 5; round++ {
 		b.store(reporter, usageOf())
+		b.untilTimer(5 * time.Second)
 		b.clock.Advance(5 * time.Second)
 		b.untilCharged(round)
 		b.untilSettled(reporter)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,7 +49,7 @@ func TestARecordIsStoredAfter200Milliseconds(t *testing.T) {
 		_, err := reporter.Record(context.Background(), usageOf())
 		stored <- err
 	}()
-	b.until("a timer", func() bool { return slices.Contains(b.clock.Timers(), 200*time.Millisecond) })
+	b.untilTimer(200 * time.Millisecond)
 	b.clock.Advance(199 * time.Millisecond)
 	select {
 	case <-stored:
@@ -90,7 +89,7 @@ func TestARecordWhoseCallerLeavesIsNotStored(t *testing.T) {
 		_, err := reporter.Record(ctx, usageOf())
 		stored <- err
 	}()
-	b.until("a timer", func() bool { return slices.Contains(b.clock.Timers(), 200*time.Millisecond) })
+	b.untilTimer(200 * time.Millisecond)
 	cancel()
 	if err := <-stored; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -198,8 +197,7 @@ func TestASegmentThatVanishesIsSkipped(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.folder, segmentNamed(1))); err != nil {
 		t.Fatal(err)
 	}
-	b.clock.Advance(5 * time.Second)
-	b.until("an event", func() bool { return len(eventsOf[SegmentFailed](b)) == 1 })
+	b.pass(time.Second, "an event", func() bool { return len(eventsOf[SegmentFailed](b)) == 1 })
 	wantEqual(t, reporter.Pending(), Pending{})
 }
 

@@ -286,6 +286,12 @@ func (b *bench) until(what string, condition func() bool) {
 	}
 }
 
+// untilTimer waits until somebody waits for this time.
+func (b *bench) untilTimer(d time.Duration) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("a timer of %s", d), func() bool { return slices.Contains(b.clock.Timers(), d) })
+}
+
 // pass advances time in steps until a condition holds.
 func (b *bench) pass(step time.Duration, what string, condition func() bool) {
 	b.t.Helper()
