@@ -110,12 +110,12 @@ type RevocationReason string
 
 // The reasons that the service gives. Later versions may give more: those are not passed on.
 const (
-	Kicked       RevocationReason = "kicked"
-	BannedReason RevocationReason = "banned"
-	Closed       RevocationReason = "closed"
-	Ended        RevocationReason = "ended"
-	// Watchdog is a timer that the tenant has set.
-	Watchdog RevocationReason = "watchdog"
+	ReasonKicked RevocationReason = "kicked"
+	ReasonBanned RevocationReason = "banned"
+	ReasonClosed RevocationReason = "closed"
+	ReasonEnded  RevocationReason = "ended"
+	// ReasonWatchdog is a timer that the tenant has set.
+	ReasonWatchdog RevocationReason = "watchdog"
 )
 
 // RefusedError is the error of a participant that may not come in. Test for a code with [errors.Is].

@@ -132,7 +132,7 @@ func (r *Revocations) reasonOf(userOrRoom string) RevocationReason {
 			continue
 		}
 		switch each.Reason {
-		case Kicked, BannedReason, Closed, Ended, Watchdog:
+		case ReasonKicked, ReasonBanned, ReasonClosed, ReasonEnded, ReasonWatchdog:
 			return each.Reason
 		}
 		return ""
@@ -169,7 +169,7 @@ func checkBans(bans []Ban, subject Subject, room string, now time.Time) error {
 			return err
 		}
 		if isMeant {
-			return &RefusedError{Code: Banned, Reason: BannedReason}
+			return &RefusedError{Code: Banned, Reason: ReasonBanned}
 		}
 	}
 	return nil

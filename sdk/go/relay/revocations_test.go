@@ -111,12 +111,12 @@ func TestReasons(t *testing.T) {
 		code   RefusalCode
 		reason RevocationReason
 	}{
-		{kicked(ReasonOf{hashed("epoch", "room_1", "bob"), Closed}, ReasonOf{user, Kicked}), TokenRevoked, Kicked},
-		{kicked(ReasonOf{user, BannedReason}), TokenRevoked, BannedReason},
-		{kicked(ReasonOf{user, Watchdog}), TokenRevoked, Watchdog},
-		{closed(ReasonOf{room, Closed}), RoomClosed, Closed},
-		{closed(ReasonOf{room, Ended}), RoomClosed, Ended},
-		{banOf(Ban{"*", BannedUser, hashed("user", "t_1", "ann"), time.Time{}}), Banned, BannedReason},
+		{kicked(ReasonOf{hashed("epoch", "room_1", "bob"), ReasonClosed}, ReasonOf{user, ReasonKicked}), TokenRevoked, ReasonKicked},
+		{kicked(ReasonOf{user, ReasonBanned}), TokenRevoked, ReasonBanned},
+		{kicked(ReasonOf{user, ReasonWatchdog}), TokenRevoked, ReasonWatchdog},
+		{closed(ReasonOf{room, ReasonClosed}), RoomClosed, ReasonClosed},
+		{closed(ReasonOf{room, ReasonEnded}), RoomClosed, ReasonEnded},
+		{banOf(Ban{"*", BannedUser, hashed("user", "t_1", "ann"), time.Time{}}), Banned, ReasonBanned},
 		{kicked(), TokenRevoked, ""},
 		{closed(ReasonOf{room, "eclipse"}), RoomClosed, ""},
 	} {

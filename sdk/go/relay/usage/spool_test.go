@@ -297,6 +297,33 @@ func TestAWriteThatCannotBeTakenBack(t *testing.T) {
 	wantEqual(t, len(b.idsOf(segmentNamed(1))), 1)
 }
 
+// Otherwise a relay with many participants would not send.
+func TestNewRecordsDoNotHoldUpASeal(t *testing.T) {
+	b := newBench(t)
+	reporter := b.open(offline, records(batchRecordsMax))
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	for range 2 * syncRecords {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for ctx.Err() == nil {
+				_, _ = reporter.Record(ctx, usageOf())
+			}
+		}()
+	}
+	for range 10 {
+		before := reporter.Pending().Records
+		b.until("records", func() bool { return reporter.Pending().Records > before })
+		reporter.spool.seal()
+		if stored := reporter.Pending().Records - before; stored > batchRecordsMax {
+			t.Errorf("%d records were stored meanwhile", stored)
+		}
+	}
+	cancel()
+	all.Wait()
+}
+
 func BenchmarkAppend(b *testing.B) {
 	for _, callers := range []int{1, 64, 1_024} {
 		b.Run(fmt.Sprintf("%d callers", callers), func(b *testing.B) {

@@ -74,12 +74,14 @@ func (s *spool) recoverSegment(path string) (tornBytes int) {
 	return parsed.tornBytes
 }
 
-// writeWaiting stores the waiting lines. The caller holds work, as of all functions below.
+// writeWaiting stores the lines that wait now. Later ones are left to the next call, so that a busy relay can seal.
+// The caller holds work, as of all functions below.
 func (s *spool) writeWaiting() {
-	for {
+	for left := s.countWaiting(); left > 0; {
 		group, isMore := s.takeGroup()
 		switch {
 		case len(group) > 0:
+			left -= len(group)
 			err := s.writeGroup(group)
 			for _, each := range group {
 				each.finish(err)
@@ -92,15 +94,22 @@ func (s *spool) writeWaiting() {
 	}
 }
 
-// takeGroup takes as many waiting calls as fit into the open segment; at least one if the segment is empty. It reports
-// whether calls wait.
-func (s *spool) takeGroup() (group []*appending, isMore bool) {
+// countWaiting returns the number of calls that wait. They are stored now, so the timer is not needed.
+func (s *spool) countWaiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopTimer != nil {
 		s.stopTimer()
 		s.stopTimer = nil
 	}
+	return len(s.waiting)
+}
+
+// takeGroup takes as many waiting calls as fit into the open segment; at least one if the segment is empty. It reports
+// whether calls wait.
+func (s *spool) takeGroup() (group []*appending, isMore bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	records, bytes := 0, envelopeBytes
 	if s.open != nil {
 		records, bytes = s.open.records, s.open.bodyBytes
