@@ -7,8 +7,8 @@ import (
 
 // RefusalCode says why a participant may not come in. Codes are stable and meant for programs.
 //
-// A code is an error that [errors.Is] finds in the error of [Verifier.Verify]. Its message is meant for logs, and never
-// contains a part of a token or a proof. docs/tokens.md says which check has which code.
+// A code is an error that [errors.Is] finds in the error of [Verifier.Verify]. Errors and messages never contain a part of
+// a token or a proof. docs/tokens.md says which check has which code.
 type RefusalCode string
 
 // The reasons for which a relay refuses a participant.
@@ -102,8 +102,11 @@ var refusals = map[RefusalCode]string{
 // RefusalCodes returns all codes, sorted.
 func RefusalCodes() []RefusalCode { return slices.Sorted(maps.Keys(refusals)) }
 
-// Error returns the message of the code.
-func (c RefusalCode) Error() string { return refusals[c] }
+// Error returns the code.
+func (c RefusalCode) Error() string { return string(c) }
+
+// Message returns what the code means, for logs.
+func (c RefusalCode) Message() string { return refusals[c] }
 
 // RevocationReason says why tokens were revoked.
 type RevocationReason string
@@ -129,12 +132,13 @@ type RefusedError struct {
 	cause error
 }
 
-// Error returns the message of the code, and for [KeysUnavailable] why.
+// Error returns the code and its message, and for [KeysUnavailable] why.
 func (e *RefusedError) Error() string {
+	text := string(e.Code) + ": " + e.Code.Message()
 	if e.cause != nil {
-		return e.Code.Error() + ": " + e.cause.Error()
+		text += ": " + e.cause.Error()
 	}
-	return e.Code.Error()
+	return text
 }
 
 // Is reports whether target is the code.

@@ -270,7 +270,7 @@ func refusalIn(t *testing.T, err error) RefusalCode {
 	if err != nil && code == "" {
 		t.Fatalf("not a refusal: %v", err)
 	}
-	if code != "" && (!errors.Is(err, code) || code.Error() == "") {
+	if code != "" && (!errors.Is(err, code) || code.Message() == "") {
 		t.Fatalf("%s is not in its error, or has no message", code)
 	}
 	return code
