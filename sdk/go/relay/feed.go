@@ -122,6 +122,9 @@ func Follow(ctx context.Context, options FeedOptions) (*Feed, error) {
 	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
 		return nil, errors.New("relay: URL must be an address with http")
 	}
+	if options.Issuer == "" || options.Audience == "" {
+		return nil, errors.New("relay: Issuer and Audience are required")
+	}
 	if options.Clock == nil {
 		options.Clock = wait.System()
 	}

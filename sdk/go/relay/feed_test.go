@@ -359,14 +359,18 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 }
 
 func TestFollowChecksItsOptions(t *testing.T) {
-	for _, options := range []FeedOptions{
-		{URL: "boxoffice.example", JWKS: testJWKS()},
-		{URL: "ftp://boxoffice.example", JWKS: testJWKS()},
-		{URL: testIssuer},
-		{URL: testIssuer, JWKS: []byte("[]")},
+	for name, change := range map[string]func(*FeedOptions){
+		"an address without a scheme": func(o *FeedOptions) { o.URL = "boxoffice.example" },
+		"an address of another kind":  func(o *FeedOptions) { o.URL = "ftp://boxoffice.example" },
+		"no issuer":                   func(o *FeedOptions) { o.Issuer = "" },
+		"no audience":                 func(o *FeedOptions) { o.Audience = "" },
+		"no keys":                     func(o *FeedOptions) { o.JWKS = nil },
+		"keys of nothing":             func(o *FeedOptions) { o.JWKS = []byte("[]") },
 	} {
+		options := FeedOptions{URL: testIssuer, Issuer: testIssuer, Audience: audience, JWKS: testJWKS()}
+		change(&options)
 		if _, err := Follow(context.Background(), options); err == nil {
-			t.Errorf("%+v is accepted", options)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 }
