@@ -199,6 +199,15 @@ func TestForgedSignature(t *testing.T) {
 	}
 }
 
+// A longer spelling of the second number.
+func TestSignatureWithAZeroInTheMiddle(t *testing.T) {
+	token := mint()
+	at := strings.LastIndex(token, ".") + 1
+	signature, _ := decodeSegment(token[at:])
+	longer := bytes.Join([][]byte{signature[:32], {0}, signature[32:]}, nil)
+	wantCode(t, present(t, token[:at]+encodeSegment(longer)), TokenBadSignature)
+}
+
 func TestTokenOfTheService(t *testing.T) {
 	for _, each := range []struct {
 		name   string
