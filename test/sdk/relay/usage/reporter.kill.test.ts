@@ -1,14 +1,23 @@
+/**
+ * Reporters that are killed: those of all SDKs, and one after the other in turns on one folder, because all keep the
+ * same format.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { buildGo, findGo } from '../../../support/go.ts';
 import { seeded } from './seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
 
 const ROUNDS = 30;
+
+const TYPESCRIPT = [process.execPath, join(import.meta.dirname, 'run-reporter.ts')];
+const go = findGo();
+if (!go) console.warn('No Go found: the tests that kill its reporter are left out.\n');
 
 interface Acknowledged {
   readonly seconds: number;
@@ -27,9 +36,12 @@ afterEach(async () => {
 });
 
 /** Start a relay; resolves when it has ended, with what it printed. */
-async function run(args: string[], onLine: (count: number) => void): Promise<string[]> {
-  const script = join(import.meta.dirname, 'run-reporter.ts');
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function run(
+  [program = '', ...options]: readonly string[],
+  args: string[],
+  onLine: (count: number) => void,
+): Promise<string[]> {
+  const child = spawn(program, [...options, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   relay = child;
   const lines: string[] = [];
   createInterface(child.stdout).on('line', (line) => {
@@ -40,9 +52,8 @@ async function run(args: string[], onLine: (count: number) => void): Promise<str
   return lines;
 }
 
-it('a relay that is killed at any moment loses no acknowledged record, and none is charged twice', {
-  timeout: 300_000,
-}, async () => {
+/** Kill a relay at many moments. `commandOf` is the program of a round. */
+async function killInRounds(commandOf: (round: number) => readonly string[]): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'usage-kill-'));
   const random = seeded(20_260_301);
   const kill = () => relay?.kill('SIGKILL');
@@ -67,7 +78,7 @@ it('a relay that is killed at any moment loses no acknowledged record, and none 
     const killAfterLines = round % 3 === 0 ? 1 + Math.floor(random() * 200) : Number.POSITIVE_INFINITY;
     killIn = round % 3 === 1 ? 1 + Math.floor(random() * 10) : Number.POSITIVE_INFINITY;
     const killAfterMs = round % 3 === 2 ? Math.floor(random() * 150) : undefined;
-    const lines = await run([folder, service.url, `r${round}`, `${round}`], (count) => {
+    const lines = await run(commandOf(round), [folder, service.url, `r${round}`, `${round}`], (count) => {
       if (count === killAfterLines) kill();
       if (count === 1 && killAfterMs !== undefined) setTimeout(kill, killAfterMs);
     });
@@ -84,7 +95,8 @@ it('a relay that is killed at any moment loses no acknowledged record, and none 
     leftOver += [...acknowledged.keys()].filter((id) => !ledger.charged.has(id)).length;
   }
   killIn = Number.POSITIVE_INFINITY;
-  expect(await run([folder, service.url, 'drain', '0'], () => undefined)).toEqual(['open', '0']);
+  const drained = await run(commandOf(ROUNDS), [folder, service.url, 'drain', '0'], () => undefined);
+  expect(drained).toEqual(['open', '0']);
 
   const lost = [...acknowledged.keys()].filter((id) => !ledger.charged.has(id));
   expect(lost).toEqual([]);
@@ -103,4 +115,25 @@ it('a relay that is killed at any moment loses no acknowledged record, and none 
   expect(sent).toBeGreaterThan(ledger.charged.size);
   // Any other charged record was being stored when the relay died.
   expect(ledger.charged.size - acknowledged.size).toBeLessThan(ROUNDS * 1_000);
+}
+
+describe('a relay that is killed at any moment loses no acknowledged record, and none is charged twice', {
+  timeout: 300_000,
+}, () => {
+  it('in TypeScript', () => killInRounds(() => TYPESCRIPT));
+
+  describe.skipIf(!go)('with Go', () => {
+    let built: string;
+    const inGo = () => [join(built, 'runreporter')];
+    beforeAll(async () => {
+      built = await mkdtemp(join(tmpdir(), 'usage-kill-go-'));
+      await buildGo(go!, './relay/internal/runreporter', inGo()[0]!);
+    }, 900_000);
+    afterAll(() => rm(built, { recursive: true }));
+
+    it('in Go', () => killInRounds(inGo));
+
+    it('in both in turns, on one folder', () =>
+      killInRounds((round) => (round % 2 === 0 ? TYPESCRIPT : inGo())));
+  });
 });

@@ -1,6 +1,7 @@
 /** A fake service: `POST /v1/usage` as a reporter sees it, with faults on demand. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface WireRecord {
   readonly id: string;
@@ -128,16 +129,17 @@ export async function listen(
   fault: (records: readonly WireRecord[]) => Fault['kind'] | undefined,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const piece of request.setEncoding('utf8')) body += piece;
+    // A reporter may be killed while it sends.
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
     const { records } = JSON.parse(body) as { records: WireRecord[] };
     const kind = fault(records);
     if (kind === 'refuse_connection') return void request.socket.destroy();
     if (kind === 'answer') return void response.writeHead(503).end();
-    const { status, text } = ledger.charge(records);
+    const answer = ledger.charge(records);
     if (kind === 'lose_answer') return void request.socket.destroy();
-    if (kind === 'cut_answer') return void cut(response, text);
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    if (kind === 'cut_answer') return void cut(response, answer.text);
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -1,0 +1,2 @@
+// Package examples is the code of README.md.
+package examples
