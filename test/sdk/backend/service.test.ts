@@ -6,7 +6,7 @@ import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
 import { startService } from '../../../src/run/service.ts';
 import { spendAll } from '../../support/devices.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { startProxy, type TcpProxy } from './proxy.ts';
+import { startProxy, type TcpProxy } from '../../../sdk/conformance/proxy.ts';
 import { client, errorOf, onEnd } from './support.ts';
 
 const app = useService();
