@@ -84,7 +84,8 @@ export class Pages extends Running {
     if (!this.#isFirst) this.driver.tell({ op: 'next', target: this.operation.id });
     this.#isFirst = false;
     const { page, error } = await this.operation.next();
-    return { ...(page && { page }), ...(error !== undefined && { error }) };
+    // Some languages have no empty list.
+    return { ...(page !== undefined && { page: page ?? [] }), ...(error !== undefined && { error }) };
   }
 }
 

@@ -16,7 +16,7 @@ export interface Outcome {
 /** One line of the driver. */
 interface Message extends Outcome {
   readonly id: number;
-  readonly page?: Json[];
+  readonly page?: Json[] | null;
   readonly event?: Json;
 }
 

@@ -36,6 +36,8 @@ export interface SuiteOptions {
   readonly reference?: LanguageResult | undefined;
 }
 
+const NOT_RUN: StepResult = { outcome: undefined, problems: ['it did not run'], ms: 0 };
+
 /** The step at the end of each run: the driver has to end by itself. */
 export const LAST_STEP = 'the driver ends with its input';
 
@@ -46,15 +48,19 @@ export async function runLanguage(
 ): Promise<LanguageResult> {
   const begun = performance.now();
   const find = LANGUAGES[language];
-  if (!find) throw new Error(`there is no SDK for ${language}; there are ${Object.keys(LANGUAGES).join(', ')}`);
+  if (!find)
+    throw new Error(`there is no SDK for ${language}; there are ${Object.keys(LANGUAGES).join(', ')}`);
   const found = await find();
   if ('missing' in found) return { language, missing: found.missing, steps: new Map(), ms: 0 };
 
   const driver = new Driver(found.command);
   const { port, grpcPort } = world.service;
   const [rest, control] = [await startProxy(port), await startProxy(grpcPort)];
-  const results = new Map<string, StepResult>();
+  // In the order of the steps, whichever ends first.
+  const results = new Map<string, StepResult>(steps.map(({ name }) => [name, NOT_RUN]));
   try {
+    // The first answer may open the output, which then counts.
+    await driver.ask({ op: 'tasks' });
     const tasksAtStart = (await driver.ask({ op: 'tasks' })).ok;
     const run = { world, driver, rest, control, tasksAtStart };
     const runStep = async (step: Step) => void results.set(step.name, await tryStep(step, run));
@@ -91,7 +97,9 @@ async function tryStep(step: Step, run: Run): Promise<StepResult> {
 async function endDriver(driver: Driver): Promise<StepResult> {
   const begun = performance.now();
   const exitCode = await driver.stop();
-  const problems = exitCode === 0 ? [] : [`exit code ${exitCode}`, driver.printed].filter(Boolean);
+  const problems = exitCode === 0 ? [] : [`exit code ${exitCode}`];
+  // Nothing is wrong that a person should read.
+  if (driver.printed !== '') problems.push(`it printed ${driver.printed}`);
   return { outcome: { exitCode }, problems, ms: performance.now() - begun };
 }
 

@@ -1,6 +1,6 @@
 /** The conformance suite itself: what it covers, and that it notices what is wrong. */
 import { describe, expect, test } from 'vitest';
-import ERRORS from '../../proto/boxoffice/control/v1/errors.json' with { type: 'json' };
+import { readTable } from '../../scripts/error-table.ts';
 import { differences, mismatches } from '../../sdk/conformance/compare.ts';
 import { Driver, type Json } from '../../sdk/conformance/driver.ts';
 import { normalise } from '../../sdk/conformance/normalise.ts';
@@ -8,6 +8,8 @@ import { STEPS } from '../../sdk/conformance/steps/index.ts';
 import type { LanguageResult, StepResult } from '../../sdk/conformance/suite.ts';
 import { renderProblems, renderTable } from '../../sdk/conformance/table.ts';
 import { CALLS, LISTS, WATCHES } from '../../sdk/typescript/conformance/methods.ts';
+
+const ERRORS = readTable();
 
 /** Every `error` in what steps expect. */
 function errorsIn(expected: Json): Json[] {
@@ -33,7 +35,8 @@ describe('the steps', () => {
     const rows = [...ERRORS.native, ...ERRORS.anytime, ...ERRORS.conditions];
     const missing = rows.filter(
       (row) =>
-        'reason' in row && !EXPECTED.some(({ code, reason }) => code === row.code && reason === row.reason),
+        row.reason !== undefined &&
+        !EXPECTED.some(({ code, reason }) => code === row.code && reason === row.reason),
     );
     expect(missing).toStrictEqual([]);
   });
@@ -73,7 +76,9 @@ describe('outcomes', () => {
   test('must be what a step expects', () => {
     const outcome = { ok: { name: 'lobby', rooms: [1, 2] } };
     expect(mismatches({ ok: { name: /^lob/, rooms: [1, 2], error: undefined } }, outcome)).toStrictEqual([]);
-    expect(mismatches({ ok: { name: 'attic' } }, outcome)).toStrictEqual(['ok.name: "lobby" instead of "attic"']);
+    expect(mismatches({ ok: { name: 'attic' } }, outcome)).toStrictEqual([
+      'ok.name: "lobby" instead of "attic"',
+    ]);
     expect(mismatches({ ok: { name: undefined } }, outcome)).toHaveLength(1);
     expect(mismatches({ ok: { rooms: [1] } }, outcome)).toHaveLength(1);
     expect(mismatches({ error: { kind: 'NotFound' } }, outcome)).toHaveLength(1);
@@ -122,7 +127,9 @@ describe('a driver', () => {
   });
 
   test('may not show a key in an error', async () => {
-    const driver = scriptedDriver(`print({ error: { kind: 'Invalid', message: 'svc_0123456789abcdef_secret' } });`);
+    const driver = scriptedDriver(
+      `print({ error: { kind: 'Invalid', message: 'svc_0123456789abcdef_secret' } });`,
+    );
     expect((await driver.ask({ op: 'call' })).error.kind).toBe('ShowsTheKey');
     await driver.stop();
   });

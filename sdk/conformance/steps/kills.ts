@@ -9,7 +9,14 @@ import { thumbprintOf } from './devices.ts';
 const lobby = { room: 'lobby' };
 const PEOPLE = ['seen', 'kicked', 'muted', 'released', 'revoked', 'restored'] as const;
 const tracks = ['audio'] as const;
-const RECORD = { id: 'r1', role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_000, ingress_bytes: 0 };
+const RECORD = {
+  id: 'r1',
+  role: 'host',
+  tier: 'hd',
+  seconds: 60,
+  egress_bytes: 50_000_000,
+  ingress_bytes: 0,
+};
 
 /** Ids that the calls need. */
 interface Prepared {
@@ -21,7 +28,10 @@ interface Prepared {
 }
 
 async function prepare(at: At, addresses: { url: string; control_url: string }): Promise<Prepared> {
-  const house = await at.house({ ...addresses, rooms: ['lobby', 'ends', 'closes', 'first', 'second', 'third'] });
+  const house = await at.house({
+    ...addresses,
+    rooms: ['lobby', 'ends', 'closes', 'first', 'second', 'third'],
+  });
   const { direct } = house;
   for (const username of PEOPLE) {
     await direct.tokens.mint({ ...lobby, username, deviceThumbprint: thumbprintOf(username) });
@@ -119,10 +129,9 @@ function startAll(ids: Prepared): Promise<Record<string, string>> {
 
 const ENDS: Json = {
   ...Object.fromEntries(
-    [...Object.keys(MUTATIONS), ...Object.keys(REPEATABLE), ...Object.keys(LISTS), 'usage.report'].map((method) => [
-      method,
-      'ok',
-    ]),
+    [...Object.keys(MUTATIONS), ...Object.keys(REPEATABLE), ...Object.keys(LISTS), 'usage.report'].map(
+      (method) => [method, 'ok'],
+    ),
   ),
   ...Object.fromEntries(Object.keys(ONCE).map((method) => [method, /^Unavailable/])),
 };
@@ -184,7 +193,15 @@ async function countChanges(at: At, { house }: Prepared): Promise<number> {
 }
 
 /** Each action of a moderator once by the suite, and once by the SDK. */
-const COUNTS = { kick: 1, ban: 2, unban: 1, force_mute: 2, release_mute: 1, revoke_publish: 2, restore_publish: 1 };
+const COUNTS = {
+  kick: 1,
+  ban: 2,
+  unban: 1,
+  force_mute: 2,
+  release_mute: 1,
+  revoke_publish: 2,
+  restore_publish: 1,
+};
 
 export const KILLS: readonly Step[] = [
   {
@@ -219,7 +236,11 @@ export const KILLS: readonly Step[] = [
       const isDone = async () => {
         const { recent } = await house.direct.billing.get();
         const keys = await house.direct.keys.list();
-        return recent.some(({ kind }) => kind === 'usage') && keys.length === 6 && keys.some(({ revokedAt }) => revokedAt);
+        return (
+          recent.some(({ kind }) => kind === 'usage') &&
+          keys.length === 6 &&
+          keys.some(({ revokedAt }) => revokedAt)
+        );
       };
       await waitFor(isDone, (done) => done);
       await kill(at, place);

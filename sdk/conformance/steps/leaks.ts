@@ -10,10 +10,10 @@ export const LEAKS: readonly Step[] = [
       // Connections that are kept for later calls are no leak.
       at.run.rest.cut();
       at.run.control.cut();
-      const count = async (): Promise<Json> => (await at.driver.ask({ op: 'tasks' })).ok?.count;
+      const ask = async (): Promise<Json> => (await at.driver.ask({ op: 'tasks' })).ok;
       const atStart = at.run.tasksAtStart?.count;
-      const left = await waitFor(count, (now) => typeof now !== 'number' || now <= atStart);
-      return { isKnown: typeof left === 'number', isBack: left <= atStart };
+      const left = await waitFor(ask, (now) => typeof now?.count !== 'number' || now.count <= atStart);
+      return { isKnown: typeof left?.count === 'number', isBack: left?.count <= atStart };
     },
     expect: { isKnown: true, isBack: true },
   },

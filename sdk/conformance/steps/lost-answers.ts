@@ -1,5 +1,5 @@
 /** Answers that are lost, late, or come twice: each call takes effect once, and gets its own answer. */
-import { At, type Step, waitFor } from '../step.ts';
+import { type At, type Step, waitFor } from '../step.ts';
 
 const RECORD = {
   id: 'r1',
@@ -49,9 +49,10 @@ export const LOST_ANSWERS: readonly Step[] = [
         async () => (await direct.rooms.get({ room: 'before' })).state,
         (state) => state === 'ended',
       );
-      // The first attempt must run out of time before answers pass again.
+      // The first attempt runs out of time before answers pass again, over another connection.
       setTimeout(() => {
         proxy.holdsAnswers = false;
+        proxy.cut();
       }, 900);
       return await ending.outcome();
     },
@@ -99,6 +100,7 @@ export const LOST_ANSWERS: readonly Step[] = [
       proxy.holdsAnswers = true;
       setTimeout(() => {
         proxy.holdsAnswers = false;
+        proxy.cut();
       }, 900);
       return await client.call('billing.set_auto_top_up', { enabled: false });
     },

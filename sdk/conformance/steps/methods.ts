@@ -66,7 +66,10 @@ const ROOMS: Step[] = [
       const { client, direct } = await at.house({ rooms: ['lobby'] });
       const { uid } = await direct.rooms.get({ room: 'lobby' });
       await direct.rooms.end({ room: 'lobby' });
-      return [await client.call('rooms.get', { room: 'lobby' }), await client.call('rooms.get', { room_uid: uid })];
+      return [
+        await client.call('rooms.get', { room: 'lobby' }),
+        await client.call('rooms.get', { room_uid: uid }),
+      ];
     },
     expect: Array(2).fill({
       ok: { name: 'lobby', state: 'ended', end_reason: 'ended', end_time: '<end_time>' },
@@ -161,9 +164,7 @@ const PARTICIPANTS: Step[] = [
         state: 'present',
         role: 'host',
         rank: 80,
-        devices: [
-          { thumbprint: thumbprintOf('ann'), key_id: '<key_id>', expire_time: '<expire_time>' },
-        ],
+        devices: [{ thumbprint: thumbprintOf('ann'), key_id: '<key_id>', expire_time: '<expire_time>' }],
       },
     },
   },
@@ -211,7 +212,12 @@ const PARTICIPANTS: Step[] = [
 ];
 
 /** A method that changes a participant, and what is then different. */
-function moderation(name: string, request: object, participant: object, prepare?: (house: House) => unknown): Step {
+function moderation(
+  name: string,
+  request: object,
+  participant: object,
+  prepare?: (house: House) => unknown,
+): Step {
   return {
     name: `moderation.${name}`,
     run: async (at) => {
@@ -382,7 +388,8 @@ const TOKENS: Step[] = [
     name: 'device_credentials.list',
     run: async (at) => {
       const { client, direct } = await at.house();
-      for (const name of ['one', 'two', 'three']) await direct.deviceCredentials.create({ name, publish: [] });
+      for (const name of ['one', 'two', 'three'])
+        await direct.deviceCredentials.create({ name, publish: [] });
       return await client.list('device_credentials.list', { page_size: 2 });
     },
     expect: { ok: [{ name: 'one' }, { name: 'two' }, { name: 'three' }] },
@@ -391,7 +398,10 @@ const TOKENS: Step[] = [
     name: 'device_credentials.rotate',
     run: async (at) => {
       const { client, direct } = await at.house();
-      const { deviceCredential } = await direct.deviceCredentials.create({ name: 'kiosk', publish: ['data'] });
+      const { deviceCredential } = await direct.deviceCredentials.create({
+        name: 'kiosk',
+        publish: ['data'],
+      });
       return await client.call('device_credentials.rotate', { id: deviceCredential.id, overlap: 60 });
     },
     expect: {
@@ -437,7 +447,16 @@ const WATCHDOGS: Step[] = [
       return [...outcomes, await client.call('watchdogs.create', each)];
     },
     expect: [
-      { ok: { id: '<id>', room: 'lobby', max_duration: 3600, action: 'notify', state: 'armed', warn_before: 1.5 } },
+      {
+        ok: {
+          id: '<id>',
+          room: 'lobby',
+          max_duration: 3600,
+          action: 'notify',
+          state: 'armed',
+          warn_before: 1.5,
+        },
+      },
       { ok: { unused_for: 60 } },
       { ok: { empty_for: 600.25, max_duration: undefined } },
       { ok: { host_absent_for: 60 } },
@@ -453,7 +472,9 @@ const WATCHDOGS: Step[] = [
       const { id } = await direct.watchdogs.create(armed);
       return await client.call('watchdogs.get', { id });
     },
-    expect: { ok: { id: '<id>', room: 'lobby', empty_for: 600, action: 'end_room', create_time: '<create_time>' } },
+    expect: {
+      ok: { id: '<id>', room: 'lobby', empty_for: 600, action: 'end_room', create_time: '<create_time>' },
+    },
   },
   {
     name: 'watchdogs.list',
@@ -490,7 +511,10 @@ const WATCHDOGS: Step[] = [
     run: async (at) => {
       const { client, direct } = await at.house({ rooms: ['lobby'] });
       const { id } = await direct.watchdogs.create(armed);
-      return [await client.call('watchdogs.delete', { id }), await client.list('watchdogs.list', { room: 'lobby' })];
+      return [
+        await client.call('watchdogs.delete', { id }),
+        await client.list('watchdogs.list', { room: 'lobby' }),
+      ];
     },
     // An empty answer and an empty list are left out.
     expect: [{ ok: undefined, error: undefined }, { error: undefined }],
@@ -523,7 +547,9 @@ const REST: Step[] = [
           note: /shown this once/,
         },
       },
-      beyond: { error: { kind: 'RateLimited', code: 429, has_request_id: true, retry_after_ms: '<retry_after_ms>' } },
+      beyond: {
+        error: { kind: 'RateLimited', code: 429, has_request_id: true, retry_after_ms: '<retry_after_ms>' },
+      },
       billing: { ok: { tenant: { name: 'Ada Video', email: 'ada@example.com', status: 'pending' } } },
     },
   },
@@ -564,9 +590,7 @@ const REST: Step[] = [
           },
           balance: { micros: 20_000_000, display: '$20.000000' },
           admitted: true,
-          recent: [
-            { kind: 'adjustment', amount: { micros: 20_000_000 }, detail: 'a gift', at: '<at>' },
-          ],
+          recent: [{ kind: 'adjustment', amount: { micros: 20_000_000 }, detail: 'a gift', at: '<at>' }],
         },
       },
       { ok: { name: 'lobby' } },
@@ -673,7 +697,9 @@ const REST: Step[] = [
       return { first, again, nothing, left: Number(balance.micros) + first.ok?.total.micros };
     },
     expect: {
-      first: { ok: { charged: 2, duplicates: undefined, admitted: true, total: { display: /^\$0\.\d{6}$/ } } },
+      first: {
+        ok: { charged: 2, duplicates: undefined, admitted: true, total: { display: /^\$0\.\d{6}$/ } },
+      },
       again: { ok: { charged: undefined, duplicates: 2 } },
       nothing: { ok: { admitted: true } },
       left: 20_000_000,

@@ -2,12 +2,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { status } from '@grpc/grpc-js';
-import ERRORS from '../../../proto/boxoffice/control/v1/errors.json' with { type: 'json' };
+import { readTable } from '../../../scripts/error-table.ts';
 import type { Json, Outcome } from '../driver.ts';
 import { Refusal, startScriptedControl } from '../scripted-control.ts';
 import type { At, House, Step } from '../step.ts';
 import type { TenantOptions } from '../world.ts';
 import { actor, thumbprintOf } from './devices.ts';
+
+const ERRORS = readTable();
 
 const device = { device_thumbprint: thumbprintOf('ann') };
 const lobby = { room: 'lobby' };
@@ -56,7 +58,7 @@ const REFUSED: readonly RefusedCall[] = [
   {
     ...{ kind: 'Invalid', code: 'INVALID_ARGUMENT', reason: 'IMMUTABLE_FIELD' },
     method: 'rooms.update_policy',
-    fields: ['update_mask'],
+    fields: ['policy.region'],
     prepare: (house) => makeRoom(house),
     request: () => ({ ...lobby, policy: { region: 'x' } }),
   },
@@ -340,15 +342,17 @@ const KEYS: Step[] = [
 ];
 
 /** Every reason of the table of errors, with its code. */
-const CODE_OF_REASON: Readonly<Record<string, string>> = Object.fromEntries(
-  [...ERRORS.native, ...ERRORS.anytime, ...ERRORS.conditions].flatMap((each) =>
-    'reason' in each && each.reason !== undefined ? [[each.reason, each.code]] : [],
+const REASON_NAMES = [
+  ...new Set(
+    [...ERRORS.native, ...ERRORS.anytime, ...ERRORS.conditions].flatMap(({ code, reason }) =>
+      reason === undefined ? [] : [`${code}:${reason}`],
+    ),
   ),
-);
+];
+const CODE_NAMES = Object.keys(status).filter((name) => Number.isNaN(Number(name)) && name !== 'OK');
 
 function kindOf(code: string, reason?: string): string {
-  const fits = ERRORS.kinds.filter((each) => each.code === code);
-  const found = fits.find((each) => each.reason === reason) ?? fits.find((each) => !('reason' in each));
+  const found = ERRORS.kinds.find((each) => each.code === code && (each.reason ?? reason) === reason);
   // Without a row of its own, a failure is a bug.
   return found?.kind ?? 'Internal';
 }
@@ -356,7 +360,7 @@ function kindOf(code: string, reason?: string): string {
 /** Calls a control plane that refuses each room as its name says: `CODE`, or `CODE:REASON`. */
 async function askScript(at: At, names: readonly string[]): Promise<Record<string, Outcome>> {
   const control = await startScriptedControl(({ request: { room } }) => {
-    const [code, reason] = room.split(':');
+    const [code, reason] = room.split(':') as [keyof typeof status, string | undefined];
     throw new Refusal(code, reason === undefined ? { details: 'why' } : { reason, retryDelayMs: 1500 });
   });
   at.onEnd(control.close);
@@ -365,9 +369,6 @@ async function askScript(at: At, names: readonly string[]): Promise<Record<strin
   for (const room of names) outcomes[room] = await client.call('rooms.get', { room });
   return outcomes;
 }
-
-const REASON_NAMES = Object.entries(CODE_OF_REASON).map(([reason, code]) => `${code}:${reason}`);
-const CODE_NAMES = Object.keys(status).filter((name) => Number.isNaN(Number(name)) && name !== 'OK');
 
 /** The same object with each value made from its name. */
 function byName(names: readonly string[], make: (name: string) => Json): Record<string, Json> {
@@ -381,7 +382,11 @@ async function askStatuses(at: At, statuses: readonly number[], method: string):
   const server = createServer((request, response) => {
     seen.push(request.method ?? '');
     request.resume();
-    response.writeHead(code, { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '7' });
+    response.writeHead(code, {
+      'content-type': 'application/json',
+      'x-request-id': 'req_1',
+      'retry-after': '7',
+    });
     response.end(JSON.stringify({ error: `status ${code}` }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

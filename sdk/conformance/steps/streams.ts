@@ -181,14 +181,18 @@ export const STREAMS: readonly Step[] = [
       await direct.moderation.ban({ room: 'lobby', cidr: '192.0.2.0/24', ttlSeconds: 60 });
       const armed = { room: 'lobby', unusedForSeconds: 1, action: 'end_room' } as const;
       await direct.watchdogs.create(armed);
-      const events = await watch.until(({ type }) => type === 'room_ended');
+      const events = await watch.until(({ type }) => type === 'watchdog_fired');
       await watch.end();
       return events.filter((event) => !isBookmark(event));
     },
     expect: [
-      { type: 'moderation', moderation: { action: 'ban', cidr: '192.0.2.0/24', expire_time: '<expire_time>' } },
-      { type: 'watchdog_fired', watchdog: { unused_for: 1, state: 'fired' } },
+      {
+        type: 'moderation',
+        moderation: { action: 'ban', cidr: '192.0.2.0/24', expire_time: '<expire_time>' },
+      },
       { type: 'room_ended', room: { end_reason: 'watchdog' } },
+      { type: 'moderation', moderation: { action: 'close_room', watchdog_id: '<watchdog_id>' } },
+      { type: 'watchdog_fired', watchdog: { unused_for: 1, state: 'fired' } },
     ],
   },
 ];

@@ -1,5 +1,5 @@
 /** Calls that are cancelled, and time limits. */
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Outcome } from '../driver.ts';
 import { type At, type Step, waitFor } from '../step.ts';
 
@@ -44,8 +44,11 @@ export const TIME_LIMITS: readonly Step[] = [
       );
       for (const call of calls) call.cancel();
       const outcomes = await Promise.all(calls.map((call) => timed(call.outcome(), [0, 2_000])));
-      control.holdsAnswers = false;
-      rest.holdsAnswers = false;
+      for (const proxy of [control, rest]) {
+        proxy.holdsAnswers = false;
+        // What was dropped is missing in these connections.
+        proxy.cut();
+      }
       return { outcomes, next: await client.call('rooms.get', { room: 'before' }) };
     },
     expect: { outcomes: [CANCELLED, CANCELLED], next: { ok: { name: 'before' } } },

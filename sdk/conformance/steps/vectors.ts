@@ -63,14 +63,20 @@ export const VECTORS: readonly Step[] = [
       const { ok, error } = await at.driver.ask({ op: 'revocation_vectors', file });
       if (error !== undefined) return { error };
       const checks = Object.entries<Json>(ok.checks).map(([name, found]) => [name, describe(found)]);
-      return { hashes: ok.hashes, checks: Object.fromEntries(checks) };
+      return { hashes: ok.hashes, claims: ok.claims, checks: Object.fromEntries(checks) };
     },
     expect: {
       hashes: REVOCATIONS.hashes.map(({ hash }: Json) => hash),
+      claims: snapshotOf(REVOCATIONS.claims),
       checks: Object.fromEntries(REVOCATIONS.checks.map((each: Json) => [each.name, describe(each)])),
     },
   },
 ];
+
+/** What a relay reads of the claims. */
+function snapshotOf({ exp, epochs, bans, mutes, closed, reasons }: Json): Json {
+  return { exp, epochs, bans, mutes, closed, reasons, seq: '<seq>' };
+}
 
 /** What a check found, in words. */
 function describe({ code, reason, muted }: Json): string {

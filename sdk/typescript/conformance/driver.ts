@@ -67,7 +67,10 @@ const WORK: Readonly<Record<string, (operation: Operation, signal: AbortSignal) 
   },
   vectors: ({ file }) => decideTokens(file),
   revocation_vectors: ({ file }) => decideRevocations(file),
-  tasks: async () => ({ count: process.getActiveResourcesInfo().length }),
+  tasks: async () => {
+    const resources = process.getActiveResourcesInfo();
+    return { count: resources.length, resources };
+  },
 };
 
 function open(options: Operation['options']): Opened {

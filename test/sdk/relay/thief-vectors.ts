@@ -31,7 +31,10 @@ function each<T>(values: readonly T[], make: (value: T) => Case): Case[] {
   return values.map(make);
 }
 
-function named(values: Readonly<Record<string, unknown>>, make: (what: string, value: never) => Case): Case[] {
+function named(
+  values: Readonly<Record<string, unknown>>,
+  make: (what: string, value: never) => Case,
+): Case[] {
   return Object.entries(values).map(([what, value]) => make(what, value as never));
 }
 
@@ -164,11 +167,7 @@ const FORGED_PROOF: Case[] = [
   ['a proof of type participant+jwt', 'PROOF_WRONG_TYPE', { proofHeader: { typ: 'participant+jwt' } }],
   ['a proof with alg none', 'PROOF_WRONG_ALGORITHM', { proofHeader: { alg: 'none' } }],
   ['a proof with alg HS256', 'PROOF_WRONG_ALGORITHM', { proofHeader: { alg: 'HS256' } }],
-  [
-    'a proof with jku',
-    'PROOF_HEADER_INVALID',
-    { proofHeader: { jku: 'https://thief.example/keys' } },
-  ],
+  ['a proof with jku', 'PROOF_HEADER_INVALID', { proofHeader: { jku: 'https://thief.example/keys' } }],
   ['a proof with b64', 'PROOF_HEADER_INVALID', { proofHeader: { b64: false, crit: ['b64'] } }],
 ];
 
@@ -241,7 +240,13 @@ const FORGED_TOKEN: Case[] = [
     ],
   ),
   ...named(
-    { 'half of zeros': '0'.repeat(64), 'all ones': 'f'.repeat(128), zeros: '00'.repeat(64), short: '01', none: '' },
+    {
+      'half of zeros': '0'.repeat(64),
+      'all ones': 'f'.repeat(128),
+      zeros: '00'.repeat(64),
+      short: '01',
+      none: '',
+    },
     (what, hex) => [
       `a token with a made-up signature: ${what}`,
       'TOKEN_BAD_SIGNATURE',
@@ -292,7 +297,11 @@ const OF_THE_SERVICE: Case[] = [
     'TOKEN_REVOKED',
     revoked({ epochs: [[hashed('epoch', ROOM_UID, 'ann'), 4]] }),
   ],
-  ['a token of a banned user', 'BANNED', revoked({ bans: [['*', 'user', hashed('user', TENANT, 'ann'), null]] })],
+  [
+    'a token of a banned user',
+    'BANNED',
+    revoked({ bans: [['*', 'user', hashed('user', TENANT, 'ann'), null]] }),
+  ],
   ['a token for a closed room', 'ROOM_CLOSED', revoked({ closed: [hashed('room', ROOM_UID)] })],
   ['a token while revocations are too old', 'REVOCATIONS_STALE', revoked({ exp: NOW_SECONDS })],
 ];
@@ -344,32 +353,50 @@ function withChange(text: string, segment: number): string {
 }
 
 const CHANGED: Case[] = [
-  ...each([1, 2], (segment): Case => [
-    `a token with one character changed in segment ${segment}`,
-    'TOKEN_BAD_SIGNATURE',
-    { token: (first) => withChange(first.token, segment) },
-  ]),
-  ...each([1, 2], (segment): Case => [
-    `a proof with one character changed in segment ${segment}`,
-    'PROOF_BAD_SIGNATURE',
-    { token: ({ token }) => token, proof: (first) => withChange(first.proof, segment) },
-  ]),
+  ...each(
+    [1, 2],
+    (segment): Case => [
+      `a token with one character changed in segment ${segment}`,
+      'TOKEN_BAD_SIGNATURE',
+      { token: (first) => withChange(first.token, segment) },
+    ],
+  ),
+  ...each(
+    [1, 2],
+    (segment): Case => [
+      `a proof with one character changed in segment ${segment}`,
+      'PROOF_BAD_SIGNATURE',
+      { token: ({ token }) => token, proof: (first) => withChange(first.proof, segment) },
+    ],
+  ),
   // The next canonical end is another signature; one between two of them is the same bits in another spelling.
-  ...each([1, 2, 3], (step): Case => [
-    `a token with another end, ${step} further`,
-    'TOKEN_BAD_SIGNATURE',
-    { token: ({ token }) => withEnd(token, CANONICAL_ENDS[(CANONICAL_ENDS.indexOf(token.at(-1)!) + step) % 4]!) },
-  ]),
-  ...each(['B', 'R', 'h', 'x', '_'], (end): Case => [
-    `a token that ends in ${end}`,
-    'TOKEN_MALFORMED',
-    { token: ({ token }) => withEnd(token, end) },
-  ]),
-  ...each(['B', 'R', 'h', 'x', '_'], (end): Case => [
-    `a proof that ends in ${end}`,
-    'PROOF_MALFORMED',
-    { token: ({ token }) => token, proof: ({ proof }) => withEnd(proof, end) },
-  ]),
+  ...each(
+    [1, 2, 3],
+    (step): Case => [
+      `a token with another end, ${step} further`,
+      'TOKEN_BAD_SIGNATURE',
+      {
+        token: ({ token }) =>
+          withEnd(token, CANONICAL_ENDS[(CANONICAL_ENDS.indexOf(token.at(-1)!) + step) % 4]!),
+      },
+    ],
+  ),
+  ...each(
+    ['B', 'R', 'h', 'x', '_'],
+    (end): Case => [
+      `a token that ends in ${end}`,
+      'TOKEN_MALFORMED',
+      { token: ({ token }) => withEnd(token, end) },
+    ],
+  ),
+  ...each(
+    ['B', 'R', 'h', 'x', '_'],
+    (end): Case => [
+      `a proof that ends in ${end}`,
+      'PROOF_MALFORMED',
+      { token: ({ token }) => token, proof: ({ proof }) => withEnd(proof, end) },
+    ],
+  ),
 ];
 
 const CASES: readonly Case[] = [

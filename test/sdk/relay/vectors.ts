@@ -232,7 +232,8 @@ export async function buildFile(
       ));
     const claims = proofClaims(token, CHALLENGE, { jti: name, ...each.proofClaims });
     const proof =
-      given(each.proof) ?? (await signOnce(proofHeader(each.proofHeader), claims, each.provedBy ?? deviceKey));
+      given(each.proof) ??
+      (await signOnce(proofHeader(each.proofHeader), claims, each.provedBy ?? deviceKey));
     vectors.push({ name, code, token, proof, ...each.rest });
   }
   return {
