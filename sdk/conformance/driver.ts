@@ -78,6 +78,11 @@ export class Driver {
     return this.#printed;
   }
 
+  /** Whether an API key is in what it printed for people. */
+  get hasShownKey(): boolean {
+    return SECRET.test(this.#printed);
+  }
+
   async #watch(): Promise<number | null> {
     const code = await once(this.#process, 'close').then(
       ([exitCode]) => exitCode,

@@ -25,7 +25,7 @@ export const LANGUAGES: Readonly<Record<string, () => Promise<Found>>> = {
     const go = findTool('go', '/usr/local/go/bin');
     if (!go) return { missing: 'go is not installed' };
     const program = join(CACHE, 'conformance/go');
-    const env = { ...process.env, GOCACHE: join(CACHE, 'go'), GOFLAGS: '-p=2' };
+    const env = { ...process.env, GOCACHE: join(CACHE, 'go') };
     await build(go, ['build', '-o', program, './internal/conformance'], { cwd: join(ROOT, 'sdk/go'), env });
     return { command: [program] };
   },

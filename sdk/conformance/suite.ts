@@ -97,9 +97,8 @@ async function tryStep(step: Step, run: Run): Promise<StepResult> {
 async function endDriver(driver: Driver): Promise<StepResult> {
   const begun = performance.now();
   const exitCode = await driver.stop();
-  const problems = exitCode === 0 ? [] : [`exit code ${exitCode}`];
-  // Nothing is wrong that a person should read.
-  if (driver.printed !== '') problems.push(`it printed ${driver.printed}`);
+  const problems = exitCode === 0 ? [] : [`exit code ${exitCode}`, driver.printed].filter(Boolean);
+  if (driver.hasShownKey) problems.push('it printed an API key');
   return { outcome: { exitCode }, problems, ms: performance.now() - begun };
 }
 

@@ -24,7 +24,7 @@ import { Boxoffice } from '../typescript/src/backend/index.ts';
 const SECRET_KEY = 'sk_test_of_the_conformance_suite';
 /** What a tenant starts with, in micros. */
 const CREDIT = 20_000_000n;
-const RUN_SERVICE = join(import.meta.dirname, '../../test/support/run-service.ts');
+const RUN_SERVICE = join(import.meta.dirname, 'run-service.ts');
 
 export interface Tenant {
   /** As on the wire. */
@@ -66,7 +66,7 @@ export interface World {
   direct(tenant: Tenant): Boxoffice;
   /** Another service on the same database, in this process. */
   another(): Promise<Service>;
-  /** Another service on the same database, in a process of its own, without payments. */
+  /** Another service on the same database, in a process of its own. It hears of no payment. */
   startChild(): Promise<ChildService>;
   /** Forget how often this machine signed up. */
   forgetSignups(): Promise<void>;
@@ -154,7 +154,8 @@ async function open(databaseUrl: string, closing: Close[], close: () => Promise<
     },
     direct,
     another,
-    startChild: () => startChild(databaseUrl, closing),
+    startChild: () =>
+      startChild({ databaseUrl, stripeSecretKey: SECRET_KEY, stripeApiBase: sandbox.url }, closing),
     forgetSignups: async () => {
       await db.query(`delete from rate_limits where key like 'signup:%'`);
     },
@@ -193,8 +194,8 @@ async function newTenant(
   return { id: renderTenantId(tenant), tenant, key, relayKey };
 }
 
-async function startChild(databaseUrl: string, closing: Close[]): Promise<ChildService> {
-  const child: ChildProcess = spawn(process.execPath, [RUN_SERVICE, databaseUrl], {
+async function startChild(changes: Partial<ServiceConfig>, closing: Close[]): Promise<ChildService> {
+  const child: ChildProcess = spawn(process.execPath, [RUN_SERVICE, JSON.stringify(changes)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exit = once(child, 'exit');

@@ -1,5 +1,5 @@
 /** The service is killed in the middle of every method: nothing happens twice, and nothing is lost unnoticed. */
-import type { Client } from '../client.ts';
+import type { Client, Watch } from '../client.ts';
 import type { Json, Outcome } from '../driver.ts';
 import type { TcpProxy } from '../proxy.ts';
 import { type At, type House, type Step, waitFor } from '../step.ts';
@@ -22,6 +22,8 @@ const RECORD = {
 interface Prepared {
   readonly house: House;
   readonly relay: Client;
+  /** A client without a key. */
+  readonly open: Client;
   readonly watchdogs: readonly string[];
   readonly credentials: readonly string[];
   readonly keys: readonly string[];
@@ -51,7 +53,8 @@ async function prepare(at: At, addresses: { url: string; control_url: string }):
     keys.push((await direct.keys.create({ name })).key.id);
   }
   const relay = await at.client({ ...addresses, api_key: house.relayKey });
-  return { house, relay, watchdogs, credentials, keys };
+  const open = await at.client(addresses);
+  return { house, relay, open, watchdogs, credentials, keys };
 }
 
 /** Calls that change something over the control plane, once each. */
@@ -93,7 +96,12 @@ const REPEATABLE: Readonly<Record<string, (ids: Prepared) => object>> = {
 const ONCE: Readonly<Record<string, (ids: Prepared) => object>> = {
   'keys.create': () => ({ name: 'new' }),
   'keys.rotate': ({ keys }) => ({ id: keys[0], overlap_seconds: 60 }),
+  'billing.checkout': () => ({ amount_cents: 1000 }),
+  'billing.portal': () => ({}),
 };
+
+/** The name of the tenant that signs up meanwhile. */
+const newName = ({ house }: Prepared) => `Beside ${house.id}`;
 
 const LISTS: Readonly<Record<string, object>> = {
   'rooms.list': {},
@@ -104,27 +112,25 @@ const LISTS: Readonly<Record<string, object>> = {
   'watchdogs.list': {},
 };
 
-/** Start all of them. By method, the end of each: what kind of error, or that it went well. */
-function startAll(ids: Prepared): Promise<Record<string, string>> {
+/** Start all of them. By method, how each ended. */
+async function startAll(ids: Prepared): Promise<Record<string, string>> {
   const { client } = ids.house;
-  const calls = { ...MUTATIONS, ...REPEATABLE, ...ONCE };
-  const ends: [string, Promise<Outcome>][] = [
-    ...Object.entries(calls).map(([method, request]): [string, Promise<Outcome>] => [
-      method,
-      client.call(method, request(ids)),
-    ]),
-    ...Object.entries(LISTS).map(([method, request]): [string, Promise<Outcome>] => [
-      method,
-      client.list(method, request),
-    ]),
-    ['usage.report', ids.relay.call('usage.report', { records: [RECORD] })],
-  ];
-  return Promise.all(
-    ends.map(async ([method, end]) => {
-      const { error } = await end;
-      return [method, error === undefined ? 'ok' : `${error.kind} ${error.message}`];
-    }),
-  ).then(Object.fromEntries);
+  const ends: Record<string, Promise<Outcome>> = {
+    'usage.report': ids.relay.call('usage.report', { records: [RECORD] }),
+    sign_up: ids.open.call('sign_up', { email: 'ada@example.com', name: newName(ids) }),
+  };
+  for (const [method, request] of Object.entries({ ...MUTATIONS, ...REPEATABLE, ...ONCE })) {
+    ends[method] = client.call(method, request(ids));
+  }
+  for (const [method, request] of Object.entries(LISTS)) ends[method] = client.list(method, request);
+  const words = Object.entries(ends).map(async ([method, end]) => [method, describe(await end)]);
+  return Object.fromEntries(await Promise.all(words));
+}
+
+/** Each SDK has words of its own for an answer that did not come. */
+function describe({ error }: Outcome): string {
+  if (error === undefined) return 'ok';
+  return error.kind === 'Unavailable' ? error.kind : `${error.kind} ${error.message}`;
 }
 
 const ENDS: Json = {
@@ -133,7 +139,7 @@ const ENDS: Json = {
       (method) => [method, 'ok'],
     ),
   ),
-  ...Object.fromEntries(Object.keys(ONCE).map((method) => [method, /^Unavailable/])),
+  ...Object.fromEntries([...Object.keys(ONCE), 'sign_up'].map((method) => [method, 'Unavailable'])),
 };
 
 interface Place {
@@ -141,6 +147,7 @@ interface Place {
   readonly control: TcpProxy;
   readonly rest: TcpProxy;
   readonly ids: Prepared;
+  readonly watch: Watch;
 }
 
 /** A service to kill, with connections to it. */
@@ -151,7 +158,9 @@ async function takePlace(at: At): Promise<Place> {
   const ids = await prepare(at, { url: rest.url, control_url: control.url });
   await ids.house.client.call('rooms.get', lobby);
   await ids.house.client.call('rates.get');
-  return { child, control, rest, ids };
+  const watch = ids.house.client.watch('rooms.watch', {});
+  await watch.until(({ type }) => type === 'bookmark');
+  return { child, control, rest, ids, watch };
 }
 
 /** Kill the service. Another one takes its place. */
@@ -166,41 +175,56 @@ async function kill(at: At, { child, control, rest }: Place): Promise<void> {
 }
 
 /** What the calls left: each thing once. */
-async function effects(at: At, { house: { direct, tenant } }: Prepared): Promise<Json> {
-  const counts: Record<string, number> = {};
-  const count = (what: string) => {
-    counts[what] = (counts[what] ?? 0) + 1;
-  };
-  const { rows } = await at.world.db.query<{ type: string }>(
-    'select type from events where tenant_id = $1 order by seq',
-    [tenant],
-  );
-  for (const { type } of rows) count(type);
-  for await (const { action } of direct.moderation.listEvents()) count(action);
+async function effects(at: At, ids: Prepared): Promise<Json> {
+  const { direct, tenant } = ids.house;
   const { recent } = await direct.billing.get();
-  const charges = recent.filter(({ kind }) => kind === 'usage').length;
-  const keys = (await direct.keys.list()).map(({ name }) => name).toSorted();
-  return { counts, charges, keys };
+  return {
+    moderation: (await all(direct.moderation.listEvents())).map(({ action }) => action).toSorted(),
+    rooms: (await all(direct.rooms.list())).map(({ name, state }) => `${name} ${state}`).toSorted(),
+    credentials: (await all(direct.deviceCredentials.list())).map(({ name }) => name).toSorted(),
+    watchdogs: (await all(direct.watchdogs.list()))
+      .map(({ room, maxDurationSeconds }) => `${room} ${maxDurationSeconds}`)
+      .toSorted(),
+    keys: (await direct.keys.list()).map(({ name }) => name).toSorted(),
+    charges: recent.filter(({ kind }) => kind === 'usage').length,
+    checkouts: await count(at, 'from checkouts where tenant_id = $1', tenant),
+    tenants: await count(at, 'from tenants where name = $1', newName(ids)),
+  };
 }
 
-/** How many changes of the tenant have been stored with their answers. */
-async function countChanges(at: At, { house }: Prepared): Promise<number> {
-  const { rows } = await at.world.db.query<{ count: bigint }>(
-    'select count(*) from idempotency_keys where tenant_id = $1',
-    [house.tenant],
-  );
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  return await Array.fromAsync(items);
+}
+
+async function count(at: At, from: string, value: unknown): Promise<number> {
+  const { rows } = await at.world.db.query<{ count: bigint }>(`select count(*) ${from}`, [value]);
   return Number(rows[0]!.count);
 }
 
-/** Each action of a moderator once by the suite, and once by the SDK. */
-const COUNTS = {
-  kick: 1,
-  ban: 2,
-  unban: 1,
-  force_mute: 2,
-  release_mute: 1,
-  revoke_publish: 2,
-  restore_publish: 1,
+/** Whether a stream that was open all the time has each event once. */
+async function isWhole({ ids, watch }: Place): Promise<boolean> {
+  await ids.house.direct.rooms.create({ room: 'last' });
+  const events = await watch.until(({ type, room }) => type === 'room_created' && room.name === 'last');
+  await watch.end();
+  const seqs = events.filter(({ type }) => type !== 'bookmark').map(({ seq }) => seq);
+  return seqs.every((seq, index) => index === 0 || seq === seqs[index - 1] + 1);
+}
+
+/** Each action of a moderator by the suite, and by the SDK. */
+const MODERATION = [
+  ...['ban', 'ban', 'close_room', 'force_mute', 'force_mute', 'kick', 'release_mute', 'restore_publish'],
+  ...['revoke_publish', 'revoke_publish', 'unban'],
+];
+
+/** What the calls leave that may be repeated, killed or not. */
+const EFFECTS = {
+  moderation: MODERATION,
+  rooms: [
+    ...['closes ended', 'ends ended', 'first live', 'lobby live', 'new live', 'second live', 'third live'],
+  ],
+  credentials: ['new', 'one', 'one', 'two'],
+  watchdogs: ['first 7200', 'lobby 3600', 'third 3600'],
+  charges: 1,
 };
 
 export const KILLS: readonly Step[] = [
@@ -213,46 +237,46 @@ export const KILLS: readonly Step[] = [
       // Until everything has arrived at the process that does not run.
       await new Promise((resolve) => setTimeout(resolve, 300));
       await kill(at, place);
-      return { ends: await ends, effects: await effects(at, place.ids) };
+      return { ends: await ends, effects: await effects(at, place.ids), isWhole: await isWhole(place) };
     },
     expect: {
       ends: ENDS,
-      effects: { counts: { ...COUNTS, close_room: 1 }, charges: 1, keys: ['backend', 'one', 'relay', 'two'] },
+      effects: {
+        ...EFFECTS,
+        keys: ['backend', 'one', 'relay', 'two'],
+        checkouts: undefined,
+        tenants: undefined,
+      },
+      isWhole: true,
     },
   },
   {
     name: 'the service is killed in the middle of every method, after the effect',
     run: async (at) => {
       const place = await takePlace(at);
-      const { house } = place.ids;
-      const before = await countChanges(at, place.ids);
+      const { ids } = place;
+      const changes = () => count(at, 'from idempotency_keys where tenant_id = $1', ids.house.tenant);
+      const before = await changes();
       place.control.holdsAnswers = true;
       place.rest.holdsAnswers = true;
-      const ends = startAll(place.ids);
+      const ends = startAll(ids);
+      await waitFor(changes, (now) => now === before + Object.keys(MUTATIONS).length);
       await waitFor(
-        () => countChanges(at, place.ids),
-        (count) => count === before + Object.keys(MUTATIONS).length,
+        () => effects(at, ids),
+        ({ keys, charges, checkouts, tenants }) => keys.length + charges + checkouts + tenants === 9,
       );
-      const isDone = async () => {
-        const { recent } = await house.direct.billing.get();
-        const keys = await house.direct.keys.list();
-        return (
-          recent.some(({ kind }) => kind === 'usage') &&
-          keys.length === 6 &&
-          keys.some(({ revokedAt }) => revokedAt)
-        );
-      };
-      await waitFor(isDone, (done) => done);
       await kill(at, place);
-      return { ends: await ends, effects: await effects(at, place.ids) };
+      return { ends: await ends, effects: await effects(at, ids), isWhole: await isWhole(place) };
     },
     expect: {
       ends: ENDS,
       effects: {
-        counts: { ...COUNTS, close_room: 1 },
-        charges: 1,
+        ...EFFECTS,
         keys: ['backend', 'new', 'one', 'one', 'relay', 'two'],
+        checkouts: 1,
+        tenants: 1,
       },
+      isWhole: true,
     },
   },
 ];
