@@ -193,7 +193,9 @@ async function effects(at: At, ids: Prepared): Promise<Json> {
 }
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  return await Array.fromAsync(items);
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
 }
 
 async function count(at: At, from: string, value: unknown): Promise<number> {
