@@ -26,18 +26,15 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   const server = createServer((near) => {
     opened += 1;
     const far = connect(proxy.target, '127.0.0.1');
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
+    for (const socket of [near, far]) {
       sockets.add(socket);
       socket.setNoDelay();
       socket.on('error', () => {});
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
+      socket.on('close', () => sockets.delete(socket));
     }
+    near.on('close', () => far.destroy());
+    // What was answered before still arrives.
+    far.on('close', () => later(proxy, () => near.destroySoon()));
     near.on('data', (bytes) => void far.write(bytes));
     const pass = answerPasser(proxy, near, far);
     far.on('data', pass);
@@ -80,7 +77,12 @@ function answerPasser(proxy: TcpProxy, near: Socket, far: Socket): (bytes: Buffe
       return;
     }
     const piece = proxy.repeatsAnswers ? Buffer.concat([bytes, bytes]) : bytes;
-    if (proxy.delayMs === 0) near.write(piece);
-    else setTimeout(() => near.destroyed || near.write(piece), proxy.delayMs);
+    later(proxy, () => near.destroyed || near.write(piece));
   };
+}
+
+/** As late as answers are at the moment. */
+function later({ delayMs }: TcpProxy, work: () => void): void {
+  if (delayMs === 0) work();
+  else setTimeout(work, delayMs);
 }
