@@ -14,6 +14,9 @@ export const REFERENCE = 'typescript';
 /** How many steps run at the same time. */
 const AT_ONCE = 8;
 
+/** No step takes a third of it. */
+const STEP_MS_MAX = 60_000;
+
 export interface StepResult {
   /** Normalised. */
   readonly outcome: Json;
@@ -27,6 +30,7 @@ export interface LanguageResult {
   /** Why there is no driver. There are no results then. */
   readonly missing?: string;
   readonly steps: ReadonlyMap<string, StepResult>;
+  /** Without the build. */
   readonly ms: number;
 }
 
@@ -46,13 +50,13 @@ export async function runLanguage(
   world: World,
   { steps = STEPS, reference }: SuiteOptions = {},
 ): Promise<LanguageResult> {
-  const begun = performance.now();
   const find = LANGUAGES[language];
   if (!find)
     throw new Error(`there is no SDK for ${language}; there are ${Object.keys(LANGUAGES).join(', ')}`);
   const found = await find();
   if ('missing' in found) return { language, missing: found.missing, steps: new Map(), ms: 0 };
 
+  const begun = performance.now();
   const driver = new Driver(found.command);
   const { port, grpcPort } = world.service;
   const [rest, control] = [await startProxy(port), await startProxy(grpcPort)];
@@ -86,13 +90,22 @@ async function tryStep(step: Step, run: Run): Promise<StepResult> {
   let outcome: Json;
   let problems: string[];
   try {
-    outcome = normalise(await step.run(at));
+    outcome = normalise(await inTime(step.run(at)));
     problems = mismatches(step.expect, outcome);
   } catch (error) {
     problems = [error instanceof Error ? error.message : String(error)];
   }
   await at.end().catch((error: unknown) => problems.push(`at its end: ${String(error)}`));
   return { outcome, problems, ms: performance.now() - begun };
+}
+
+/** A wrong SDK may leave a step waiting without end. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${STEP_MS_MAX} ms`)), STEP_MS_MAX);
+  });
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 async function endDriver(driver: Driver): Promise<StepResult> {
