@@ -124,7 +124,8 @@ export async function waitFor<T>(ask: () => Promise<T> | T, isWanted: (answer: T
   for (;;) {
     const answer = await ask();
     if (isWanted(answer)) return answer;
-    if (performance.now() > endsAt) throw new Error(`waited in vain, for ${JSON.stringify(answer)}`);
+    if (performance.now() > endsAt)
+      throw new Error(`waited in vain: ${JSON.stringify(answer)?.slice(0, 300)}`);
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
   }
 }
