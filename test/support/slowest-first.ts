@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Ten seconds or more each: first those that mostly wait, for processes and time limits. */
 const SLOW = [
+  'sdk/conformance.test',
   'run/workers/workers',
   'money/payments/run-top-up',
   'run/embedded-postgres/embedded-postgres',

@@ -1,6 +1,6 @@
 /** Which requests are repeated, and which never are. */
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Boxoffice } from '../../../sdk/typescript/src/backend/index.ts';
+import { type Boxoffice, signUp } from '../../../sdk/typescript/src/backend/index.ts';
 import { client, errorOf, onEnd } from './support.ts';
 
 beforeEach(() => {
@@ -73,6 +73,26 @@ test.each(ONCE)('%s is sent once', async (_, call) => {
     await errorOf(call(boxoffice));
     expect(sent).toHaveLength(1);
   }
+});
+
+test('signUp needs no key, is sent once, and checks its address', async () => {
+  const requests: RequestInit[] = [];
+  let answer = status(503);
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    requests.push(init!);
+    return answer();
+  };
+  const ada = { email: 'ada@example.com', name: 'Ada Video' };
+  const options = { url: 'https://boxoffice.example', fetch: fetch as typeof globalThis.fetch };
+  expect(await errorOf(signUp(ada, options))).toMatchObject({ kind: 'Unavailable' });
+  answer = () => Response.json({ tenant: 't_1', api_key: 'secret', key_id: 'k' }, { status: 201 });
+  expect(await signUp(ada, options)).toStrictEqual({ tenant: 't_1', apiKey: 'secret', keyId: 'k' });
+  expect(requests).toHaveLength(2);
+  expect(requests[1]).toMatchObject({ method: 'POST', body: JSON.stringify(ada) });
+  expect(new Headers(requests[1]!.headers).has('authorization')).toBe(false);
+  await expect(signUp(ada, { url: 'boxoffice' })).rejects.toThrow(
+    new TypeError('url must begin with http:// or https://'),
+  );
 });
 
 test('a Retry-After of an hour is not awaited', async () => {

@@ -1,12 +1,12 @@
 /** The back-end client with a real service. */
 import pino from 'pino';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { startProxy, type TcpProxy } from '../../../sdk/conformance/proxy.ts';
 import { type Boxoffice, type BoxofficeOptions, REASONS } from '../../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
 import { startService } from '../../../src/run/service.ts';
 import { spendAll } from '../../support/devices.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { startProxy, type TcpProxy } from './proxy.ts';
 import { client, errorOf, onEnd } from './support.ts';
 
 const app = useService();

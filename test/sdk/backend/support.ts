@@ -1,50 +1,22 @@
-/** A scripted control plane, and a client of it. */
-import { ErrorInfoSchema, RetryInfoSchema, StatusSchema } from '@boxoffice/contract/google/rpc/error_details';
-import { RoomService } from '@boxoffice/contract/room_service';
-import { TokenService } from '@boxoffice/contract/token_service';
-import {
-  create,
-  type DescMessage,
-  type DescService,
-  type MessageInitShape,
-  toBinary,
-} from '@bufbuild/protobuf';
-import { anyPack, durationFromMs } from '@bufbuild/protobuf/wkt';
-import {
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  status,
-} from '@grpc/grpc-js';
+/** A client of a scripted control plane, and errors of calls. */
 import { afterEach } from 'vitest';
+import {
+  type Handler,
+  type Received,
+  type ScriptedControl,
+  type ScriptedStream,
+  startScriptedControl,
+} from '../../../sdk/conformance/scripted-control.ts';
 import {
   Boxoffice,
   BoxofficeError,
   type BoxofficeOptions,
 } from '../../../sdk/typescript/src/backend/index.ts';
-import { definitionOf } from '../../../src/doors/grpc/methods.ts';
+
+export { type Received, Refusal } from '../../../sdk/conformance/scripted-control.ts';
 
 export const API_KEY = 'svc_0123456789abcdef_averysecretsecret';
 export const TENANT = 't_0123456789abcdef';
-
-/** A request, and the `authorization` that came with it. */
-export interface Received {
-  // biome-ignore lint/suspicious/noExplicitAny: requests of every method
-  readonly request: any;
-  readonly authorization: string | undefined;
-}
-
-type Stream = ServerWritableStream<unknown, object>;
-
-export interface FakeControl {
-  readonly url: string;
-  readonly received: Received[];
-  close(): Promise<void>;
-}
-
-type Handler = (received: Received, call: ServerUnaryCall<unknown, object>) => Promise<object> | object;
 
 const closing: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -56,79 +28,14 @@ export function onEnd(close: () => Promise<void> | void): void {
   closing.push(close);
 }
 
-/** A failure with `code`, and the details of `reason`. */
-export class Refusal {
-  readonly code: status;
-  readonly details: string;
-  readonly metadata = new Metadata();
-
-  constructor(
-    code: keyof typeof status,
-    options: { reason?: string; retryDelayMs?: number; details?: string } = {},
-  ) {
-    this.code = status[code] as status;
-    this.details = options.details ?? `refused: ${options.reason}`;
-    if (options.reason === undefined) return;
-    const pack = <D extends DescMessage>(desc: D, init: MessageInitShape<D>) =>
-      anyPack(desc, create(desc, init));
-    const info = {
-      reason: options.reason,
-      domain: 'boxoffice',
-      metadata: { request_id: 'req_1', excess: 'room.end' },
-    };
-    const details = [pack(ErrorInfoSchema, info)];
-    if (options.retryDelayMs !== undefined) {
-      details.push(pack(RetryInfoSchema, { retryDelay: durationFromMs(options.retryDelayMs) }));
-    }
-    const whole = create(StatusSchema, { code: this.code, message: this.details, details });
-    this.metadata.set('grpc-status-details-bin', Buffer.from(toBinary(StatusSchema, whole)));
-    this.metadata.set('x-request-id', 'req_1');
-  }
-}
-
-/** Answers room and token methods with `handle`, streams with `follow`. What they throw is sent. */
+/** A scripted control plane that is closed when the test ends. */
 export async function startControl(
   handle: Handler,
-  follow: (received: Received, stream: Stream) => void = () => {},
-): Promise<FakeControl> {
-  const server = new Server();
-  const received: Received[] = [];
-  const note = (call: { request: unknown; metadata: Metadata }) => {
-    const each = { request: call.request, authorization: call.metadata.get('authorization')[0]?.toString() };
-    received.push(each);
-    return each;
-  };
-  for (const service of [RoomService, TokenService] as DescService[]) {
-    const definition = Object.entries(definitionOf(service)).map(([name, each]) => {
-      const { output } = service.method[name]!;
-      const responseSerialize = (answer: object) =>
-        Buffer.from(toBinary(output, create(output, answer as never)));
-      return [name, { ...each, responseSerialize }];
-    });
-    const handlers = service.methods.map((method) => {
-      const unary = async (
-        call: ServerUnaryCall<unknown, object>,
-        callback: (error: object | null, answer?: object) => void,
-      ) => {
-        try {
-          callback(null, await handle(note(call), call));
-        } catch (error) {
-          callback(error as object);
-        }
-      };
-      const stream = (call: Stream) => follow(note(call), call);
-      return [method.localName, method.methodKind === 'server_streaming' ? stream : unary];
-    });
-    server.addService(Object.fromEntries(definition), Object.fromEntries(handlers));
-  }
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
-  const close = async () => server.forceShutdown();
-  onEnd(close);
-  return { url: `http://127.0.0.1:${port}`, received, close };
+  follow?: (received: Received, stream: ScriptedStream) => void,
+): Promise<ScriptedControl> {
+  const control = await startScriptedControl(handle, follow);
+  onEnd(control.close);
+  return control;
 }
 
 /** A client that is closed when the test ends. */

@@ -1,4 +1,4 @@
-/** The test vectors of docs/vectors. Everything but the signatures is derived from this file. */
+/** The test vectors of docs/vectors/participant-tokens.json. Everything but the signatures is derived from here. */
 import { createHash, createHmac } from 'node:crypto';
 import type { JWK } from 'jose';
 import {
@@ -62,30 +62,35 @@ export interface VectorFile {
   readonly vectors: readonly Vector[];
 }
 
-const CHALLENGE = createHash('sha256').update('boxoffice test vectors: challenge').digest('base64url');
+export const CHALLENGE = createHash('sha256').update('boxoffice test vectors: challenge').digest('base64url');
 
 /** The changes of one vector. Everything else is valid. */
-interface Changes {
+export interface Changes {
   claims?: Json;
   header?: Json;
   signedBy?: JWK;
-  /** The whole token. */
-  token?: string;
+  /** The whole token. A function gets the first vector. */
+  token?: string | ((first: Vector) => string);
   proofClaims?: Json;
   proofHeader?: Json;
   provedBy?: JWK;
-  proof?: string;
+  /** The whole proof. A function gets the first vector. */
+  proof?: string | ((first: Vector) => string);
   rest?: Partial<Vector>;
 }
 
+export type Case = readonly [name: string, code: string | null, changes: Changes];
+
 const noRevocations = { seq: 1, exp: NOW_SECONDS + 60, epochs: [], bans: [], mutes: [], closed: [] };
-const revoked = (changes: Json): Changes => ({ rest: { revocations: { ...noRevocations, ...changes } } });
+export const revoked = (changes: Json): Changes => ({
+  rest: { revocations: { ...noRevocations, ...changes } },
+});
 const unsigned = (alg: string) => signingInput(tokenHeader({ alg }), tokenClaims());
 const session = { tenant: TENANT, username: 'ann', room_uid: ROOM_UID, device: DEVICE_THUMBPRINT };
 
 const BANNED_RANGE = ['*', 'range', hashedRange(RANGE_SALT, '192.0.2.0/24'), null];
 
-const CASES: ReadonlyArray<[name: string, code: string | null, changes: Changes]> = [
+const CASES: readonly Case[] = [
   ['good', null, {}],
   ['a token of 15 minutes', null, { claims: { exp: NOW_SECONDS + 900 } }],
   ['a token from 60 seconds ahead', null, { claims: { iat: NOW_SECONDS + 60, nbf: NOW_SECONDS + 60 } }],
@@ -197,17 +202,29 @@ function signedByPublicKey(): string {
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
-/** Existing signatures of the same text in `committed` are kept. */
-export async function buildVectors(committed: readonly Vector[]): Promise<VectorFile> {
+const ABOUT =
+  'Participant tokens and proofs with the code that a relay answers; null admits. The private keys are for tests only: each is the SHA-256 of a sentence. See docs/tokens.md.';
+
+export function buildVectors(committed: readonly Vector[]): Promise<VectorFile> {
+  return buildFile(ABOUT, CASES, committed);
+}
+
+/** A file of vectors. Existing signatures of the same text in `committed` are kept. */
+export async function buildFile(
+  about: string,
+  cases: readonly Case[],
+  committed: readonly Vector[],
+): Promise<VectorFile> {
   const known = committed.flatMap(({ token, proof }) => [token, proof]);
   async function signOnce(header: Json, claims: Json, key: JWK): Promise<string> {
     const input = signingInput(header, claims);
     return known.find((jws) => jws.startsWith(`${input}.`)) ?? (await sign(header, claims, key));
   }
   const vectors: Vector[] = [];
-  for (const [name, code, each] of CASES) {
+  const given = (text: Changes['token']) => (typeof text === 'function' ? text(vectors[0]!) : text);
+  for (const [name, code, each] of cases) {
     const token =
-      each.token ??
+      given(each.token) ??
       (await signOnce(
         tokenHeader(each.header),
         tokenClaims({ jti: name, ...each.claims }),
@@ -215,12 +232,12 @@ export async function buildVectors(committed: readonly Vector[]): Promise<Vector
       ));
     const claims = proofClaims(token, CHALLENGE, { jti: name, ...each.proofClaims });
     const proof =
-      each.proof ?? (await signOnce(proofHeader(each.proofHeader), claims, each.provedBy ?? deviceKey));
+      given(each.proof) ??
+      (await signOnce(proofHeader(each.proofHeader), claims, each.provedBy ?? deviceKey));
     vectors.push({ name, code, token, proof, ...each.rest });
   }
   return {
-    about:
-      'Participant tokens and proofs with the code that a relay answers; null admits. The private keys are for tests only: each is the SHA-256 of a sentence. See docs/tokens.md.',
+    about,
     now: NOW_SECONDS,
     issuer: ISSUER,
     audience: AUDIENCE,

@@ -1,6 +1,7 @@
 /** The client for back ends: one object for everything that an API key may do. */
 import { Billing } from './billing.ts';
-import type { Limits } from './calls.ts';
+import { DEFAULT_LIMITS, type Limits } from './calls.ts';
+import { checkUrl } from './check-url.ts';
 import { Control } from './control.ts';
 import { DeviceCredentials } from './device-credentials.ts';
 import { BoxofficeError } from './errors.ts';
@@ -72,14 +73,11 @@ export class Boxoffice {
   /** Connects on the first call. Throws `TypeError` for invalid options. */
   constructor(options: BoxofficeOptions) {
     checkOptions(options);
+    const { url, controlUrl, apiKey, tenant } = options;
     const {
-      url,
-      controlUrl,
-      apiKey,
-      tenant,
-      timeoutMs = 30_000,
-      attemptTimeoutMs = 10_000,
-      retries = 4,
+      timeoutMs = DEFAULT_LIMITS.timeoutMs,
+      attemptTimeoutMs = DEFAULT_LIMITS.attemptTimeoutMs,
+      retries = DEFAULT_LIMITS.retries,
     } = options;
     const limits: Limits = { timeoutMs, attemptTimeoutMs, retries };
     const rest = new Rest({ url, apiKey, limits, fetch: options.fetch ?? fetch });
@@ -126,10 +124,7 @@ export class Boxoffice {
 }
 
 function checkOptions({ url, controlUrl, apiKey, tenant = '', retries = 0 }: BoxofficeOptions): void {
-  for (const [name, value] of Object.entries({ url, controlUrl })) {
-    const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-    if (!isHttp) throw new TypeError(`${name} must begin with http:// or https://`);
-  }
+  for (const [name, value] of Object.entries({ url, controlUrl })) checkUrl(name, value);
   // Other keys would be refused further down with a message that contains the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
     throw new TypeError('apiKey must be printable ASCII characters');

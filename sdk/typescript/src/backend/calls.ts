@@ -27,6 +27,8 @@ export interface Limits {
   readonly retries: number;
 }
 
+export const DEFAULT_LIMITS: Limits = { timeoutMs: 30_000, attemptTimeoutMs: 10_000, retries: 4 };
+
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 10_000;
 

@@ -14,6 +14,7 @@ export type { Participants } from './participants.ts';
 export type { Rates } from './rates.ts';
 export type { Amount, ApiKey, LedgerEntry, RateCard, Tenant } from './rest-types.ts';
 export type { ListedEvents, Rooms } from './rooms.ts';
+export { type SignedUp, type SignUpOptions, type SignUpRequest, signUp } from './sign-up.ts';
 export type { Tokens } from './tokens.ts';
 export type { Usage, UsageRecord } from './usage.ts';
 export type { NewWatchdog, WatchdogChanges, Watchdogs } from './watchdogs.ts';

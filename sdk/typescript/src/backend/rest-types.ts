@@ -130,6 +130,31 @@ export interface Operations {
     /** The answer. */
     answer: RateCard;
   };
+  /** Create a tenant, its first backend key and a checkout. */
+  'POST /v1/signup': {
+    /** The body. */
+    body: {
+      /** The address of the customer. */
+      email: string;
+      /** The name of the customer. */
+      name: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The id of the tenant. */
+      tenant: string;
+      /** Until the first payment. */
+      status: 'pending';
+      /** The plaintext of the key `default`, shown once. */
+      apiKey: string;
+      /** The id of this key. */
+      keyId: string;
+      /** A page to pay on. Empty when no checkout could be opened. */
+      checkoutUrl: string;
+      /** A reminder that the key is shown once. */
+      note: string;
+    };
+  };
   /** The tenant, its balance and its newest ledger entries. */
   'GET /v1/billing': {
     /** The answer. */
@@ -303,6 +328,7 @@ export const NAMES = {
   egress_cost_per_gib: 'egressCostPerGib',
   has_card: 'hasCard',
   ingress_bytes: 'ingressBytes',
+  key_id: 'keyId',
   last_top_up_error: 'lastTopUpError',
   markup_basis_points: 'markupBasisPoints',
   next_cursor: 'nextCursor',

@@ -5,7 +5,8 @@ import { INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
 
 export interface RestOptions {
   readonly url: string;
-  readonly apiKey: string;
+  /** `undefined`: requests carry no key. */
+  readonly apiKey: string | undefined;
   readonly fetch: typeof fetch;
   readonly limits: Limits;
 }
@@ -42,13 +43,14 @@ export class Rest {
   }
 
   async #send(method: string, url: URL, body: string | undefined, signal: AbortSignal): Promise<unknown> {
+    const { apiKey } = this.#options;
     let answer: Response;
     let text: string;
     try {
       answer = await this.#options.fetch(url, {
         method,
         headers: {
-          authorization: `Bearer ${this.#options.apiKey}`,
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body }),

@@ -93,7 +93,8 @@ function hashesIn(tenantOrRoom: string, { username, deviceThumbprint }: Subject)
   };
 }
 
-function hashOf(...parts: string[]): string {
+/** The hash of a user, a device, a room or a range, by its purpose and where it counts. */
+export function hashOf(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\0')).digest().subarray(0, 16).toString('base64url');
 }
 

@@ -1,0 +1,68 @@
+/** What is equal in the outcomes of two SDKs although it looks different, and what has to differ. */
+import type { Json } from './driver.ts';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const UID = /^rm_[0-9a-f]{32}$/;
+const KEY_ID = /^[0-9a-f]{16}$/;
+const TEXT = /./;
+
+/** Members that differ by nature, with the form that they must have. Other values stay, so that they are seen. */
+const MASKS: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    [
+      ...['time', 'at', 'deadline', 'created_at', 'retires_at', 'revoked_at', 'old_key_retires'],
+      ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
+      ...['fire_time', 'retire_time', 'revoke_time', 'replaced_retire_time', 'old_credential_retire_time'],
+    ].map((name) => [name, TIME]),
+  ),
+  uid: UID,
+  room_uid: UID,
+  id: /^((wd|ban)_[0-9a-f]{32}|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
+  key_id: /^([0-9a-f]{16}|[A-Za-z0-9_-]{43})$/,
+  watchdog_id: /^wd_[0-9a-f]{32}$/,
+  replaced_id: KEY_ID,
+  tenant: /^t_[0-9a-f]{16}$/,
+  token: /^[\w-]+\.[\w-]+\.[\w-]+$/,
+  credential: /^dev_[0-9a-f]{16}_/,
+  api_key: /^svc_[0-9a-f]{16}_/,
+  resume_token: TEXT,
+  checkout_url: /^https?:\/\//,
+  portal_url: /^https?:\/\//,
+  seq: /^\d+$/,
+  retry_after_ms: /^\d+(\.\d+)?$/,
+  payment_id: TEXT,
+};
+
+/** The outcome in the form in which outcomes are compared. */
+export function normalise(value: Json, name = ''): Json {
+  if (Array.isArray(value)) return value.map((each) => normalise(each));
+  if (typeof value === 'object' && value !== null) return normaliseObject(value, name);
+  const form = MASKS[name];
+  const isMasked = form !== undefined && (typeof value === 'string' || typeof value === 'number');
+  return isMasked && form.test(String(value)) ? `<${name}>` : value;
+}
+
+function normaliseObject(value: Readonly<Record<string, Json>>, name: string): Json {
+  const object = name === 'error' ? normaliseError(value) : value;
+  const entries = Object.entries(object)
+    .map(([key, each]): [string, Json] => [key, normalise(each, key)])
+    .filter(([, each]) => !isEmpty(each));
+  return Object.fromEntries(entries);
+}
+
+/** Only the service's own words are the same in all languages. */
+function normaliseError(error: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
+  const { message, code, fields, ...rest } = error;
+  return {
+    ...rest,
+    ...(error.has_request_id && { message }),
+    code: /^\d+$/.test(code) ? Number(code) : code,
+    fields: (fields ?? []).filter((each: string) => each !== ''),
+  };
+}
+
+/** What one SDK leaves out, and another one writes. */
+function isEmpty(value: Json): boolean {
+  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,27 @@
+/** All steps. */
+import type { Step } from '../step.ts';
+import { KILLS } from './kills.ts';
+import { LEAKS } from './leaks.ts';
+import { LOST_ANSWERS } from './lost-answers.ts';
+import { METHODS } from './methods.ts';
+import { MISTAKES } from './mistakes.ts';
+import { NETWORKS } from './networks.ts';
+import { PAGES } from './pages.ts';
+import { REFUSALS } from './refusals.ts';
+import { STREAMS } from './streams.ts';
+import { TIME_LIMITS } from './time-limits.ts';
+import { VECTORS } from './vectors.ts';
+
+export const STEPS: readonly Step[] = [
+  ...METHODS,
+  ...REFUSALS,
+  ...MISTAKES,
+  ...LOST_ANSWERS,
+  ...STREAMS,
+  ...PAGES,
+  ...TIME_LIMITS,
+  ...NETWORKS,
+  ...KILLS,
+  ...VECTORS,
+  ...LEAKS,
+];

@@ -1,0 +1,294 @@
+/** The service is killed in the middle of every method: nothing happens twice, and nothing is lost unnoticed. */
+import type { Client, Watch } from '../client.ts';
+import type { Json, Outcome } from '../driver.ts';
+import type { TcpProxy } from '../proxy.ts';
+import { type At, type House, type Step, waitFor } from '../step.ts';
+import type { ChildService } from '../world.ts';
+import { thumbprintOf } from './devices.ts';
+
+const lobby = { room: 'lobby' };
+const PEOPLE = ['seen', 'kicked', 'muted', 'released', 'revoked', 'restored'] as const;
+const tracks = ['audio'] as const;
+const RECORD = {
+  id: 'r1',
+  role: 'host',
+  tier: 'hd',
+  seconds: 60,
+  egress_bytes: 50_000_000,
+  ingress_bytes: 0,
+};
+
+/** Ids that the calls need. */
+interface Prepared {
+  readonly house: House;
+  readonly relay: Client;
+  /** A client without a key. */
+  readonly open: Client;
+  readonly watchdogs: readonly string[];
+  readonly credentials: readonly string[];
+  readonly keys: readonly string[];
+}
+
+async function prepare(at: At, addresses: { url: string; control_url: string }): Promise<Prepared> {
+  const house = await at.house({
+    ...addresses,
+    rooms: ['lobby', 'ends', 'closes', 'first', 'second', 'third'],
+  });
+  const { direct } = house;
+  for (const username of PEOPLE) {
+    await direct.tokens.mint({ ...lobby, username, deviceThumbprint: thumbprintOf(username) });
+  }
+  await direct.moderation.ban({ username: 'villain' });
+  await direct.moderation.forceMute({ ...lobby, username: 'released', tracks });
+  await direct.moderation.revokePublish({ ...lobby, username: 'restored', tracks });
+  const watchdogs: string[] = [];
+  for (const room of ['first', 'second', 'third']) {
+    const { id } = await direct.watchdogs.create({ room, maxDurationSeconds: 3600, action: 'notify' });
+    watchdogs.push(id);
+  }
+  const credentials: string[] = [];
+  const keys: string[] = [];
+  for (const name of ['one', 'two']) {
+    credentials.push((await direct.deviceCredentials.create({ name, publish: [] })).deviceCredential.id);
+    keys.push((await direct.keys.create({ name })).key.id);
+  }
+  const relay = await at.client({ ...addresses, api_key: house.relayKey });
+  const open = await at.client(addresses);
+  return { house, relay, open, watchdogs, credentials, keys };
+}
+
+/** Calls that change something over the control plane, once each. */
+const MUTATIONS: Readonly<Record<string, (ids: Prepared) => object>> = {
+  'rooms.create': () => ({ room: 'new' }),
+  'rooms.update_policy': () => ({ ...lobby, policy: { max_participants: 9 } }),
+  'rooms.end': () => ({ room: 'ends' }),
+  'moderation.kick': () => ({ ...lobby, username: 'kicked' }),
+  'moderation.ban': () => ({ cidr: '192.0.2.0/24' }),
+  'moderation.unban': () => ({ username: 'villain' }),
+  'moderation.force_mute': () => ({ ...lobby, username: 'muted', tracks }),
+  'moderation.release_mute': () => ({ ...lobby, username: 'released', tracks }),
+  'moderation.revoke_publish': () => ({ ...lobby, username: 'revoked', tracks }),
+  'moderation.restore_publish': () => ({ ...lobby, username: 'restored', tracks }),
+  'moderation.close_room': () => ({ room: 'closes' }),
+  'device_credentials.create': () => ({ name: 'new', publish: [] }),
+  'device_credentials.rotate': ({ credentials }) => ({ id: credentials[0], overlap: 60 }),
+  'device_credentials.revoke': ({ credentials }) => ({ id: credentials[1] }),
+  'watchdogs.create': () => ({ ...lobby, max_duration: 3600, action: 'notify' }),
+  'watchdogs.update': ({ watchdogs }) => ({ id: watchdogs[0], max_duration: 7200 }),
+  'watchdogs.delete': ({ watchdogs }) => ({ id: watchdogs[1] }),
+};
+
+/** Calls that may be repeated because they change nothing, or the same again. */
+const REPEATABLE: Readonly<Record<string, (ids: Prepared) => object>> = {
+  'rooms.get': () => lobby,
+  'rooms.list_events': () => ({}),
+  'participants.get': () => ({ ...lobby, username: 'seen' }),
+  'tokens.mint': () => ({ ...lobby, username: 'newcomer', device_thumbprint: thumbprintOf('newcomer') }),
+  'watchdogs.get': ({ watchdogs }) => ({ id: watchdogs[2] }),
+  'billing.get': () => ({}),
+  'billing.set_auto_top_up': () => ({ enabled: false }),
+  'keys.list': () => ({}),
+  'keys.revoke': ({ keys }) => ({ id: keys[1] }),
+  'rates.get': () => ({}),
+};
+
+/** Calls that are never sent twice. */
+const ONCE: Readonly<Record<string, (ids: Prepared) => object>> = {
+  'keys.create': () => ({ name: 'new' }),
+  'keys.rotate': ({ keys }) => ({ id: keys[0], overlap_seconds: 60 }),
+  'billing.checkout': () => ({ amount_cents: 1000 }),
+  'billing.portal': () => ({}),
+};
+
+/** The name of the tenant that signs up meanwhile. */
+const newName = ({ house }: Prepared) => `Beside ${house.id}`;
+
+const LISTS: Readonly<Record<string, object>> = {
+  'rooms.list': {},
+  'participants.list': lobby,
+  'moderation.list_bans': {},
+  'moderation.list_events': {},
+  'device_credentials.list': {},
+  'watchdogs.list': {},
+};
+
+/** Start all of them. By method, how each ended. */
+async function startAll(ids: Prepared): Promise<Record<string, string>> {
+  const { client } = ids.house;
+  const ends: Record<string, Promise<Outcome>> = {
+    'usage.report': ids.relay.call('usage.report', { records: [RECORD] }),
+    sign_up: ids.open.call('sign_up', { email: 'ada@example.com', name: newName(ids) }),
+  };
+  for (const [method, request] of Object.entries({ ...MUTATIONS, ...REPEATABLE, ...ONCE })) {
+    ends[method] = client.call(method, request(ids));
+  }
+  for (const [method, request] of Object.entries(LISTS)) ends[method] = client.list(method, request);
+  const words = Object.entries(ends).map(async ([method, end]) => [method, describe(await end)]);
+  return Object.fromEntries(await Promise.all(words));
+}
+
+/** Each SDK has words of its own for an answer that did not come. */
+function describe({ error }: Outcome): string {
+  if (error === undefined) return 'ok';
+  return error.kind === 'Unavailable' ? error.kind : `${error.kind} ${error.message}`;
+}
+
+const ENDS: Json = {
+  ...Object.fromEntries(
+    [...Object.keys(MUTATIONS), ...Object.keys(REPEATABLE), ...Object.keys(LISTS), 'usage.report'].map(
+      (method) => [method, 'ok'],
+    ),
+  ),
+  ...Object.fromEntries([...Object.keys(ONCE), 'sign_up'].map((method) => [method, 'Unavailable'])),
+};
+
+interface Place {
+  readonly child: ChildService;
+  readonly control: TcpProxy;
+  readonly rest: TcpProxy;
+  readonly ids: Prepared;
+  readonly watch: Watch;
+}
+
+/** A service to kill, with connections to it. */
+async function takePlace(at: At): Promise<Place> {
+  const child = await at.world.startChild();
+  at.onEnd(child.kill);
+  const [control, rest] = [await at.proxy(child.grpcPort), await at.proxy(child.port)];
+  const ids = await prepare(at, { url: rest.url, control_url: control.url });
+  await ids.house.client.call('rooms.get', lobby);
+  await ids.house.client.call('rates.get');
+  const watch = ids.house.client.watch('rooms.watch', {});
+  await watch.until(({ type }) => type === 'bookmark');
+  return { child, control, rest, ids, watch };
+}
+
+/** Kill the service. Another one takes its place. */
+async function kill(at: At, { child, control, rest }: Place): Promise<void> {
+  control.target = at.world.service.grpcPort;
+  rest.target = at.world.service.port;
+  await child.kill();
+  control.holdsAnswers = false;
+  rest.holdsAnswers = false;
+  control.cut();
+  rest.cut();
+}
+
+/** What the calls left: each thing once. */
+async function effects(at: At, ids: Prepared): Promise<Json> {
+  const { direct, tenant } = ids.house;
+  const { recent } = await direct.billing.get();
+  return {
+    moderation: (await all(direct.moderation.listEvents())).map(({ action }) => action).toSorted(),
+    rooms: (await all(direct.rooms.list())).map(({ name, state }) => `${name} ${state}`).toSorted(),
+    credentials: (await all(direct.deviceCredentials.list())).map(({ name }) => name).toSorted(),
+    watchdogs: (await all(direct.watchdogs.list()))
+      .map(({ room, maxDurationSeconds }) => `${room} ${maxDurationSeconds}`)
+      .toSorted(),
+    keys: (await direct.keys.list()).map(({ name }) => name).toSorted(),
+    charges: recent.filter(({ kind }) => kind === 'usage').length,
+    checkouts: await count(at, 'from checkouts where tenant_id = $1', tenant),
+    tenants: await count(at, 'from tenants where name = $1', newName(ids)),
+  };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+async function count(at: At, from: string, value: unknown): Promise<number> {
+  const { rows } = await at.world.db.query<{ count: bigint }>(`select count(*) ${from}`, [value]);
+  return Number(rows[0]!.count);
+}
+
+/** Whether a stream that was open all the time has each event once. */
+async function isWhole({ ids, watch }: Place): Promise<boolean> {
+  await ids.house.direct.rooms.create({ room: 'last' });
+  const events = await watch.until(({ type, room }) => type === 'room_created' && room.name === 'last');
+  await watch.end();
+  const seqs = events.filter(({ type }) => type !== 'bookmark').map(({ seq }) => seq);
+  return seqs.every((seq, index) => index === 0 || seq === seqs[index - 1] + 1);
+}
+
+/** Each action of a moderator by the suite, and by the SDK. */
+const MODERATION = [
+  ...['ban', 'ban', 'close_room', 'force_mute', 'force_mute', 'kick', 'release_mute', 'restore_publish'],
+  ...['revoke_publish', 'revoke_publish', 'unban'],
+];
+
+/** Calls of `startAll` that go to REST. */
+const REST_CALLS = 11;
+
+/** What the calls leave that may be repeated, killed or not. */
+const EFFECTS = {
+  moderation: MODERATION,
+  rooms: [
+    ...['closes ended', 'ends ended', 'first live', 'lobby live', 'new live', 'second live', 'third live'],
+  ],
+  credentials: ['new', 'one', 'one', 'two'],
+  watchdogs: ['first 7200', 'lobby 3600', 'third 3600'],
+  charges: 1,
+};
+
+export const KILLS: readonly Step[] = [
+  {
+    name: 'the service is killed in the middle of every method, before the effect',
+    isSlow: true,
+    run: async (at) => {
+      const place = await takePlace(at);
+      place.child.pause();
+      const ends = startAll(place.ids);
+      // Each request over REST that is not answered has a connection of its own.
+      await waitFor(
+        () => place.rest.opened,
+        (opened) => opened >= REST_CALLS,
+      );
+      // The last of them is still under way.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await kill(at, place);
+      return { ends: await ends, effects: await effects(at, place.ids), isWhole: await isWhole(place) };
+    },
+    expect: {
+      ends: ENDS,
+      effects: {
+        ...EFFECTS,
+        keys: ['backend', 'one', 'relay', 'two'],
+        checkouts: undefined,
+        tenants: undefined,
+      },
+      isWhole: true,
+    },
+  },
+  {
+    name: 'the service is killed in the middle of every method, after the effect',
+    isSlow: true,
+    run: async (at) => {
+      const place = await takePlace(at);
+      const { ids } = place;
+      const changes = () => count(at, 'from idempotency_keys where tenant_id = $1', ids.house.tenant);
+      const before = await changes();
+      place.control.holdsAnswers = true;
+      place.rest.holdsAnswers = true;
+      const ends = startAll(ids);
+      await waitFor(changes, (now) => now === before + Object.keys(MUTATIONS).length);
+      await waitFor(
+        () => effects(at, ids),
+        ({ keys, charges, checkouts, tenants }) => keys.length + charges + checkouts + tenants === 9,
+      );
+      await kill(at, place);
+      return { ends: await ends, effects: await effects(at, ids), isWhole: await isWhole(place) };
+    },
+    expect: {
+      ends: ENDS,
+      effects: {
+        ...EFFECTS,
+        keys: ['backend', 'new', 'one', 'one', 'relay', 'two'],
+        checkouts: 1,
+        tenants: 1,
+      },
+      isWhole: true,
+    },
+  },
+];

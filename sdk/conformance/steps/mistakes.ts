@@ -1,0 +1,66 @@
+/** Mistakes that an SDK finds by itself: they are `Invalid` without a code, and nothing is sent. */
+import type { Outcome } from '../driver.ts';
+import { startScriptedControl } from '../scripted-control.ts';
+import type { Step } from '../step.ts';
+import { thumbprintOf } from './devices.ts';
+
+const CALLS: Readonly<Record<string, readonly [method: string, request: object]>> = {
+  'a change of nothing': ['rooms.update_policy', { room: 'lobby', policy: {} }],
+  'a watchdog with nothing to change': ['watchdogs.update', { id: 'wd' }],
+  'a length of time beyond the contract': [
+    'watchdogs.create',
+    { room: 'lobby', empty_for: 60.0001, action: 'notify' },
+  ],
+  'an unknown word': ['watchdogs.create', { room: 'lobby', empty_for: 60, action: 'fly' }],
+  'an unknown track': ['moderation.force_mute', { room: 'lobby', username: 'ann', tracks: ['smell'] }],
+  'a ban of two': [
+    'moderation.ban',
+    { room: 'lobby', username: 'ann', device_thumbprint: thumbprintOf('ann') },
+  ],
+};
+
+const OPTIONS: Readonly<Record<string, object>> = {
+  'an address of another kind': { url: 'ftp://boxoffice.example' },
+  'no address': { control_url: 'boxoffice' },
+  'a key with a line break': { api_key: 'svc_1\nx: y' },
+  'a key beyond ASCII': { api_key: 'svc_é' },
+};
+
+const INVALID = { error: { kind: 'Invalid', code: undefined } };
+
+export const MISTAKES: readonly Step[] = [
+  {
+    name: 'mistakes: in requests',
+    against: 'a script',
+    run: async (at) => {
+      const control = await startScriptedControl(() => ({}));
+      at.onEnd(control.close);
+      const { client } = await at.house({ control_url: control.url });
+      const outcomes: Record<string, Outcome> = {};
+      for (const [what, [method, request]] of Object.entries(CALLS)) {
+        outcomes[what] = kindsOf(await client.call(method, request));
+      }
+      return { outcomes, isSilent: control.received.length === 0 };
+    },
+    expect: {
+      outcomes: Object.fromEntries(Object.keys(CALLS).map((what) => [what, INVALID])),
+      isSilent: true,
+    },
+  },
+  {
+    name: 'mistakes: in options',
+    run: async (at) => {
+      const outcomes: Record<string, Outcome> = {};
+      for (const [what, options] of Object.entries(OPTIONS)) {
+        outcomes[what] = kindsOf((await at.open({ api_key: 'svc_x', ...options })).outcome);
+      }
+      return outcomes;
+    },
+    expect: Object.fromEntries(Object.keys(OPTIONS).map((what) => [what, INVALID])),
+  },
+];
+
+/** Without the fields: some languages tell by the type, before there is a request. */
+function kindsOf({ ok, error }: Outcome): Outcome {
+  return error === undefined ? { ok } : { error: { kind: error.kind, code: error.code } };
+}

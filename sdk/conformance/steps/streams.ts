@@ -1,0 +1,211 @@
+/** Streams of events: they resume without a gap and without a repetition. */
+import type { Watch } from '../client.ts';
+import type { Json } from '../driver.ts';
+import { type Step, waitFor } from '../step.ts';
+
+const ROOMS_OF_SNAPSHOT = 150;
+
+const isBookmark = ({ type }: Json) => type === 'bookmark';
+
+/** Seqs and rooms of news, in order. */
+function newsOf(events: readonly Json[]): Json {
+  const news = events.filter(({ seq, type }) => seq !== undefined && type !== 'bookmark' && type !== 'reset');
+  return news.map(({ seq, type, room }) => `${seq} ${type} ${room?.name}`);
+}
+
+async function untilRoom(watch: Watch, name: string): Promise<Json[]> {
+  return await watch.until(({ type, room }) => type === 'room_created' && room.name === name);
+}
+
+export const STREAMS: readonly Step[] = [
+  {
+    name: 'a stream that is cut resumes without gap or repetition',
+    run: async (at) => {
+      const proxy = await at.proxy();
+      const { client, direct } = await at.house({ control_url: proxy.url });
+      const watch = client.watch('rooms.watch', {});
+      await watch.until(isBookmark);
+      const events: Json[] = [];
+      for (const [before, between] of [
+        ['1', '2'],
+        ['3', '4'],
+      ] as const) {
+        await direct.rooms.create({ room: before });
+        events.push(...(await untilRoom(watch, before)));
+        proxy.cut();
+        await direct.rooms.create({ room: between });
+      }
+      await direct.rooms.create({ room: '5' });
+      events.push(...(await untilRoom(watch, '5')));
+      return { news: newsOf(events), isReopened: proxy.opened > 1, end: await watch.end() };
+    },
+    expect: {
+      news: ['1', '2', '3', '4', '5'].map((name) => `${name} room_created ${name}`),
+      isReopened: true,
+      end: { error: { kind: 'Cancelled' } },
+    },
+  },
+  {
+    name: 'a stream that is cut inside its snapshot begins again with a reset',
+    run: async (at) => {
+      const proxy = await at.proxy();
+      const { client, direct } = await at.house({ control_url: proxy.url });
+      const names = Array.from({ length: ROOMS_OF_SNAPSHOT }, (_, index) => `room-${index}`);
+      for (let from = 0; from < names.length; from += 8) {
+        await Promise.all(names.slice(from, from + 8).map((room) => direct.rooms.create({ room })));
+      }
+      proxy.cutAfterBytes = 12_000;
+      const watch = client.watch('rooms.watch', {});
+      const events = await watch.until(isBookmark);
+      await watch.end();
+      const resets = events.flatMap(({ type }, index) => (type === 'reset' ? [index] : []));
+      const last = events.slice(resets.at(-1)! + 1, -1);
+      const seen = new Set(last.map(({ room }) => room.name));
+      return {
+        resets: resets.length,
+        begins: events[0].type,
+        hadBegun: resets.at(-1)! > 1,
+        snapshot: last.length,
+        isComplete: names.every((name) => seen.has(name)),
+      };
+    },
+    expect: {
+      resets: 2,
+      begins: 'reset',
+      hadBegun: true,
+      snapshot: ROOMS_OF_SNAPSHOT,
+      isComplete: true,
+    },
+  },
+  {
+    name: 'a stream survives a restart of the service',
+    run: async (at) => {
+      const before = await at.world.another();
+      const proxy = await at.proxy(before.grpcPort);
+      const { client, direct } = await at.house({ control_url: proxy.url });
+      const watch = client.watch('rooms.watch', {});
+      await watch.until(isBookmark);
+      await direct.rooms.create({ room: '1' });
+      const events = await untilRoom(watch, '1');
+      await before.stop();
+      await direct.rooms.create({ room: '2' });
+      proxy.target = at.world.service.grpcPort;
+      await direct.rooms.create({ room: '3' });
+      events.push(...(await untilRoom(watch, '3')));
+      await watch.end();
+      return newsOf(events);
+    },
+    expect: ['1 room_created 1', '2 room_created 2', '3 room_created 3'],
+  },
+  {
+    name: 'a stream that falls silent is reopened',
+    run: async (at) => {
+      const proxy = await at.proxy();
+      const { client, direct } = await at.house({ control_url: proxy.url });
+      const watch = client.watch('rooms.watch', {}, { silent_ms: 800 });
+      await watch.until(isBookmark);
+      proxy.holdsAnswers = true;
+      await direct.rooms.create({ room: '1' });
+      setTimeout(() => {
+        proxy.holdsAnswers = false;
+        // What was dropped is missing in every stream of this connection.
+        proxy.cut();
+      }, 1_500);
+      const events = await untilRoom(watch, '1');
+      await watch.end();
+      return newsOf(events);
+    },
+    expect: ['1 room_created 1'],
+  },
+  {
+    name: 'a stream resumes after the event whose token is given',
+    run: async (at) => {
+      const { client, direct } = await at.house();
+      for (const room of ['1', '2', '3']) await direct.rooms.create({ room });
+      const { ok } = await client.call('rooms.list_events', { page_size: 1 });
+      const watch = client.watch('rooms.watch', { resume_token: ok.resume_token });
+      const events = await untilRoom(watch, '3');
+      await watch.end();
+      return newsOf(events);
+    },
+    expect: ['2 room_created 2', '3 room_created 3'],
+  },
+  {
+    name: 'a stream ends with a failure that another attempt would not mend',
+    run: async (at) => {
+      const { client, direct } = await at.house();
+      const absent = await client.watch('rooms.watch', { room: 'absent' }).next();
+      const wrong = await client.watch('rooms.watch', { resume_token: '~' }).next();
+      const { apiKey, key } = await direct.keys.create({ name: 'short' });
+      const other = await at.client({ api_key: apiKey });
+      const watch = other.watch('rooms.watch', {});
+      await watch.until(isBookmark);
+      await direct.keys.revoke({ id: key.id });
+      return { absent, wrong, revoked: await nextError(watch) };
+    },
+    expect: {
+      absent: { error: { kind: 'NotFound', reason: 'NOT_FOUND', has_request_id: true } },
+      wrong: { error: { kind: 'Invalid', fields: ['resume_token'] } },
+      revoked: { error: { kind: 'Unauthenticated', reason: 'INVALID_API_KEY' } },
+    },
+  },
+  {
+    name: 'a stream of the whole tenant has the events of the account',
+    run: async (at) => {
+      const { client, direct } = await at.house();
+      const watch = client.watch('rooms.watch', {});
+      await watch.until(isBookmark);
+      const { key } = await direct.keys.create({ name: 'second', kind: 'relay' });
+      await direct.keys.rotate({ id: key.id, overlapSeconds: 60 });
+      await direct.keys.revoke({ id: key.id });
+      const { deviceCredential } = await direct.deviceCredentials.create({ name: 'kiosk', publish: [] });
+      await direct.deviceCredentials.revoke({ id: deviceCredential.id });
+      const events = await watch.until(({ type }) => type === 'device_credential_revoked');
+      await watch.end();
+      return events.filter((event) => !isBookmark(event));
+    },
+    expect: [
+      { type: 'key_created', api_key: { key: { name: 'second', kind: 'relay' } } },
+      { type: 'key_rotated', api_key: { replaced_id: '<replaced_id>' } },
+      { type: 'key_revoked', api_key: { key: { revoke_time: '<revoke_time>' } } },
+      { type: 'device_credential_created', device_credential: { credential: { name: 'kiosk' } } },
+      { type: 'device_credential_revoked', device_credential: { credential: { name: 'kiosk' } } },
+    ],
+  },
+  {
+    name: 'a stream has the events of watchdogs and moderation',
+    run: async (at) => {
+      const { client, direct } = await at.house({ rooms: ['lobby'] });
+      const watch = client.watch('rooms.watch', { room: 'lobby' });
+      await watch.until(isBookmark);
+      await direct.moderation.ban({ room: 'lobby', cidr: '192.0.2.0/24', ttlSeconds: 60 });
+      const armed = { room: 'lobby', unusedForSeconds: 1, action: 'end_room' } as const;
+      await direct.watchdogs.create(armed);
+      const events = await watch.until(({ type }) => type === 'watchdog_fired');
+      await watch.end();
+      return events.filter((event) => !isBookmark(event));
+    },
+    expect: [
+      {
+        type: 'moderation',
+        moderation: { action: 'ban', cidr: '192.0.2.0/24', expire_time: '<expire_time>' },
+      },
+      { type: 'room_ended', room: { end_reason: 'watchdog' } },
+      { type: 'moderation', moderation: { action: 'close_room', watchdog_id: '<watchdog_id>' } },
+      { type: 'watchdog_fired', watchdog: { unused_for: 1, state: 'fired' } },
+    ],
+  },
+];
+
+/** The error that ends a stream. Bookmarks before it do not matter. */
+async function nextError(watch: Watch): Promise<Json> {
+  let last: Json = {};
+  await waitFor(
+    async () => {
+      last = await watch.next();
+      return last.event === undefined;
+    },
+    (isError) => isError,
+  );
+  return last;
+}

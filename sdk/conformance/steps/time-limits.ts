@@ -1,0 +1,127 @@
+/** Calls that are cancelled, and time limits. */
+import { type AddressInfo, createServer } from 'node:net';
+import type { Outcome } from '../driver.ts';
+import { type At, type Step, waitFor } from '../step.ts';
+
+/** An address that accepts connections and never answers. */
+async function startSilence(at: At): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    at.onEnd(() => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  at.onEnd(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Less than an attempt takes by default, and enough for a busy machine. */
+const SOON_MS = 8_000;
+
+/** With whether it took as long as it should: milliseconds would differ. */
+async function timed(
+  outcome: Promise<Outcome>,
+  [atLeastMs, atMostMs]: readonly [number, number],
+): Promise<Outcome & { isInTime: boolean }> {
+  const begun = performance.now();
+  const ended = await outcome;
+  const ms = performance.now() - begun;
+  return { ...ended, isInTime: ms >= atLeastMs && ms <= atMostMs };
+}
+
+const CANCELLED = { error: { kind: 'Cancelled' }, isInTime: true };
+const LATE = { error: { kind: 'Timeout', code: 'DEADLINE_EXCEEDED' }, isInTime: true };
+
+export const TIME_LIMITS: readonly Step[] = [
+  {
+    name: 'a call is cancelled, and the client works on',
+    run: async (at) => {
+      const [control, rest] = [await at.proxy(), await at.proxy(at.world.service.port)];
+      const { client, direct } = await at.house({ control_url: control.url, url: rest.url });
+      await client.call('rooms.create', { room: 'before' });
+      control.holdsAnswers = true;
+      rest.holdsAnswers = true;
+      const calls = [client.start('rooms.create', { room: 'cancelled' }), client.start('billing.get')];
+      await waitFor(
+        () => direct.rooms.get({ room: 'cancelled' }).then(Boolean, () => false),
+        (isThere) => isThere,
+      );
+      for (const call of calls) call.cancel();
+      const outcomes = await Promise.all(calls.map((call) => timed(call.outcome(), [0, SOON_MS])));
+      for (const proxy of [control, rest]) {
+        proxy.holdsAnswers = false;
+        // What was dropped is missing in these connections.
+        proxy.cut();
+      }
+      return { outcomes, next: await client.call('rooms.get', { room: 'before' }) };
+    },
+    expect: { outcomes: [CANCELLED, CANCELLED], next: { ok: { name: 'before' } } },
+  },
+  {
+    name: 'a call is cancelled while it waits for another attempt',
+    run: async (at) => {
+      const { client } = await at.house({ control_url: 'http://127.0.0.1:1', url: 'http://127.0.0.1:1' });
+      const calls = [client.start('rooms.get', { room: 'x' }), client.start('billing.get')];
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      for (const call of calls) call.cancel();
+      return await Promise.all(calls.map((call) => timed(call.outcome(), [0, SOON_MS])));
+    },
+    expect: [CANCELLED, CANCELLED],
+  },
+  {
+    name: 'pages and events are cancelled',
+    run: async (at) => {
+      const proxy = await at.proxy();
+      const { client } = await at.house({ control_url: proxy.url, rooms: ['1', '2', '3'] });
+      const pages = client.pages('rooms.list', { page_size: 1 });
+      await pages.next();
+      const watch = client.watch('rooms.watch', {});
+      await watch.until(({ type }) => type === 'bookmark');
+      proxy.holdsAnswers = true;
+      const next = pages.next();
+      pages.cancel();
+      return [await timed(next, [0, SOON_MS]), await timed(watch.end(), [0, SOON_MS])];
+    },
+    expect: [CANCELLED, CANCELLED],
+  },
+  {
+    name: 'a call ends at its own time limit, and at that of the client',
+    run: async (at) => {
+      const url = await startSilence(at);
+      const { client } = await at.house({ control_url: url, url, timeout_ms: 3_000 });
+      return await Promise.all([
+        timed(client.call('rooms.get', { room: 'x' }, { timeout_ms: 300 }), [250, 2_900]),
+        timed(client.call('billing.get', {}, { timeout_ms: 300 }), [250, 2_900]),
+        timed(client.call('rooms.get', { room: 'x' }), [2_900, SOON_MS]),
+        timed(client.call('keys.create', { name: 'x' }), [2_900, SOON_MS]),
+      ]);
+    },
+    expect: Array(4).fill(LATE),
+  },
+  {
+    name: 'an attempt has a time limit of its own',
+    run: async (at) => {
+      const url = await startSilence(at);
+      const options = { attempt_timeout_ms: 300, retries: 1 };
+      const { client } = await at.house({ control_url: url, url, ...options });
+      // Two attempts and a wait, or one attempt.
+      return await Promise.all([
+        timed(client.call('rooms.get', { room: 'x' }), [550, SOON_MS]),
+        timed(client.call('billing.get'), [550, SOON_MS]),
+        timed(client.call('keys.create', { name: 'x' }), [250, SOON_MS]),
+      ]);
+    },
+    expect: Array(3).fill(LATE),
+  },
+  {
+    name: 'attempts end when there is no time for another one',
+    run: async (at) => {
+      const nowhere = 'http://127.0.0.1:1';
+      const { client } = await at.house({ control_url: nowhere, url: nowhere, timeout_ms: 700 });
+      return await Promise.all([
+        timed(client.call('rooms.get', { room: 'x' }), [0, SOON_MS]),
+        timed(client.call('rates.get'), [0, SOON_MS]),
+      ]);
+    },
+    expect: Array(2).fill({ error: { kind: 'Unavailable' }, isInTime: true }),
+  },
+];

@@ -1,0 +1,80 @@
+/** The methods of the SDK by the names that the conformance suite has for them. */
+import type { Boxoffice, Listing, WatchedEvent } from '../src/backend/index.ts';
+
+interface Options {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The suite sends requests of any shape; the SDK checks them. */
+// biome-ignore lint/suspicious/noExplicitAny: requests of every method
+type Request = any;
+
+/** Methods with one answer. */
+export const CALLS: Readonly<
+  Record<string, (client: Boxoffice, request: Request, options: Options) => Promise<unknown>>
+> = {
+  'rooms.create': ({ rooms }, request, options) => rooms.create(request, options),
+  'rooms.get': ({ rooms }, request, options) => rooms.get(request, options),
+  'rooms.update_policy': ({ rooms }, request, options) => rooms.updatePolicy(request, options),
+  'rooms.end': ({ rooms }, request, options) => rooms.end(request, options),
+  'rooms.list_events': ({ rooms }, request, options) => rooms.listEvents(request, options),
+  'participants.get': ({ participants }, request, options) => participants.get(request, options),
+  'moderation.kick': ({ moderation }, request, options) => moderation.kick(request, options),
+  'moderation.ban': ({ moderation }, request, options) => moderation.ban(request, options),
+  'moderation.unban': ({ moderation }, request, options) => moderation.unban(request, options),
+  'moderation.force_mute': ({ moderation }, request, options) => moderation.forceMute(request, options),
+  'moderation.release_mute': ({ moderation }, request, options) => moderation.releaseMute(request, options),
+  'moderation.revoke_publish': ({ moderation }, request, options) =>
+    moderation.revokePublish(request, options),
+  'moderation.restore_publish': ({ moderation }, request, options) =>
+    moderation.restorePublish(request, options),
+  'moderation.close_room': ({ moderation }, request, options) => moderation.closeRoom(request, options),
+  'tokens.mint': ({ tokens }, request, options) => tokens.mint(request, options),
+  'device_credentials.create': (client, request, options) =>
+    client.deviceCredentials.create(request, options),
+  'device_credentials.rotate': (client, request, options) =>
+    client.deviceCredentials.rotate(request, options),
+  'device_credentials.revoke': (client, request, options) =>
+    client.deviceCredentials.revoke(request, options),
+  'watchdogs.create': ({ watchdogs }, request, options) => watchdogs.create(request, options),
+  'watchdogs.get': ({ watchdogs }, request, options) => watchdogs.get(request, options),
+  'watchdogs.update': ({ watchdogs }, request, options) => watchdogs.update(request, options),
+  'watchdogs.delete': ({ watchdogs }, request, options) => watchdogs.delete(request, options),
+  'keys.list': ({ keys }, _request, options) => keys.list(options),
+  'keys.create': ({ keys }, request, options) => keys.create(request, options),
+  'keys.rotate': ({ keys }, request, options) => keys.rotate(request, options),
+  'keys.revoke': ({ keys }, request, options) => keys.revoke(request, options),
+  'billing.get': ({ billing }, _request, options) => billing.get(options),
+  'billing.checkout': ({ billing }, request, options) => billing.checkout(request, options),
+  'billing.portal': ({ billing }, _request, options) => billing.portal(options),
+  'billing.set_auto_top_up': ({ billing }, request, options) => billing.setAutoTopUp(request, options),
+  'usage.report': ({ usage }, request, options) => usage.report(request.records, options),
+  'rates.get': ({ rates }, _request, options) => rates.get(options),
+};
+
+/** Methods with pages. */
+export const LISTS: Readonly<
+  Record<string, (client: Boxoffice, request: Request, options: Options) => Listing<unknown>>
+> = {
+  'rooms.list': ({ rooms }, request, options) => rooms.list(request, options),
+  'participants.list': ({ participants }, request, options) => participants.list(request, options),
+  'moderation.list_bans': ({ moderation }, request, options) => moderation.listBans(request, options),
+  'moderation.list_events': ({ moderation }, request, options) => moderation.listEvents(request, options),
+  'device_credentials.list': (client, request, options) => client.deviceCredentials.list(request, options),
+  'watchdogs.list': ({ watchdogs }, request, options) => watchdogs.list(request, options),
+};
+
+interface WatchOptions {
+  readonly signal: AbortSignal;
+  readonly silentMsMax?: number | undefined;
+}
+
+/** Methods with events. */
+export const WATCHES: Readonly<
+  Record<string, (client: Boxoffice, request: Request, options: WatchOptions) => AsyncIterable<WatchedEvent>>
+> = {
+  'rooms.watch': ({ rooms }, request, options) => rooms.watch(request, options),
+  'participants.watch': ({ participants }, request, options) => participants.watch(request, options),
+};

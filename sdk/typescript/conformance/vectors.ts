@@ -1,0 +1,123 @@
+/** The vectors of docs/vectors, decided by the relay half of the SDK. */
+import { readFile } from 'node:fs/promises';
+import {
+  AdmissionRefused,
+  checkRevocations,
+  createTokenVerifier,
+  followRevocations,
+  type Revocations,
+  type TokenVerifier,
+} from '../src/relay/index.ts';
+import { hashOf } from '../src/relay/revocations.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: files of test vectors
+type File = any;
+type Json = Record<string, unknown>;
+
+async function read(path: string): Promise<File> {
+  return JSON.parse(await readFile(path, 'utf8'));
+}
+
+/** By name of the vector, the code of the refusal; null: admitted. */
+export async function decideTokens(path: string): Promise<Json> {
+  const file = await read(path);
+  const codes: Json = {};
+  for (const vector of file.vectors) codes[vector.name] = await codeOf(file, vector);
+  return codes;
+}
+
+async function codeOf(file: File, vector: File): Promise<string | null> {
+  const { challenge, dtls_fingerprint, ...connection } = { ...file.connection, ...vector.connection };
+  const verifier = createTokenVerifier({
+    issuer: file.issuer,
+    audience: file.audience,
+    jwks: file.jwks,
+    tenants: new Set([file.served.tenant]),
+    rooms: new Set([file.served.room]),
+    currentRoomUid: () => file.served.room_uid,
+    admitted: () => vector.admitted ?? true,
+    clock: { now: () => 0, wallNow: () => file.now * 1000 },
+    ...(vector.revocations && { revocations: () => vector.revocations as Revocations }),
+  });
+  if (vector.challenge_issued !== false) issue(verifier, challenge);
+
+  const { token, proof, renews } = vector;
+  const attempt = { token, proof, challenge, dtlsFingerprint: dtls_fingerprint, ...connection };
+  try {
+    if (renews) await verifier.renew(sessionOf(renews), attempt);
+    else await verifier.verify(attempt);
+    return null;
+  } catch (error) {
+    if (error instanceof AdmissionRefused) return error.code;
+    throw error;
+  }
+}
+
+function sessionOf(renews: File) {
+  const { tenant, username, room_uid: roomUid, device: deviceThumbprint } = renews;
+  return { tenant, username, roomUid, deviceThumbprint };
+}
+
+/** Let the verifier issue this challenge, which it would draw at random. */
+function issue(verifier: TokenVerifier, challenge: string): void {
+  const draw = crypto.getRandomValues;
+  crypto.getRandomValues = (array) => {
+    Buffer.from(challenge, 'base64url').copy(array as unknown as Uint8Array);
+    return array;
+  };
+  try {
+    if (verifier.challenge() !== challenge) throw new Error('another challenge was issued');
+  } finally {
+    crypto.getRandomValues = draw;
+  }
+}
+
+/** Hashes, the snapshot as it was read, and what each check finds. */
+export async function decideRevocations(path: string): Promise<Json> {
+  const file = await read(path);
+  const { tid: tenant } = file.claims;
+  const snapshot = await snapshotOf(file, tenant);
+  const checks: Json = {};
+  for (const each of file.checks) checks[each.name] = check(snapshot, each, file.now);
+  return {
+    hashes: file.hashes.map(({ of }: { of: string[] }) => hashOf(...of)),
+    claims: snapshot,
+    checks,
+  };
+}
+
+async function snapshotOf(file: File, tenant: string): Promise<Revocations | undefined> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const feed = followRevocations({
+    url: 'https://boxoffice.example',
+    tenants: [tenant],
+    issuer: file.issuer,
+    audience: file.audience,
+    jwks: file.jwks,
+    clock: { now: () => 0, wallNow: () => file.now * 1000, after: () => () => {} },
+    fetch: async () => new Response(file.jws),
+    onChange: () => resolve(),
+  });
+  await promise;
+  await feed.close();
+  return feed.get(tenant);
+}
+
+function check(snapshot: Revocations | undefined, each: File, now: number): Json {
+  const { tenant, user, room_uid, epoch, device, address, salt } = each.subject;
+  const subject = {
+    tenant,
+    username: user,
+    roomUid: room_uid,
+    epoch,
+    deviceThumbprint: device,
+    rangeSalt: salt,
+  };
+  try {
+    const muted = checkRevocations(snapshot, subject, { nowMs: (each.now ?? now) * 1000, address });
+    return { code: null, muted };
+  } catch (error) {
+    if (!(error instanceof AdmissionRefused)) throw error;
+    return { code: error.code, reason: error.reason };
+  }
+}

@@ -1,0 +1,152 @@
+/** The conformance suite itself: what it covers, and that it notices what is wrong. */
+import { describe, expect, test } from 'vitest';
+import { readTable } from '../../scripts/error-table.ts';
+import { differences, mismatches } from '../../sdk/conformance/compare.ts';
+import { Driver, type Json } from '../../sdk/conformance/driver.ts';
+import { normalise } from '../../sdk/conformance/normalise.ts';
+import { STEPS } from '../../sdk/conformance/steps/index.ts';
+import type { LanguageResult, StepResult } from '../../sdk/conformance/suite.ts';
+import { renderProblems, renderTable } from '../../sdk/conformance/table.ts';
+import { CALLS, LISTS, WATCHES } from '../../sdk/typescript/conformance/methods.ts';
+
+const ERRORS = readTable();
+
+/** Every `error` in what steps expect. */
+function errorsIn(expected: Json): Json[] {
+  if (typeof expected !== 'object' || expected === null) return [];
+  const own = expected.error?.kind === undefined ? [] : [expected.error];
+  return [...own, ...Object.values(expected).flatMap(errorsIn)];
+}
+
+const EXPECTED = STEPS.flatMap(({ expect: each }) => errorsIn(each));
+
+describe('the steps', () => {
+  test('have names of their own', () => {
+    expect(new Set(STEPS.map(({ name }) => name)).size).toBe(STEPS.length);
+  });
+
+  test('call every method, with success', () => {
+    const names = STEPS.map(({ name }) => name);
+    const methods = [...Object.keys(CALLS), ...Object.keys(LISTS), ...Object.keys(WATCHES), 'sign_up'];
+    expect(methods.filter((method) => !names.includes(method))).toStrictEqual([]);
+  });
+
+  test('expect every reason, with its code', () => {
+    const rows = [...ERRORS.native, ...ERRORS.anytime, ...ERRORS.conditions];
+    const missing = rows.filter(
+      (row) =>
+        row.reason !== undefined &&
+        !EXPECTED.some(({ code, reason }) => code === row.code && reason === row.reason),
+    );
+    expect(missing).toStrictEqual([]);
+  });
+
+  test('expect every kind, code and status', () => {
+    const has = (name: string, value: unknown) => EXPECTED.some((error) => error[name] === value);
+    const kinds = [...ERRORS.kinds, ...ERRORS.statuses].map(({ kind }) => kind);
+    expect(kinds.filter((kind) => !has('kind', kind))).toStrictEqual([]);
+    expect(ERRORS.kinds.filter(({ code }) => !has('code', code))).toStrictEqual([]);
+    expect(ERRORS.statuses.filter(({ status }) => !has('code', status))).toStrictEqual([]);
+  });
+});
+
+describe('outcomes', () => {
+  test('are normalised: what differs by nature is masked, and what is empty is left out', () => {
+    const uid = `rm_${'a'.repeat(32)}`;
+    const outcome = {
+      ok: { uid, name: 'lobby', locked: false, devices: [], create_time: '2026-01-02T03:04:05.6Z', seq: 7 },
+      error: { code: '404', message: 'of this SDK', fields: [''], has_request_id: false },
+    };
+    expect(normalise(outcome)).toStrictEqual({
+      ok: { uid: '<uid>', name: 'lobby', create_time: '<create_time>', seq: '<seq>' },
+      error: { code: 404 },
+    });
+  });
+
+  test('show what has not the right form', () => {
+    const ok = { uid: 'lobby', create_time: 1_767_323_045, seq: '0x7' };
+    expect(normalise({ ok })).toStrictEqual({ ok });
+  });
+
+  test('keep the words of the service', () => {
+    const error = { message: 'not found', has_request_id: true };
+    expect(normalise({ error })).toStrictEqual({ error });
+  });
+
+  test('must be what a step expects', () => {
+    const outcome = { ok: { name: 'lobby', rooms: [1, 2] } };
+    expect(mismatches({ ok: { name: /^lob/, rooms: [1, 2], error: undefined } }, outcome)).toStrictEqual([]);
+    expect(mismatches({ ok: { name: 'attic' } }, outcome)).toStrictEqual([
+      'ok.name: "lobby" instead of "attic"',
+    ]);
+    expect(mismatches({ ok: { name: undefined } }, outcome)).toHaveLength(1);
+    expect(mismatches({ ok: { rooms: [1] } }, outcome)).toHaveLength(1);
+    expect(mismatches({ error: { kind: 'NotFound' } }, outcome)).toHaveLength(1);
+  });
+
+  test('must be those of the reference', () => {
+    expect(differences({ a: [{ b: 1 }] }, { a: [{ b: 1 }] })).toStrictEqual([]);
+    expect(differences({ a: 1 }, { a: 1, b: 2 })).toStrictEqual(['b: 2 instead of nothing']);
+    expect(differences({ a: 1, b: 2 }, { a: 1 })).toStrictEqual(['b: nothing instead of 2']);
+  });
+});
+
+/** A driver that answers each operation as the script says. */
+function scriptedDriver(script: string): Driver {
+  const loop = `require('node:readline').createInterface(process.stdin).on('line', (line) => {
+    const { id, op } = JSON.parse(line);
+    const print = (answer) => console.log(JSON.stringify({ id, ...answer }));
+    ${script}
+  });`;
+  return new Driver([process.execPath, '-e', loop]);
+}
+
+describe('a driver', () => {
+  test('answers operations in any order, and ends with its input', async () => {
+    const driver = scriptedDriver(`setTimeout(() => print({ ok: { op } }), op === 'slow' ? 50 : 0);`);
+    const answers = await Promise.all([driver.ask({ op: 'slow' }), driver.ask({ op: 'fast' })]);
+    expect(answers).toStrictEqual([{ ok: { op: 'slow' } }, { ok: { op: 'fast' } }]);
+    expect(await driver.stop()).toBe(0);
+  });
+
+  test('that ends too early is told, and so is one that cannot be started', async () => {
+    const driver = scriptedDriver(`process.exit(3);`);
+    expect(await driver.ask({ op: 'call' })).toStrictEqual({ error: { kind: 'DriverEnded' } });
+    expect(await driver.ask({ op: 'call' })).toStrictEqual({ error: { kind: 'DriverEnded' } });
+    expect(await driver.stop()).toBe(3);
+    const absent = new Driver(['/nowhere/driver']);
+    expect(await absent.ask({ op: 'call' })).toStrictEqual({ error: { kind: 'DriverEnded' } });
+    expect(await absent.stop()).toBeNull();
+    expect(absent.printed).toContain('/nowhere/driver');
+  });
+
+  test('that goes on after its input ended is killed', async () => {
+    const driver = scriptedDriver(`setInterval(() => {}, 1000); print({ ok: {} });`);
+    await driver.ask({ op: 'call' });
+    expect(await driver.stop()).toBeNull();
+  });
+
+  test('may not show a key in an error', async () => {
+    const driver = scriptedDriver(
+      `print({ error: { kind: 'Invalid', message: 'svc_0123456789abcdef_secret' } });`,
+    );
+    expect((await driver.ask({ op: 'call' })).error.kind).toBe('ShowsTheKey');
+    await driver.stop();
+  });
+});
+
+test('the table has a row for each step, and a column for each language', () => {
+  const step = (problems: string[]): StepResult => ({ outcome: {}, problems, ms: 1 });
+  const results: LanguageResult[] = [
+    { language: 'one', steps: new Map([['a step', step([])]]), ms: 1234 },
+    { language: 'two', steps: new Map([['a step', step(['ok: 1 instead of 2'])]]), ms: 1 },
+    { language: 'three', missing: 'three is not installed', steps: new Map(), ms: 0 },
+  ];
+  expect(renderTable(results).split('\n')).toStrictEqual([
+    '| Step | one | two | three |',
+    '| --- | --- | --- | --- |',
+    '| a step | ok | FAILED | not run |',
+    '| passed | 1 of 1 in 1.2 s | 0 of 1 in 0.0 s | three is not installed |',
+  ]);
+  expect(renderProblems(results)).toStrictEqual(['two: a step: ok: 1 instead of 2']);
+});

@@ -1,0 +1,34 @@
+/** The conformance suite: the same steps with the SDK of each language. See sdk/conformance/README.md. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LANGUAGES } from '../../sdk/conformance/languages.ts';
+import { STEPS } from '../../sdk/conformance/steps/index.ts';
+import { LAST_STEP, type LanguageResult, REFERENCE, runLanguage } from '../../sdk/conformance/suite.ts';
+import { openWorld, type World } from '../../sdk/conformance/world.ts';
+import { useDatabase } from '../support/database.ts';
+
+const database = useDatabase();
+const results = new Map<string, LanguageResult>();
+let world: World;
+
+/** The first build of an SDK takes minutes. */
+const RUN_MS_MAX = 15 * 60_000;
+
+beforeAll(async () => {
+  world = await openWorld({ databaseUrl: database.url });
+});
+afterAll(() => world?.close());
+
+// The reference is first, so that the others can be compared with it.
+describe.each(Object.keys(LANGUAGES))('%s', (language) => {
+  let result: LanguageResult;
+  beforeAll(async () => {
+    result = await runLanguage(language, world, { reference: results.get(REFERENCE) });
+    results.set(language, result);
+    if (result.missing !== undefined) console.warn(`No conformance of ${language}: ${result.missing}.`);
+  }, RUN_MS_MAX);
+
+  test.for([...STEPS.map(({ name }) => name), LAST_STEP])('%s', (name, { skip }) => {
+    skip(result.missing !== undefined, result.missing);
+    expect(result.steps.get(name)?.problems).toStrictEqual([]);
+  });
+});
