@@ -38,6 +38,8 @@ function named(
   return Object.entries(values).map(([what, value]) => make(what, value as never));
 }
 
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
 const ago = (seconds: number) => NOW_SECONDS - seconds;
 const OTHER_FINGERPRINT = FINGERPRINT.replace(/^../, (byte) => (byte === '00' ? '01' : '00'));
 const OTHER_CHALLENGE = createHash('sha256').update('another challenge').digest('base64url');
@@ -102,6 +104,7 @@ const COPIED_PROOF: Case[] = [
       'no URL': 'relay.example/connect',
       nothing: undefined,
       'a list': ['https://relay.example/connect', 'x'],
+      'a list of one URL': ['https://relay.example/connect'],
     },
     (what, htu) => [`a proof for another relay: ${what}`, 'PROOF_OTHER_URL', { proofClaims: { htu } }],
   ),
@@ -144,12 +147,27 @@ const COPIED_PROOF: Case[] = [
   ),
 ];
 
+/** The same number in 33 bytes. */
+function withZeroByte(coordinate: string): string {
+  return base64url.encode(Buffer.concat([Buffer.alloc(1), base64url.decode(coordinate)]));
+}
+
+/** Another text for the same bytes: 43 characters have two bits more than 32 bytes. */
+function withUnusedBits(coordinate: string): string {
+  const last = BASE64URL.indexOf(coordinate.at(-1)!);
+  return coordinate.slice(0, -1) + BASE64URL[last + 1]!;
+}
+
 const FORGED_PROOF: Case[] = [
   ...named(
     {
       'a private key': thiefKey,
       'a key off the curve': { ...publicOf(thiefKey), y: thiefKey.x },
       'the point at infinity': { ...publicOf(thiefKey), x: '', y: '' },
+      'a padded coordinate': { ...publicOf(thiefKey), x: `${thiefKey.x}=` },
+      'a coordinate with white space': { ...publicOf(thiefKey), x: `${thiefKey.x} ` },
+      'a coordinate with a leading zero byte': { ...publicOf(thiefKey), x: withZeroByte(thiefKey.x) },
+      'a coordinate whose unused bits are set': { ...publicOf(thiefKey), x: withUnusedBits(thiefKey.x) },
       'a key of another curve': { ...publicOf(thiefKey), crv: 'P-384' },
       'a symmetric key': { kty: 'oct', k: 'AAAA' },
       'a key with further members': { ...publicOf(thiefKey), key_ops: ['verify'] },

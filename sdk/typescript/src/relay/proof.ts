@@ -36,7 +36,7 @@ export async function verifyProof(proof: string, expected: ExpectedProof): Promi
     throw new AdmissionRefused('PROOF_CLAIMS_INVALID');
   }
   if (htm !== expected.method) throw new AdmissionRefused('PROOF_OTHER_METHOD');
-  if (targetOf(htu) !== targetOf(new URL(expected.url))) throw new AdmissionRefused('PROOF_OTHER_URL');
+  if (targetOf(htu) !== targetOf(new URL(expected.url).href)) throw new AdmissionRefused('PROOF_OTHER_URL');
   if (ath !== createHash('sha256').update(expected.token).digest('base64url')) {
     throw new AdmissionRefused('PROOF_OTHER_TOKEN');
   }
@@ -53,8 +53,8 @@ function isText(value: unknown, form: RegExp): value is string {
 
 /** A URL in its normal form, without query and fragment (RFC 9449, 4.2 and 4.3). */
 function targetOf(given: unknown): string | undefined {
-  if (!URL.canParse(String(given))) return undefined;
-  const url = new URL(String(given));
+  if (typeof given !== 'string' || !URL.canParse(given)) return undefined;
+  const url = new URL(given);
   url.search = '';
   url.hash = '';
   return url.href;

@@ -16,6 +16,7 @@ export const KEYS_USABLE_SECONDS = 3600;
 /** Minimum time between two fetches, whether the first succeeded or not. */
 export const FETCH_COOLDOWN_SECONDS = 30;
 const FETCH_TIMEOUT_SECONDS = 5;
+const COORDINATE_BYTES = 32;
 
 /** A JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a `kid` are ignored. */
 export interface Jwks {
@@ -118,7 +119,14 @@ async function importKey(jwk: unknown): Promise<[string, CryptoKey] | undefined>
 /** A public P-256 key from its coordinates; undefined if they are not a point of the curve. */
 export async function importPublicKey(jwk: Record<string, unknown>): Promise<CryptoKey | undefined> {
   const { kty, crv, x, y } = jwk;
-  if (kty !== 'EC' || crv !== 'P-256' || typeof x !== 'string' || typeof y !== 'string') return undefined;
+  if (kty !== 'EC' || crv !== 'P-256' || !isCoordinate(x) || !isCoordinate(y)) return undefined;
   const key = await importJWK({ kty, crv, x, y }, 'ES256').catch(() => undefined);
   return key instanceof Uint8Array ? undefined : key;
+}
+
+/** 32 bytes in their one canonical encoding: the import also takes padding, white space and bits that do not count. */
+function isCoordinate(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  const bytes = Buffer.from(value, 'base64url');
+  return bytes.length === COORDINATE_BYTES && bytes.toString('base64url') === value;
 }
