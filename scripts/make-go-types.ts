@@ -49,48 +49,72 @@ const ANSWERS: Readonly<Record<string, string>> = {
   MintClientTokenResponse: 'MintedToken',
 };
 
-/** Requests without their suffix, as the SDK names them. */
-const REQUESTS = [
-  'CreateRoom',
-  'GetRoom',
-  'ListRooms',
-  'EndRoom',
-  'WatchEvents',
-  'ListEvents',
-  'GetParticipant',
-  'ListParticipants',
-  'WatchParticipants',
-  'KickParticipant',
-  'BanSubject',
-  'UnbanSubject',
-  'ListBans',
-  'ForceMute',
-  'ReleaseMute',
-  'RevokePublish',
-  'RestorePublish',
-  'CloseRoom',
-  'ListModerationEvents',
-  'MintClientToken',
-  'CreateDeviceCredential',
-  'ListDeviceCredentials',
-  'RotateDeviceCredential',
-  'RevokeDeviceCredential',
-  'GetWatchdog',
-  'ListWatchdogs',
-  'DeleteWatchdog',
-];
+/** Requests without their suffix, as the SDK names them, and the methods that take them. */
+const REQUESTS: Readonly<Record<string, string>> = {
+  CreateRoom: 'Rooms.Create',
+  GetRoom: 'Rooms.Get',
+  ListRooms: 'Rooms.List',
+  EndRoom: 'Rooms.End',
+  WatchEvents: 'Rooms.Watch',
+  ListEvents: 'Rooms.ListEvents',
+  GetParticipant: 'Participants.Get',
+  ListParticipants: 'Participants.List',
+  WatchParticipants: 'Participants.Watch',
+  KickParticipant: 'Moderation.Kick',
+  BanSubject: 'Moderation.Ban',
+  UnbanSubject: 'Moderation.Unban',
+  ListBans: 'Moderation.ListBans',
+  ForceMute: 'Moderation.ForceMute',
+  ReleaseMute: 'Moderation.ReleaseMute',
+  RevokePublish: 'Moderation.RevokePublish',
+  RestorePublish: 'Moderation.RestorePublish',
+  CloseRoom: 'Moderation.CloseRoom',
+  ListModerationEvents: 'Moderation.ListEvents',
+  MintClientToken: 'Tokens.Mint',
+  CreateDeviceCredential: 'DeviceCredentials.Create',
+  ListDeviceCredentials: 'DeviceCredentials.List',
+  RotateDeviceCredential: 'DeviceCredentials.Rotate',
+  RevokeDeviceCredential: 'DeviceCredentials.Revoke',
+  GetWatchdog: 'Watchdogs.Get',
+  ListWatchdogs: 'Watchdogs.List',
+  DeleteWatchdog: 'Watchdogs.Delete',
+};
 
-/** Requests with a watchdog inside whose fields stand beside the others, without those that the service sets. */
-const FLAT_REQUESTS: Readonly<Record<string, readonly string[]>> = {
-  CreateWatchdog: ['id', 'state', 'deadline', 'fire_time', 'room_uid', 'create_time'],
-  UpdateWatchdog: ['room', 'state', 'deadline', 'fire_time', 'room_uid', 'create_time'],
+/** Requests with a watchdog inside whose fields stand beside the others, without the fields that they do not take. */
+const FLAT_REQUESTS: Readonly<
+  Record<string, { readonly method: string; readonly without: readonly string[] }>
+> = {
+  CreateWatchdog: {
+    method: 'Watchdogs.Create',
+    without: ['id', 'state', 'deadline', 'fire_time', 'room_uid', 'create_time'],
+  },
+  UpdateWatchdog: {
+    method: 'Watchdogs.Update',
+    without: ['room', 'state', 'deadline', 'fire_time', 'room_uid', 'create_time'],
+  },
+};
+
+/** How the comments of messages go on after the name, if not with `is`. */
+const VERBS: Readonly<Record<string, string>> = {
+  RoomPolicy: 'holds',
+  DeviceCredential: 'is a credential:',
+  Bookmark: 'says that',
+  Reset: 'says that',
+  CreditChange: 'says that',
+  TenantStatusChange: 'says that',
+  APIKeyChange: 'says that',
+  DeviceCredentialChange: 'says that',
 };
 
 /** What the client fills in. */
 const FILLED_IN = ['tenant', 'idempotency_key', 'update_mask'];
 
 /** Fields of requests for which absent and zero differ. */
-const OPTIONAL = ['MintClientTokenRequest.rank', 'RotateDeviceCredentialRequest.overlap', 'UpdateWatchdog.warn_before'];
+const OPTIONAL = [
+  'MintClientTokenRequest.rank',
+  'RotateDeviceCredentialRequest.overlap',
+  'UpdateWatchdog.warn_before',
+];
 
 /** Enums: their types in Go, and what the names of their values begin with. */
 const ENUMS: Readonly<Record<string, readonly [type: string, prefix: string, doc: string]>> = {
@@ -150,20 +174,20 @@ export function makeGoTypes(): Record<string, string> {
   for (const [message, name] of Object.entries(ANSWERS)) {
     const desc = get(message);
     const fields = desc.fields.map((field) => fieldOf(field, { isRequest: false }));
-    types.push(struct(docs, docs.of(desc, name, false), name, fields, false));
+    types.push(struct(docs, docs.ofAnswer(desc, name), name, fields, false));
     conversions.push(fromMessage(desc, name, fields));
   }
   types.push(actor(docs, get('Actor')));
-  for (const name of REQUESTS) {
+  for (const [name, method] of Object.entries(REQUESTS)) {
     const desc = get(`${name}Request`);
     const fields = desc.fields
       .filter((field) => !FILLED_IN.includes(field.name))
       .map((field) => fieldOf(field, { isRequest: true }));
-    types.push(struct(docs, docs.of(desc, name, true), name, fields, true));
+    types.push(struct(docs, docs.ofRequest(desc, name, method), name, fields, true));
     conversions.push(toMessage(desc, name, fields));
   }
-  for (const [name, left] of Object.entries(FLAT_REQUESTS)) {
-    types.push(flatRequest(docs, get(`${name}Request`), get('Watchdog'), name, left));
+  for (const name of Object.keys(FLAT_REQUESTS)) {
+    types.push(flatRequest(docs, get(`${name}Request`), get('Watchdog'), name));
   }
   conversions.push(toPolicy(get('RoomPolicy')));
   const imports = (text: string) => {
@@ -191,16 +215,18 @@ class Docs {
     this.#renamed = renamed;
   }
 
-  /** Of a type: a sentence that begins with its name. */
-  of(desc: DescMessage, name: string, isRequest: boolean): string {
+  /** Of a type in answers: a sentence that begins with its name. */
+  ofAnswer(desc: DescMessage, name: string): string {
+    return comment(`${name} ${VERBS[name] ?? 'is'} ${this.#inSentence(desc)}`);
+  }
+
+  ofRequest(desc: DescMessage, name: string, method: string): string {
+    return comment(`${name} is the request of [${method}]: ${this.#inSentence(desc)}`);
+  }
+
+  #inSentence(desc: DescMessage): string {
     const text = this.#text(desc);
-    const lower = text[0]!.toLowerCase() + text.slice(1);
-    const [first = ''] = text.split(/(?<=\.) /);
-    const saysWhich = /^(Which|Where|How)\b/.test(first) || (isRequest && /^What\b/.test(first));
-    const isSentence = /\b(was|were|has been|reached|follows|changed)\b/.test(first) && !/^(An? (ban|timer)|Something)\b/.test(first);
-    const isNoun = !isSentence || / that (was|were) /.test(first);
-    const verb = saysWhich ? 'says' : isNoun ? 'is' : 'says that';
-    return comment(`${name} ${verb} ${lower}`);
+    return text[0]!.toLowerCase() + text.slice(1);
   }
 
   field(desc: DescField): string {
@@ -230,7 +256,9 @@ function comment(text: string): string {
 
 /** Names of fields with more than one word, in the contract and in Go. */
 function namesOf(desc: DescMessage): (readonly [string, string])[] {
-  return desc.fields.filter(({ name }) => name.includes('_')).map(({ name }) => [name, goName(name)] as const);
+  return desc.fields
+    .filter(({ name }) => name.includes('_'))
+    .map(({ name }) => [name, goName(name)] as const);
 }
 
 const INITIALISMS: Readonly<Record<string, string>> = {
@@ -275,7 +303,9 @@ function enumType(docs: Docs, desc: DescEnum, type: string, prefix: string, doc:
       const word = value.name.slice(shared.length).toLowerCase();
       return `${docs.value(value)}${prefix}${goName(word)} ${type} = "${word}"\n`;
     });
-  const about = comment(`${type} is ${doc}. A value that is newer than this library is its number in the contract.`);
+  const about = comment(
+    `${type} is ${doc}. A value that is newer than this library is its number in the contract.`,
+  );
   return `${about}type ${type} string\n\n// Values of ${type}.\nconst (\n${values.join('')})\n`;
 }
 
@@ -283,7 +313,13 @@ function fieldOf(desc: DescField, { isRequest, inside = '', owner = desc.parent.
   const isOptional = OPTIONAL.includes(`${owner}.${desc.name}`);
   const item = itemType(desc);
   const type = desc.fieldKind === 'list' ? `[]${item.replace(/^\*/, '')}` : isOptional ? `*${item}` : item;
-  return { desc, name: goName(desc.name), type, path: inside + desc.name, isOptional: isOptional || isRequest };
+  return {
+    desc,
+    name: goName(desc.name),
+    type,
+    path: inside + desc.name,
+    isOptional: isOptional || isRequest,
+  };
 }
 
 interface FieldPlace {
@@ -312,14 +348,16 @@ function itemType(desc: DescField): string {
 
 function struct(docs: Docs, doc: string, name: string, fields: readonly Field[], isRequest: boolean): string {
   const lines = fields.map(
-    (field) => `${docs.field(field.desc)}${field.name} ${field.type} \`json:"${field.desc.name}${omitted(field, isRequest)}"\`\n`,
+    (field) =>
+      `${docs.field(field.desc)}${field.name} ${field.type} \`json:"${field.desc.name}${omitted(field, isRequest)}"\`\n`,
   );
   return `${doc}type ${name} struct {\n${lines.join('')}}\n${durationsAsSeconds(name, fields)}`;
 }
 
 /** What is absent in the contract is left out of JSON, and so is what a request does not give. */
 function omitted({ desc, isOptional }: Field, isRequest: boolean): string {
-  const canBeAbsent = isRequest || isOptional || desc.message !== undefined || desc.oneof || desc.fieldKind === 'list';
+  const canBeAbsent =
+    isRequest || isOptional || desc.message !== undefined || desc.oneof || desc.fieldKind === 'list';
   return canBeAbsent ? ',omitzero' : '';
 }
 
@@ -328,9 +366,13 @@ function durationsAsSeconds(name: string, fields: readonly Field[]): string {
   const durations = fields.filter(({ type }) => type.endsWith('time.Duration'));
   if (durations.length === 0) return '';
   const shadows = durations
-    .map((each) => `${each.name} ${each.type.replace('time.Duration', 'seconds')} \`json:"${each.desc.name},omitzero"\`\n`)
+    .map(
+      (each) =>
+        `${each.name} ${each.type.replace('time.Duration', 'seconds')} \`json:"${each.desc.name},omitzero"\`\n`,
+    )
     .join('');
-  const cast = (each: Field) => (each.type.startsWith('*') ? `(*seconds)(v.${each.name})` : `seconds(v.${each.name})`);
+  const cast = (each: Field) =>
+    each.type.startsWith('*') ? `(*seconds)(v.${each.name})` : `seconds(v.${each.name})`;
   const back = (each: Field) =>
     each.type.startsWith('*') ? `(*time.Duration)(wire.${each.name})` : `time.Duration(wire.${each.name})`;
   return `
@@ -358,23 +400,18 @@ ${durations.map((each) => `\tv.${each.name} = ${back(each)}\n`).join('')}	return
 
 function actor(docs: Docs, desc: DescMessage): string {
   const fields = desc.fields.map((field) => fieldOf(field, { isRequest: true }));
-  return struct(docs, docs.of(desc, 'Actor', true), 'Actor', fields, true);
+  return struct(docs, docs.ofAnswer(desc, 'Actor'), 'Actor', fields, true);
 }
 
-function flatRequest(
-  docs: Docs,
-  desc: DescMessage,
-  watchdog: DescMessage,
-  name: string,
-  left: readonly string[],
-): string {
+function flatRequest(docs: Docs, desc: DescMessage, watchdog: DescMessage, name: string): string {
+  const { method, without } = FLAT_REQUESTS[name]!;
   const inner = watchdog.fields
-    .filter((field) => !left.includes(field.name))
+    .filter((field) => !without.includes(field.name))
     .map((field) => fieldOf(field, { isRequest: true, inside: 'watchdog.', owner: name }));
   const outer = desc.fields
     .filter((field) => field.name === 'actor')
     .map((field) => fieldOf(field, { isRequest: true }));
-  return struct(docs, docs.of(desc, name, true), name, [...inner, ...outer], true);
+  return struct(docs, docs.ofRequest(desc, name, method), name, [...inner, ...outer], true);
 }
 
 /** The function that reads a message of an answer. */
@@ -476,5 +513,6 @@ ${lines.join('')}	}
 }
 
 if (import.meta.main) {
-  for (const [path, text] of Object.entries(makeGoTypes())) writeFileSync(new URL(`../${path}`, import.meta.url), text);
+  for (const [path, text] of Object.entries(makeGoTypes()))
+    writeFileSync(new URL(`../${path}`, import.meta.url), text);
 }

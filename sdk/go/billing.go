@@ -93,7 +93,7 @@ type Account struct {
 	Recent []LedgerEntry `json:"recent"`
 }
 
-// Checkout says what to pay.
+// Checkout is the request of [Billing.Checkout]: what to pay.
 type Checkout struct {
 	// Whole cents, 1000 to 1000000.
 	AmountCents int64 `json:"amount_cents"`
@@ -111,7 +111,7 @@ type PortalPage struct {
 	PortalURL string `json:"portal_url"`
 }
 
-// SetAutoTopUp is a new rule of automatic top-ups.
+// SetAutoTopUp is the request of [Billing.SetAutoTopUp]: a new rule.
 type SetAutoTopUp struct {
 	// Whether to charge the saved card automatically.
 	Enabled bool `json:"enabled"`

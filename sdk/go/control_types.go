@@ -194,7 +194,7 @@ type Room struct {
 	Metadata string `json:"metadata"`
 }
 
-// RoomPolicy is the rules of a room. `mode` to `region` are fixed when it is created.
+// RoomPolicy holds the rules of a room. `mode` to `region` are fixed when it is created.
 type RoomPolicy struct {
 	// Immutable.
 	Mode RoomMode `json:"mode"`
@@ -410,8 +410,8 @@ func (v *Watchdog) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// DeviceCredential is a device without a back end joins rooms with this credential. The REST interface
-// manages the same credentials.
+// DeviceCredential is a credential: a device without a back end joins rooms with this credential. The REST
+// interface manages the same credentials.
 type DeviceCredential struct {
 	// 16 hex characters.
 	ID string `json:"id"`
@@ -592,7 +592,7 @@ type Actor struct {
 	DeviceThumbprint string `json:"device_thumbprint,omitzero"`
 }
 
-// CreateRoom is the room to create.
+// CreateRoom is the request of [Rooms.Create]: the room to create.
 type CreateRoom struct {
 	// Its name: `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`.
 	Room string `json:"room,omitzero"`
@@ -602,7 +602,7 @@ type CreateRoom struct {
 	Metadata string `json:"metadata,omitzero"`
 }
 
-// GetRoom is the room to read.
+// GetRoom is the request of [Rooms.Get]: the room to read.
 type GetRoom struct {
 	// Its name. Of several rooms with the name, it means the live one, or else the one that ended last.
 	Room string `json:"room,omitzero"`
@@ -610,7 +610,7 @@ type GetRoom struct {
 	RoomUID string `json:"room_uid,omitzero"`
 }
 
-// ListRooms says which rooms to list.
+// ListRooms is the request of [Rooms.List]: which rooms to list.
 type ListRooms struct {
 	// Only rooms in this state; STATE_UNSPECIFIED: in any.
 	State RoomState `json:"state,omitzero"`
@@ -626,7 +626,7 @@ type ListRooms struct {
 	PageToken string `json:"page_token,omitzero"`
 }
 
-// EndRoom is the room to end.
+// EndRoom is the request of [Rooms.End]: the room to end.
 type EndRoom struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -634,7 +634,7 @@ type EndRoom struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// WatchEvents says what to follow, and where to begin.
+// WatchEvents is the request of [Rooms.Watch]: what to follow, and where to begin.
 type WatchEvents struct {
 	// ResumeToken of the last response that you processed; empty: begin with a snapshot. A token from a stream
 	// of another `room` is INVALID_ARGUMENT.
@@ -644,7 +644,7 @@ type WatchEvents struct {
 	Room string `json:"room,omitzero"`
 }
 
-// ListEvents says where to begin, and how long to wait.
+// ListEvents is the request of [Rooms.ListEvents]: where to begin, and how long to wait.
 type ListEvents struct {
 	// ResumeToken of the previous page; empty: begin with the oldest event that is kept. Events are kept for 7
 	// days. If the next event is no longer kept, the page begins with TYPE_RESET, followed by the oldest event
@@ -682,7 +682,7 @@ func (v *ListEvents) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// GetParticipant is the participant to read.
+// GetParticipant is the request of [Participants.Get]: the participant to read.
 type GetParticipant struct {
 	// Name of the room. Of several with the name, it means the live one, or else the one that ended last.
 	Room string `json:"room,omitzero"`
@@ -694,7 +694,7 @@ type GetParticipant struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ListParticipants says which participants to list.
+// ListParticipants is the request of [Participants.List]: which participants to list.
 type ListParticipants struct {
 	// Name of the room. Of several with the name, it means the live one, or else the one that ended last.
 	Room string `json:"room,omitzero"`
@@ -711,7 +711,7 @@ type ListParticipants struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// WatchParticipants says which room to follow, and from where.
+// WatchParticipants is the request of [Participants.Watch]: which room to follow, and from where.
 type WatchParticipants struct {
 	// Name of a room. Later rooms with this name are followed, too.
 	Room string `json:"room,omitzero"`
@@ -722,7 +722,7 @@ type WatchParticipants struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// KickParticipant is the user to kick.
+// KickParticipant is the request of [Moderation.Kick]: the user to kick.
 type KickParticipant struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -734,7 +734,7 @@ type KickParticipant struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// BanSubject is the ban to set.
+// BanSubject is the request of [Moderation.Ban]: the ban to set.
 type BanSubject struct {
 	// Name of a live room; empty: every room of the tenant, which excludes an actor.
 	Room string `json:"room,omitzero"`
@@ -775,7 +775,7 @@ func (v *BanSubject) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// UnbanSubject is the ban to lift.
+// UnbanSubject is the request of [Moderation.Unban]: the ban to lift.
 type UnbanSubject struct {
 	// Name of a live room; empty: the ban of the whole tenant.
 	Room string `json:"room,omitzero"`
@@ -789,7 +789,7 @@ type UnbanSubject struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ListBans says which bans to list.
+// ListBans is the request of [Moderation.ListBans]: which bans to list.
 type ListBans struct {
 	// Name of a room, to list its own bans; empty: all bans of the tenant and its rooms.
 	Room string `json:"room,omitzero"`
@@ -805,7 +805,7 @@ type ListBans struct {
 	PageToken string `json:"page_token,omitzero"`
 }
 
-// ForceMute is the tracks to mute.
+// ForceMute is the request of [Moderation.ForceMute]: the tracks to mute.
 type ForceMute struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -819,7 +819,7 @@ type ForceMute struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ReleaseMute is the tracks that the user may unmute.
+// ReleaseMute is the request of [Moderation.ReleaseMute]: the tracks that the user may unmute.
 type ReleaseMute struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -833,7 +833,8 @@ type ReleaseMute struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// RevokePublish is the tracks that the user may no longer publish.
+// RevokePublish is the request of [Moderation.RevokePublish]: the tracks that the user may no longer
+// publish.
 type RevokePublish struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -847,7 +848,7 @@ type RevokePublish struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// RestorePublish is the tracks that the user may publish again.
+// RestorePublish is the request of [Moderation.RestorePublish]: the tracks that the user may publish again.
 type RestorePublish struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -861,7 +862,7 @@ type RestorePublish struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// CloseRoom is the room to close.
+// CloseRoom is the request of [Moderation.CloseRoom]: the room to close.
 type CloseRoom struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -871,7 +872,7 @@ type CloseRoom struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ListModerationEvents says which records to list.
+// ListModerationEvents is the request of [Moderation.ListEvents]: which records to list.
 type ListModerationEvents struct {
 	// Only actions in rooms of this name; empty: in any. NOT_FOUND if no room ever had the name.
 	Room string `json:"room,omitzero"`
@@ -883,7 +884,7 @@ type ListModerationEvents struct {
 	PageToken string `json:"page_token,omitzero"`
 }
 
-// MintClientToken says what the token should grant.
+// MintClientToken is the request of [Tokens.Mint]: what the token should grant.
 type MintClientToken struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`
@@ -930,7 +931,7 @@ func (v *MintClientToken) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// CreateDeviceCredential is the device credential to create.
+// CreateDeviceCredential is the request of [DeviceCredentials.Create]: the device credential to create.
 type CreateDeviceCredential struct {
 	// 1 to 100 characters.
 	Name string `json:"name,omitzero"`
@@ -944,7 +945,7 @@ type CreateDeviceCredential struct {
 	ExpireTime time.Time `json:"expire_time,omitzero"`
 }
 
-// ListDeviceCredentials says which device credentials to list.
+// ListDeviceCredentials is the request of [DeviceCredentials.List]: which device credentials to list.
 type ListDeviceCredentials struct {
 	// 1 to 500; 0 is 50.
 	PageSize int32 `json:"page_size,omitzero"`
@@ -952,7 +953,7 @@ type ListDeviceCredentials struct {
 	PageToken string `json:"page_token,omitzero"`
 }
 
-// RotateDeviceCredential is the device credential to replace.
+// RotateDeviceCredential is the request of [DeviceCredentials.Rotate]: the device credential to replace.
 type RotateDeviceCredential struct {
 	// The credential's id.
 	ID string `json:"id,omitzero"`
@@ -983,13 +984,13 @@ func (v *RotateDeviceCredential) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// RevokeDeviceCredential is the device credential to revoke.
+// RevokeDeviceCredential is the request of [DeviceCredentials.Revoke]: the device credential to revoke.
 type RevokeDeviceCredential struct {
 	// The credential's id.
 	ID string `json:"id,omitzero"`
 }
 
-// GetWatchdog is the watchdog to read.
+// GetWatchdog is the request of [Watchdogs.Get]: the watchdog to read.
 type GetWatchdog struct {
 	// Its id.
 	ID string `json:"id,omitzero"`
@@ -997,7 +998,7 @@ type GetWatchdog struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ListWatchdogs says which watchdogs to list.
+// ListWatchdogs is the request of [Watchdogs.List]: which watchdogs to list.
 type ListWatchdogs struct {
 	// Only those of the live room of this name; empty: all of the tenant, which excludes an actor.
 	Room string `json:"room,omitzero"`
@@ -1009,7 +1010,7 @@ type ListWatchdogs struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// DeleteWatchdog is the watchdog to delete.
+// DeleteWatchdog is the request of [Watchdogs.Delete]: the watchdog to delete.
 type DeleteWatchdog struct {
 	// Its id.
 	ID string `json:"id,omitzero"`
@@ -1017,7 +1018,7 @@ type DeleteWatchdog struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// CreateWatchdog is the watchdog to arm.
+// CreateWatchdog is the request of [Watchdogs.Create]: the watchdog to arm.
 type CreateWatchdog struct {
 	// Name of the room.
 	Room string `json:"room,omitzero"`
@@ -1090,7 +1091,7 @@ func (v *CreateWatchdog) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// UpdateWatchdog is the watchdog to change.
+// UpdateWatchdog is the request of [Watchdogs.Update]: the watchdog to change.
 type UpdateWatchdog struct {
 	// `wd_<32 hex>`, chosen by the service. In an update, the watchdog to change.
 	ID string `json:"id,omitzero"`

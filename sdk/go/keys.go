@@ -38,7 +38,7 @@ type Key struct {
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }
 
-// CreateKey is the key to create.
+// CreateKey is the request of [Keys.Create]: the key to create.
 type CreateKey struct {
 	// For your own lists: where it is used; 1 to 100 characters.
 	Name string `json:"name"`
@@ -54,7 +54,7 @@ type CreatedKey struct {
 	APIKey string `json:"api_key"`
 }
 
-// RotateKey is the key to replace.
+// RotateKey is the request of [Keys.Rotate]: the key to replace.
 type RotateKey struct {
 	// Id of the key.
 	ID string `json:"id"`
@@ -69,7 +69,7 @@ type RotatedKey struct {
 	OldKeyRetires time.Time `json:"old_key_retires,omitzero"`
 }
 
-// RevokeKey is the key to revoke.
+// RevokeKey is the request of [Keys.Revoke]: the key to revoke.
 type RevokeKey struct {
 	// Id of the key.
 	ID string `json:"id"`

@@ -13,7 +13,7 @@ type Rooms struct {
 	control *control
 }
 
-// UpdateRoomPolicy says which rules of a live room to change.
+// UpdateRoomPolicy is the request of [Rooms.UpdatePolicy]: the rules to change.
 type UpdateRoomPolicy struct {
 	// Name of a live room.
 	Room string `json:"room,omitzero"`

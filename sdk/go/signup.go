@@ -2,7 +2,7 @@ package boxoffice
 
 import "context"
 
-// SignUp is the tenant to create.
+// SignUp is the request of [Client.SignUp]: the tenant to create.
 type SignUp struct {
 	// The address of the customer, at most 254 characters.
 	Email string `json:"email"`

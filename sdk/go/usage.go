@@ -31,7 +31,7 @@ type UsageRecord struct {
 	IngressBytes int64 `json:"ingress_bytes"`
 }
 
-// ReportUsage is a batch of records.
+// ReportUsage is the request of [Usage.Report]: a batch of records.
 type ReportUsage struct {
 	// At most 5000. An empty batch asks for Admitted alone.
 	Records []UsageRecord `json:"records"`

@@ -9,7 +9,7 @@ import { makeGoTypes } from '../../scripts/make-go-types.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/go');
-const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@2025.1.1';
+const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@v0.8.2';
 /** Of a build that begins with nothing, on a busy machine. */
 const MS_MAX = 15 * 60_000;
 
@@ -39,7 +39,9 @@ async function run(folder: string, command: string, ...args: string[]): Promise<
 /** Texts of all files below a folder, by their paths. */
 async function textsOf(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return Object.fromEntries(files.map((file, at) => [file.slice(folder.length), texts[at]!]));
 }
@@ -75,11 +77,16 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
     const made = await mkdtemp(join(ROOT, 'node_modules/.cache/go-gen-'));
     try {
       // The template's paths are relative to the folder of the contract.
-      await cp(join(ROOT, 'proto'), join(made, 'proto'), { recursive: true, filter: (path) => !path.endsWith('/gen') });
+      await cp(join(ROOT, 'proto'), join(made, 'proto'), {
+        recursive: true,
+        filter: (path) => !path.endsWith('/gen'),
+      });
       await mkdir(join(made, 'sdk/go'), { recursive: true });
       for (const file of ['go.mod', 'go.sum']) await cp(join(SDK, file), join(made, 'sdk/go', file));
       await run(join(made, 'proto'), 'buf', 'generate', '--template', 'buf.gen.go.yaml');
-      expect(await textsOf(join(made, 'sdk/go/internal/gen'))).toEqual(await textsOf(join(SDK, 'internal/gen')));
+      expect(await textsOf(join(made, 'sdk/go/internal/gen'))).toEqual(
+        await textsOf(join(SDK, 'internal/gen')),
+      );
     } finally {
       await rm(made, { recursive: true });
     }
