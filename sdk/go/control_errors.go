@@ -1,6 +1,7 @@
 package boxoffice
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -22,11 +23,15 @@ func errorOfCall(err error) error {
 	if !errors.As(err, &failure) {
 		return unreachable(err)
 	}
-	if !connect.IsWireError(err) && failure.Code() == connect.CodeUnavailable {
+	if !connect.IsWireError(err) && isBroken(failure) {
 		return unreachable(withoutURL(failure.Unwrap()))
 	}
 	code := codeName(failure.Code())
-	result := &Error{Code: code, Message: failure.Message(), RequestID: failure.Meta().Get("X-Request-Id"), cause: failure}
+	result := &Error{Code: code, Message: failure.Message(), RequestID: failure.Meta().Get("X-Request-Id")}
+	if failure.Code() == connect.CodeDeadlineExceeded {
+		// The service may notice the deadline of a context first.
+		result.cause = context.DeadlineExceeded
+	}
 	for _, detail := range failure.Details() {
 		result.add(detail)
 	}
@@ -35,6 +40,18 @@ func errorOfCall(err error) error {
 		result.Message = "the control plane answered " + code
 	}
 	return result
+}
+
+// isBroken says whether an error that the service did not send is that of a connection. There, connect has
+// several codes, and the error of the network inside.
+func isBroken(failure *connect.Error) bool {
+	switch failure.Code() {
+	case connect.CodeUnavailable:
+		return true
+	case connect.CodeCanceled, connect.CodeDeadlineExceeded:
+		return false
+	}
+	return errors.Unwrap(failure.Unwrap()) != nil && !errors.Is(failure, proto.Error)
 }
 
 // codeName is the name of a code as the contract writes it.

@@ -41,11 +41,14 @@ type FieldViolation struct {
 	Description string `json:"description"`
 }
 
-// Error is the message with the code, the reason and the request id.
+// Error is the message with its cause, the code, the reason and the request id.
 func (e *Error) Error() string {
 	var text strings.Builder
 	text.WriteString("boxoffice: ")
 	text.WriteString(e.Message)
+	if e.cause != nil && e.Kind != ErrTimeout {
+		fmt.Fprintf(&text, ": %v", e.cause)
+	}
 	details := make([]string, 0, 3)
 	for _, each := range []string{e.Code, e.Reason} {
 		if each != "" {
@@ -96,7 +99,7 @@ func unreachable(cause error) *Error {
 	return &Error{
 		Kind:    ErrUnavailable,
 		Code:    "UNAVAILABLE",
-		Message: fmt.Sprintf("the service was not reached, or did not answer: %v", cause),
+		Message: "the service was not reached, or did not answer",
 		cause:   cause,
 	}
 }

@@ -109,7 +109,7 @@ func (k *Keys) List(ctx context.Context, options ...CallOption) ([]*Key, error) 
 // and revoke it.
 func (k *Keys) Create(ctx context.Context, request CreateKey, options ...CallOption) (*CreatedKey, error) {
 	answer := new(CreatedKey)
-	op := operation{name: "Keys.Create", method: "POST", path: "/v1/keys", body: request}
+	op := operation{name: "Keys.Create", method: "POST", path: "/v1/keys", body: request, hasSecret: true}
 	return orNil(answer, k.rest.call(ctx, op, answer, options))
 }
 
@@ -119,7 +119,8 @@ func (k *Keys) Rotate(ctx context.Context, request RotateKey, options ...CallOpt
 	body := struct {
 		OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
 	}{request.OverlapSeconds}
-	op := operation{name: "Keys.Rotate", method: "POST", path: "/v1/keys/" + url.PathEscape(request.ID) + "/rotate", body: body}
+	path := "/v1/keys/" + url.PathEscape(request.ID) + "/rotate"
+	op := operation{name: "Keys.Rotate", method: "POST", path: path, body: body, hasSecret: true}
 	return orNil(answer, k.rest.call(ctx, op, answer, options))
 }
 

@@ -38,6 +38,9 @@ type operation struct {
 	mayRepeat bool
 	// isOpen says that no API key is needed.
 	isOpen bool
+	// hasSecret says that the answer contains a key. Its connection is not used again: if a proxy sent the
+	// answer twice, net/http would write the second one to the log.
+	hasSecret bool
 }
 
 func newRest(options Options, key secret, calls *caller) *rest {
@@ -108,6 +111,7 @@ func (r *rest) send(ctx context.Context, op operation, body []byte) ([]byte, err
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	request.Close = op.hasSecret
 	response, err := r.client.Do(request)
 	if err != nil {
 		return nil, unreachable(withoutURL(err))

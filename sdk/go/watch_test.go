@@ -2,8 +2,12 @@ package boxoffice
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -189,4 +193,63 @@ func TestWatchOfParticipants(t *testing.T) {
 	if got := s.received()[0]; got.method != "WatchParticipants" {
 		t.Errorf("method %s", got.method)
 	}
+}
+
+// TestWatchOfABrokenConnection cuts the connection in the middle of a message.
+func TestWatchOfABrokenConnection(t *testing.T) {
+	client, s := streamOf(t, func(ctx context.Context, _ received, send func(*controlv1.WatchEventsResponse)) error {
+		send(happened(1))
+		send(&controlv1.WatchEventsResponse{Event: &controlv1.Event{RoomUid: incompressible(1 << 20)}})
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	cut := &cuttingDialer{after: 64 << 10}
+	client.control.client.Transport.(*http.Transport).DialContext = cut.dial
+	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Seq != 1 {
+			break
+		}
+	}
+	if opened := len(s.received()); opened != 2 {
+		t.Errorf("%d streams", opened)
+	}
+}
+
+func incompressible(length int) string {
+	var text strings.Builder
+	for text.Len() < length {
+		text.WriteString(rand.Text())
+	}
+	return text.String()
+}
+
+// cuttingDialer breaks its first connection after some bytes.
+type cuttingDialer struct {
+	after int
+	cut   atomic.Bool
+}
+
+func (c *cuttingDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	connection, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil || c.cut.Swap(true) {
+		return connection, err
+	}
+	return &cutConnection{Conn: connection, left: c.after}, nil
+}
+
+type cutConnection struct {
+	net.Conn
+	left int
+}
+
+func (c *cutConnection) Read(bytes []byte) (int, error) {
+	if c.left <= 0 {
+		c.Close()
+	}
+	count, err := c.Conn.Read(bytes[:min(len(bytes), max(c.left, 1))])
+	c.left -= count
+	return count, err
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"runtime"
 	"sync"
@@ -69,6 +70,8 @@ type run struct {
 }
 
 func main() {
+	// net/http reports the second copy of an answer, which the suite sends on purpose.
+	log.SetOutput(io.Discard)
 	d := &driver{output: make(chan message), clients: map[string]*boxoffice.Client{}, running: map[int64]*run{}}
 	printed := make(chan error)
 	go func() { printed <- d.print(os.Stdout) }()
