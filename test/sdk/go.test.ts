@@ -1,11 +1,13 @@
 /** The SDK for Go: its own tests, its checks, and what is generated for it. Without Go, they are left out. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
+import { createDevice } from '../../sdk/typescript/src/device/index.ts';
+import { useService } from '../support/service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/go');
@@ -89,6 +91,31 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
       );
     } finally {
       await rm(made, { recursive: true });
+    }
+  });
+});
+
+describe.skipIf(!hasGo)("the README's example for back ends in Go", () => {
+  const app = useService();
+
+  test('opens a room, admits a user, and lists rooms', { timeout: MS_MAX }, async () => {
+    const folder = await mkdtemp(join(SDK, 'testdata/readme-run-'));
+    try {
+      const [, code] = /```go\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
+      await writeFile(join(folder, 'main.go'), code!);
+      const program = join(folder, 'example');
+      await run(SDK, 'go', 'build', '-o', program, folder);
+      const tenant = await app.paidTenant();
+      const env = {
+        BOXOFFICE_URL: app.url,
+        BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+        BOXOFFICE_API_KEY: tenant.key,
+        THUMBPRINT: (await createDevice()).thumbprint,
+      };
+      const { stderr } = await promisify(execFile)(program, { env });
+      expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
+    } finally {
+      await rm(folder, { recursive: true });
     }
   });
 });
