@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -169,6 +170,22 @@ func TestCancel(t *testing.T) {
 	eventually(t, cancelled.Load)
 }
 
+func TestCancelOfWhatIsSentOnce(t *testing.T) {
+	url := startREST(t, func(_ http.ResponseWriter, r *http.Request) {
+		// The server notices that the client has gone only after the body.
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})
+	client := newTestClient(t, Options{URL: url})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err := client.Keys.Create(ctx, CreateKey{Name: "x"})
+	only(t, err, nil)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestCancelDuringAWait(t *testing.T) {
 	busy := refusal{code: connect.CodeUnavailable, reason: ReasonUnavailable, retryDelay: 20 * time.Second}
 	client, _ := clientOf(t, Options{}, busy.step)
@@ -326,13 +343,18 @@ func TestTenantOfAnUnknownKey(t *testing.T) {
 }
 
 func TestLookupOfTheTenantCanBeAbandoned(t *testing.T) {
-	url := startREST(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	var ended atomic.Bool
+	url := startREST(t, func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		ended.Store(true)
+	})
 	client := newTestClient(t, Options{URL: url})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := client.Rooms.Get(ctx, GetRoom{Room: "x"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
+	eventually(t, ended.Load)
 	eventually(t, func() bool {
 		client.tenant.mutex.Lock()
 		defer client.tenant.mutex.Unlock()

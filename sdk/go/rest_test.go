@@ -1,6 +1,7 @@
 package boxoffice
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -168,6 +169,26 @@ func TestLostAnswers(t *testing.T) {
 	only(t, err, ErrUnavailable)
 	if requests.Load() != 6 {
 		t.Errorf("%d requests to read the balance", requests.Load()-1)
+	}
+}
+
+// TestConnectionsOfSecrets lets a proxy answer twice. What net/http then logs has no key in it.
+func TestConnectionsOfSecrets(t *testing.T) {
+	var closes []bool
+	url := startREST(t, func(w http.ResponseWriter, r *http.Request) {
+		closes = append(closes, r.Close)
+		fmt.Fprint(w, "{}")
+	})
+	client := newTestClient(t, Options{URL: url})
+	_, first := client.Keys.Create(t.Context(), CreateKey{})
+	_, second := client.Keys.Rotate(t.Context(), RotateKey{ID: "x"})
+	_, third := client.SignUp(t.Context(), SignUp{})
+	_, fourth := client.Billing.Get(t.Context())
+	if err := errors.Join(first, second, third, fourth); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(closes) != "[true true true false]" {
+		t.Errorf("connections that are closed: %v", closes)
 	}
 }
 

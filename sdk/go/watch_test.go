@@ -40,6 +40,11 @@ func TestWatchResumesWhereItBroke(t *testing.T) {
 		}
 		return refusal{code: connect.CodeUnavailable, reason: ReasonUnavailable}.err()
 	})
+	var failures []int
+	client.control.calls.wait = func(count int, _ time.Duration) time.Duration {
+		failures = append(failures, count)
+		return 0
+	}
 	var seen []string
 	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{ResumeToken: "after 0"}) {
 		if err != nil {
@@ -56,6 +61,10 @@ func TestWatchResumesWhereItBroke(t *testing.T) {
 	}
 	if tokens := fmt.Sprintf("%q", s.texts("resume_token")); tokens != `["after 0" "after 2" "after 4"]` {
 		t.Errorf("resumed at %s", tokens)
+	}
+	// Each event that arrives ends a series of failures.
+	if fmt.Sprint(failures) != "[0 0]" {
+		t.Errorf("failures in a row: %v", failures)
 	}
 	if got := s.received()[2]; got.text("tenant") != testTenant || got.authorization != "Bearer "+testKey {
 		t.Errorf("third stream: %v", got)
@@ -75,7 +84,7 @@ func TestWatchNeverResumesInsideASnapshot(t *testing.T) {
 		return ctx.Err()
 	})
 	var types []EventType
-	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{}) {
+	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{ResumeToken: "after 3"}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,13 +96,13 @@ func TestWatchNeverResumesInsideASnapshot(t *testing.T) {
 	if fmt.Sprint(types) != "[reset snapshot reset snapshot bookmark]" {
 		t.Errorf("types: %v", types)
 	}
-	if tokens := fmt.Sprintf("%q", s.texts("resume_token")); tokens != `["" ""]` {
+	if tokens := fmt.Sprintf("%q", s.texts("resume_token")); tokens != `["after 3" "after 3"]` {
 		t.Errorf("resumed at %s", tokens)
 	}
 }
 
 func TestWatchReopensASilentStream(t *testing.T) {
-	client, s := streamOf(t, func(ctx context.Context, got received, send func(*controlv1.WatchEventsResponse)) error {
+	client, _ := streamOf(t, func(ctx context.Context, got received, send func(*controlv1.WatchEventsResponse)) error {
 		if got.text("resume_token") == "" {
 			send(happened(1))
 		} else {
@@ -109,11 +118,28 @@ func TestWatchReopensASilentStream(t *testing.T) {
 		if event.Seq == 2 {
 			break
 		}
-		// A reader who is busy for longer than that does not make the stream silent.
-		time.Sleep(300 * time.Millisecond)
-		if opened := len(s.received()); opened != 1 {
-			t.Errorf("%d streams while the reader was busy", opened)
+	}
+}
+
+// TestWatchOfABusyReader is busy for longer than a stream may be silent, which does not make it silent.
+func TestWatchOfABusyReader(t *testing.T) {
+	client, s := streamOf(t, func(ctx context.Context, _ received, send func(*controlv1.WatchEventsResponse)) error {
+		send(happened(1))
+		send(happened(2))
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{}, SilenceLimit(200*time.Millisecond)) {
+		if err != nil {
+			t.Fatal(err)
 		}
+		if event.Seq == 2 {
+			break
+		}
+		time.Sleep(400 * time.Millisecond)
+	}
+	if opened := len(s.received()); opened != 1 {
+		t.Errorf("%d streams", opened)
 	}
 }
 

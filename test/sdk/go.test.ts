@@ -66,7 +66,7 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
   });
 
   test('passes its tests, with the race detector', async () => {
-    await run(SDK, 'go', 'test', '-race', '-timeout', '10m', './...');
+    await run(SDK, 'go', 'test', '-race', '-timeout', '5m', './...');
   });
 
   test('has types and conversions that are made from the contract', () => {
