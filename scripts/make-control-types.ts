@@ -12,12 +12,12 @@ import {
   createFileRegistry,
   type DescEnum,
   type DescField,
-  type DescFile,
   type DescMessage,
   fromBinary,
   ScalarType,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { readComment, wrap } from './contract-comments.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const TYPES_URL = new URL('../sdk/typescript/src/backend/control-types.ts', import.meta.url);
@@ -215,35 +215,6 @@ function wordsOf(desc: DescEnum): string[] {
   return desc.values
     .filter(({ number }) => number !== 0)
     .map(({ localName }) => `'${localName.toLowerCase()}'`);
-}
-
-/** The comment above a message or field, on one line. */
-function readComment(desc: DescMessage | DescField): string {
-  const path = pathOf(desc).join();
-  const locations = fileOf(desc).proto.sourceCodeInfo?.location ?? [];
-  const comment = locations.find((each) => each.path.join() === path)?.leadingComments ?? '';
-  return comment.trim().replace(/\s*\n\s*/g, ' ');
-}
-
-function fileOf(desc: DescMessage | DescField): DescFile {
-  return desc.kind === 'field' ? desc.parent.file : desc.file;
-}
-
-/** Numbers of the members of descriptors: messages of a file, messages and fields of a message. */
-function pathOf(desc: DescMessage | DescField): number[] {
-  if (desc.kind === 'field') return [...pathOf(desc.parent), 2, desc.parent.fields.indexOf(desc)];
-  if (desc.parent) return [...pathOf(desc.parent), 3, desc.parent.nestedMessages.indexOf(desc)];
-  return [4, desc.file.messages.indexOf(desc)];
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const longer = `${lines.at(-1)} ${word}`.trim();
-    if (longer.length <= width) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 if (import.meta.main) writeFileSync(TYPES_URL, makeControlTypes());

@@ -1,0 +1,148 @@
+package boxoffice
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstWait = 500 * time.Millisecond
+	maxWait   = 10 * time.Second
+)
+
+// CallOption changes one call. An option that does not concern a call is ignored.
+type CallOption func(*callOptions)
+
+type callOptions struct {
+	timeout        time.Duration
+	attemptTimeout time.Duration
+	silenceLimit   time.Duration
+	idempotencyKey string
+}
+
+// IdempotencyKey replaces the random key of a change: 1 to 128 printable ASCII characters. Within 24 hours,
+// the same key returns the first answer without a second effect.
+func IdempotencyKey(key string) CallOption {
+	return func(o *callOptions) { o.idempotencyKey = key }
+}
+
+// Timeout limits the call with all its attempts.
+func Timeout(limit time.Duration) CallOption {
+	return func(o *callOptions) { o.timeout = limit }
+}
+
+// AttemptTimeout limits each attempt of the call.
+func AttemptTimeout(limit time.Duration) CallOption {
+	return func(o *callOptions) { o.attemptTimeout = limit }
+}
+
+// SilenceLimit is after how much silence a stream is reopened, by default 40 s. Bookmarks come at least every
+// 15 s.
+func SilenceLimit(limit time.Duration) CallOption {
+	return func(o *callOptions) { o.silenceLimit = limit }
+}
+
+// caller attempts calls in time.
+type caller struct {
+	limits limits
+	logger *slog.Logger
+	// wait is [waitAfter] except in tests.
+	wait func(failures int, atLeast time.Duration) time.Duration
+}
+
+func (c *caller) options(given []CallOption) callOptions {
+	result := callOptions{
+		timeout:        c.limits.timeout,
+		attemptTimeout: c.limits.attemptTimeout,
+		silenceLimit:   silenceLimit,
+	}
+	for _, each := range given {
+		if each != nil {
+			each(&result)
+		}
+	}
+	return result
+}
+
+// waitAfter grows exponentially with full jitter, and is at least what the service asks for.
+func waitAfter(failures int, atLeast time.Duration) time.Duration {
+	ceiling := maxWait
+	if failures < 5 {
+		ceiling = min(maxWait, firstWait<<failures)
+	}
+	return atLeast + rand.N(ceiling)
+}
+
+// attempt calls once until it succeeds, fails permanently, or there is no time for another attempt.
+func attempt[T any](
+	ctx context.Context,
+	c *caller,
+	name string,
+	options callOptions,
+	mayRetry func(*Error) bool,
+	once func(context.Context) (T, error),
+) (T, error) {
+	var none T
+	endsAt := time.Now().Add(options.timeout)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(endsAt) {
+		endsAt = deadline
+	}
+	for failures := 0; ; failures++ {
+		if ctx.Err() != nil {
+			return none, errorOfContext(ctx)
+		}
+		answer, err := inTime(ctx, min(options.attemptTimeout, time.Until(endsAt)), once)
+		if err == nil {
+			return answer, nil
+		}
+		if ctx.Err() != nil {
+			return none, errorOfContext(ctx)
+		}
+		var failure *Error
+		if !errors.As(err, &failure) || !mayRetry(failure) || failures >= c.limits.retries {
+			return none, err
+		}
+		wait := c.wait(failures, failure.RetryAfter)
+		if time.Until(endsAt) <= wait {
+			return none, err
+		}
+		c.logger.LogAttrs(ctx, slog.LevelWarn, "boxoffice: attempt failed, retrying", slog.String("call", name),
+			slog.Int("attempt", failures+1), slog.Duration("wait", wait), slog.Any("error", err))
+		if err := sleep(ctx, wait); err != nil {
+			return none, err
+		}
+	}
+}
+
+// inTime makes one attempt. If the time is over, the error is that of a timeout, whatever once says.
+func inTime[T any](ctx context.Context, limit time.Duration, once func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answer, err := once(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return answer, timeoutError()
+	}
+	return answer, err
+}
+
+func sleep(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return errorOfContext(ctx)
+	}
+}
+
+// orNil returns no answer beside an error.
+func orNil[T any](answer *T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}

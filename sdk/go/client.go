@@ -1,0 +1,74 @@
+package boxoffice
+
+import "log/slog"
+
+// Client is the client of one API key. Its methods may be called by many goroutines.
+type Client struct {
+	// Rooms are rooms and their events.
+	Rooms *Rooms
+	// Participants are the users of rooms.
+	Participants *Participants
+	// Moderation is kicks, bans and mutes.
+	Moderation *Moderation
+	// Tokens are tokens for participants.
+	Tokens *Tokens
+	// DeviceCredentials are credentials for devices without a back end.
+	DeviceCredentials *DeviceCredentials
+	// Watchdogs are timers on conditions of rooms.
+	Watchdogs *Watchdogs
+	// Keys are the API keys.
+	Keys *Keys
+	// Billing is balance, ledger and payments.
+	Billing *Billing
+	// Usage is reports of usage.
+	Usage *Usage
+	// Rates are the prices.
+	Rates *Rates
+
+	rest    *rest
+	control *control
+	tenant  *tenantLookup
+}
+
+// New makes a client. It connects with the first call. Invalid options are [ErrInvalid].
+func New(options Options) (*Client, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	logger := options.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	calls := &caller{limits: options.limits(), logger: logger, wait: waitAfter}
+	key := secret(func() string { return options.APIKey })
+	rest := newRest(options, key, calls)
+	tenant := &tenantLookup{known: options.Tenant, find: rest.findTenant}
+	control := newControl(options, key, calls, tenant)
+	return &Client{
+		Rooms:             &Rooms{control},
+		Participants:      &Participants{control},
+		Moderation:        &Moderation{control},
+		Tokens:            &Tokens{control},
+		DeviceCredentials: &DeviceCredentials{control},
+		Watchdogs:         &Watchdogs{control},
+		Keys:              &Keys{rest},
+		Billing:           &Billing{rest},
+		Usage:             &Usage{rest},
+		Rates:             &Rates{rest},
+		rest:              rest,
+		control:           control,
+		tenant:            tenant,
+	}, nil
+}
+
+// Close closes idle connections. Calls in progress still finish. Close it when the program no longer needs it.
+func (c *Client) Close() {
+	c.tenant.close()
+	c.rest.close()
+	c.control.close()
+}
+
+// String names the client without its key.
+func (c *Client) String() string {
+	return "boxoffice.Client"
+}

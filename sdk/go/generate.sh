@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Writes what is generated for the Go SDK: internal/gen and the types out of the contract, and api.txt.
+# It needs go and the packages of the repository (npm ci).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PATH="$PWD/node_modules/.bin:$PATH:/usr/local/go/bin"
+export GOCACHE="${GOCACHE:-$PWD/node_modules/.cache/go}"
+(cd proto && buf generate --template buf.gen.go.yaml)
+node scripts/make-go-types.ts
+cd sdk/go
+WRITE_API=1 go test -run '^TestAPI$' -count=1 .

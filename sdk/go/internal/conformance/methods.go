@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	boxoffice "boxoffice.example/boxoffice/sdk/go"
+)
+
+// call runs a method with one answer; nil is none.
+type call func(context.Context, *boxoffice.Client, json.RawMessage, []boxoffice.CallOption) (any, error)
+
+// list runs a method with pages, and waits for page after each.
+type list func(context.Context, *boxoffice.Client, json.RawMessage, []boxoffice.CallOption, func(page any) error) error
+
+// watch runs a method with events.
+type watch func(context.Context, *boxoffice.Client, json.RawMessage, []boxoffice.CallOption, func(event any)) error
+
+// calls are the methods with one answer, by the names that the suite has for them.
+func calls() map[string]call {
+	return map[string]call{
+		"rooms.create": with(func(c *boxoffice.Client) method[boxoffice.CreateRoom, *boxoffice.Room] { return c.Rooms.Create }),
+		"rooms.get":    with(func(c *boxoffice.Client) method[boxoffice.GetRoom, *boxoffice.Room] { return c.Rooms.Get }),
+		"rooms.update_policy": with(func(c *boxoffice.Client) method[boxoffice.UpdateRoomPolicy, *boxoffice.Room] {
+			return c.Rooms.UpdatePolicy
+		}),
+		"rooms.end": with(func(c *boxoffice.Client) method[boxoffice.EndRoom, *boxoffice.Room] { return c.Rooms.End }),
+		"rooms.list_events": with(func(c *boxoffice.Client) method[boxoffice.ListEvents, *boxoffice.ListedEvents] {
+			return c.Rooms.ListEvents
+		}),
+		"participants.get": with(func(c *boxoffice.Client) method[boxoffice.GetParticipant, *boxoffice.Participant] {
+			return c.Participants.Get
+		}),
+		"moderation.kick": with(func(c *boxoffice.Client) method[boxoffice.KickParticipant, *boxoffice.Moderated] {
+			return c.Moderation.Kick
+		}),
+		"moderation.ban":   with(func(c *boxoffice.Client) method[boxoffice.BanSubject, *boxoffice.Banned] { return c.Moderation.Ban }),
+		"moderation.unban": with(func(c *boxoffice.Client) method[boxoffice.UnbanSubject, *boxoffice.Banned] { return c.Moderation.Unban }),
+		"moderation.force_mute": with(func(c *boxoffice.Client) method[boxoffice.ForceMute, *boxoffice.Moderated] {
+			return c.Moderation.ForceMute
+		}),
+		"moderation.release_mute": with(func(c *boxoffice.Client) method[boxoffice.ReleaseMute, *boxoffice.Moderated] {
+			return c.Moderation.ReleaseMute
+		}),
+		"moderation.revoke_publish": with(func(c *boxoffice.Client) method[boxoffice.RevokePublish, *boxoffice.Moderated] {
+			return c.Moderation.RevokePublish
+		}),
+		"moderation.restore_publish": with(func(c *boxoffice.Client) method[boxoffice.RestorePublish, *boxoffice.Moderated] {
+			return c.Moderation.RestorePublish
+		}),
+		"moderation.close_room": with(func(c *boxoffice.Client) method[boxoffice.CloseRoom, *boxoffice.ClosedRoom] {
+			return c.Moderation.CloseRoom
+		}),
+		"tokens.mint": with(func(c *boxoffice.Client) method[boxoffice.MintClientToken, *boxoffice.MintedToken] {
+			return c.Tokens.Mint
+		}),
+		"device_credentials.create": with(func(c *boxoffice.Client) method[boxoffice.CreateDeviceCredential, *boxoffice.CreatedCredential] {
+			return c.DeviceCredentials.Create
+		}),
+		"device_credentials.rotate": with(func(c *boxoffice.Client) method[boxoffice.RotateDeviceCredential, *boxoffice.RotatedCredential] {
+			return c.DeviceCredentials.Rotate
+		}),
+		"device_credentials.revoke": with(func(c *boxoffice.Client) method[boxoffice.RevokeDeviceCredential, *boxoffice.DeviceCredential] {
+			return c.DeviceCredentials.Revoke
+		}),
+		"watchdogs.create": with(func(c *boxoffice.Client) method[boxoffice.CreateWatchdog, *boxoffice.Watchdog] {
+			return c.Watchdogs.Create
+		}),
+		"watchdogs.get": with(func(c *boxoffice.Client) method[boxoffice.GetWatchdog, *boxoffice.Watchdog] { return c.Watchdogs.Get }),
+		"watchdogs.update": with(func(c *boxoffice.Client) method[boxoffice.UpdateWatchdog, *boxoffice.Watchdog] {
+			return c.Watchdogs.Update
+		}),
+		"watchdogs.delete": without(func(c *boxoffice.Client) procedure[boxoffice.DeleteWatchdog] { return c.Watchdogs.Delete }),
+		"keys.list":        plain(func(c *boxoffice.Client) query[[]*boxoffice.Key] { return c.Keys.List }),
+		"keys.create":      with(func(c *boxoffice.Client) method[boxoffice.CreateKey, *boxoffice.CreatedKey] { return c.Keys.Create }),
+		"keys.rotate":      with(func(c *boxoffice.Client) method[boxoffice.RotateKey, *boxoffice.RotatedKey] { return c.Keys.Rotate }),
+		"keys.revoke":      without(func(c *boxoffice.Client) procedure[boxoffice.RevokeKey] { return c.Keys.Revoke }),
+		"billing.get":      plain(func(c *boxoffice.Client) query[*boxoffice.Account] { return c.Billing.Get }),
+		"billing.checkout": with(func(c *boxoffice.Client) method[boxoffice.Checkout, *boxoffice.CheckoutPage] {
+			return c.Billing.Checkout
+		}),
+		"billing.portal": plain(func(c *boxoffice.Client) query[*boxoffice.PortalPage] { return c.Billing.Portal }),
+		"billing.set_auto_top_up": with(func(c *boxoffice.Client) method[boxoffice.SetAutoTopUp, *boxoffice.Tenant] {
+			return c.Billing.SetAutoTopUp
+		}),
+		"usage.report": with(func(c *boxoffice.Client) method[boxoffice.ReportUsage, *boxoffice.UsageReport] { return c.Usage.Report }),
+		"rates.get":    plain(func(c *boxoffice.Client) query[*boxoffice.RateCard] { return c.Rates.Get }),
+		"sign_up":      with(func(c *boxoffice.Client) method[boxoffice.SignUp, *boxoffice.SignedUp] { return c.SignUp }),
+	}
+}
+
+// lists are the methods with pages.
+func lists() map[string]list {
+	return map[string]list{
+		"rooms.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListRooms, boxoffice.Room] { return c.Rooms.Pages }),
+		"participants.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListParticipants, boxoffice.Participant] {
+			return c.Participants.Pages
+		}),
+		"moderation.list_bans": paged(func(c *boxoffice.Client) pages[boxoffice.ListBans, boxoffice.Ban] { return c.Moderation.BanPages }),
+		"moderation.list_events": paged(func(c *boxoffice.Client) pages[boxoffice.ListModerationEvents, boxoffice.ModerationEvent] {
+			return c.Moderation.EventPages
+		}),
+		"device_credentials.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListDeviceCredentials, boxoffice.DeviceCredential] {
+			return c.DeviceCredentials.Pages
+		}),
+		"watchdogs.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListWatchdogs, boxoffice.Watchdog] { return c.Watchdogs.Pages }),
+	}
+}
+
+// watches are the methods with events.
+func watches() map[string]watch {
+	return map[string]watch{
+		"rooms.watch":        watched(func(c *boxoffice.Client) events[boxoffice.WatchEvents] { return c.Rooms.Watch }),
+		"participants.watch": watched(func(c *boxoffice.Client) events[boxoffice.WatchParticipants] { return c.Participants.Watch }),
+	}
+}
+
+// The shapes of the SDK's methods.
+type (
+	method[Request, Answer any] func(context.Context, Request, ...boxoffice.CallOption) (Answer, error)
+	procedure[Request any]      func(context.Context, Request, ...boxoffice.CallOption) error
+	query[Answer any]           func(context.Context, ...boxoffice.CallOption) (Answer, error)
+	pages[Request, Item any]    func(context.Context, Request, ...boxoffice.CallOption) iter.Seq2[*boxoffice.Page[Item], error]
+	events[Request any]         func(context.Context, Request, ...boxoffice.CallOption) iter.Seq2[*boxoffice.WatchedEvent, error]
+)
+
+func with[Request, Answer any](of func(*boxoffice.Client) method[Request, Answer]) call {
+	return func(ctx context.Context, c *boxoffice.Client, text json.RawMessage, options []boxoffice.CallOption) (any, error) {
+		request, err := decode[Request](text)
+		if err != nil {
+			return nil, err
+		}
+		return of(c)(ctx, request, options...)
+	}
+}
+
+func without[Request any](of func(*boxoffice.Client) procedure[Request]) call {
+	return func(ctx context.Context, c *boxoffice.Client, text json.RawMessage, options []boxoffice.CallOption) (any, error) {
+		request, err := decode[Request](text)
+		if err != nil {
+			return nil, err
+		}
+		return nil, of(c)(ctx, request, options...)
+	}
+}
+
+func plain[Answer any](of func(*boxoffice.Client) query[Answer]) call {
+	return func(ctx context.Context, c *boxoffice.Client, _ json.RawMessage, options []boxoffice.CallOption) (any, error) {
+		return of(c)(ctx, options...)
+	}
+}
+
+func paged[Request, Item any](of func(*boxoffice.Client) pages[Request, Item]) list {
+	return func(ctx context.Context, c *boxoffice.Client, text json.RawMessage, options []boxoffice.CallOption, page func(any) error) error {
+		request, err := decode[Request](text)
+		if err != nil {
+			return err
+		}
+		for each, err := range of(c)(ctx, request, options...) {
+			if err != nil {
+				return err
+			}
+			if err := page(each.Items); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func watched[Request any](of func(*boxoffice.Client) events[Request]) watch {
+	return func(ctx context.Context, c *boxoffice.Client, text json.RawMessage, options []boxoffice.CallOption, event func(any)) error {
+		request, err := decode[Request](text)
+		if err != nil {
+			return err
+		}
+		for each, err := range of(c)(ctx, request, options...) {
+			if err != nil {
+				return err
+			}
+			event(each)
+		}
+		return nil
+	}
+}
+
+func find[Method any](methods map[string]Method, name string) (Method, error) {
+	found, ok := methods[name]
+	if !ok {
+		return found, fmt.Errorf("there is no method %q", name)
+	}
+	return found, nil
+}
+
+// decode reads a request. A field that this SDK does not have is an error.
+func decode[Request any](text json.RawMessage) (Request, error) {
+	var request Request
+	if len(text) == 0 {
+		return request, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&request)
+	return request, err
+}

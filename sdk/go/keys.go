@@ -1,0 +1,136 @@
+package boxoffice
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// Keys are the API keys of the tenant.
+type Keys struct {
+	rest *rest
+}
+
+// KeyKind is what a key is for.
+type KeyKind string
+
+// Kinds of keys.
+const (
+	// KeyBackend may do everything of the tenant.
+	KeyBackend KeyKind = "backend"
+	// KeyRelay reports usage.
+	KeyRelay KeyKind = "relay"
+)
+
+// Key is an API key, without its secret.
+type Key struct {
+	// The second part of the plaintext.
+	ID string `json:"id"`
+	// As given when it was created.
+	Name string `json:"name"`
+	// What it is for.
+	Kind KeyKind `json:"kind"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	// Until when it works beside its replacement. Zero: it was not rotated.
+	RetiresAt time.Time `json:"retires_at,omitzero"`
+	// When it was revoked or retired. Zero: it was not.
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+// CreateKey is the request of [Keys.Create]: the key to create.
+type CreateKey struct {
+	// For your own lists: where it is used; 1 to 100 characters.
+	Name string `json:"name"`
+	// What it is for; empty: [KeyBackend].
+	Kind KeyKind `json:"kind,omitzero"`
+}
+
+// CreatedKey is a new key, and its plaintext.
+type CreatedKey struct {
+	// The key without its secret.
+	Key Key `json:"key"`
+	// The plaintext, shown once.
+	APIKey string `json:"api_key"`
+}
+
+// RotateKey is the request of [Keys.Rotate]: the key to replace.
+type RotateKey struct {
+	// Id of the key.
+	ID string `json:"id"`
+	// How long the old one still works, in whole seconds; nil: a day; at most a week.
+	OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
+}
+
+// RotatedKey is the replacement of a key.
+type RotatedKey struct {
+	CreatedKey
+	// Until when the old key works.
+	OldKeyRetires time.Time `json:"old_key_retires,omitzero"`
+}
+
+// RevokeKey is the request of [Keys.Revoke]: the key to revoke.
+type RevokeKey struct {
+	// Id of the key.
+	ID string `json:"id"`
+	// [StopService]: also if it is the last working key of its kind.
+	Confirm string `json:"confirm,omitzero"`
+}
+
+// StopService confirms that the last working key of its kind is revoked.
+const StopService = "stop-service"
+
+// ReasonWouldStopService is the reason of REST for refusing to revoke the last working key of its kind.
+const ReasonWouldStopService = "WOULD_STOP_SERVICE"
+
+// List reads all keys, oldest first, including revoked ones. It makes one request for each 500 keys.
+func (k *Keys) List(ctx context.Context, options ...CallOption) ([]*Key, error) {
+	keys := make([]*Key, 0)
+	query := url.Values{}
+	for {
+		var page struct {
+			Keys       []*Key `json:"keys"`
+			NextCursor string `json:"next_cursor"`
+		}
+		op := operation{name: "Keys.List", method: "GET", path: "/v1/keys", query: query, mayRepeat: true}
+		if err := k.rest.call(ctx, op, &page, options); err != nil {
+			return nil, err
+		}
+		keys = append(keys, page.Keys...)
+		if page.NextCursor == "" {
+			return keys, nil
+		}
+		query = url.Values{"cursor": {page.NextCursor}}
+	}
+}
+
+// Create creates a key; no later answer contains APIKey. The request is never repeated: after
+// [ErrUnavailable], [ErrTimeout] or [ErrInternal] a key may exist whose secret is lost. Find it with List,
+// and revoke it.
+func (k *Keys) Create(ctx context.Context, request CreateKey, options ...CallOption) (*CreatedKey, error) {
+	answer := new(CreatedKey)
+	op := operation{name: "Keys.Create", method: "POST", path: "/v1/keys", body: request, hasSecret: true}
+	return orNil(answer, k.rest.call(ctx, op, answer, options))
+}
+
+// Rotate replaces a key. The old one works on for the overlap. The request is never repeated, like Create.
+func (k *Keys) Rotate(ctx context.Context, request RotateKey, options ...CallOption) (*RotatedKey, error) {
+	answer := new(RotatedKey)
+	body := struct {
+		OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
+	}{request.OverlapSeconds}
+	path := "/v1/keys/" + url.PathEscape(request.ID) + "/rotate"
+	op := operation{name: "Keys.Rotate", method: "POST", path: path, body: body, hasSecret: true}
+	return orNil(answer, k.rest.call(ctx, op, answer, options))
+}
+
+// Revoke revokes a key at once. The last working key of its kind is refused with the reason
+// [ReasonWouldStopService], unless Confirm is [StopService].
+func (k *Keys) Revoke(ctx context.Context, request RevokeKey, options ...CallOption) error {
+	query := url.Values{}
+	if request.Confirm != "" {
+		query.Set("confirm", request.Confirm)
+	}
+	op := operation{name: "Keys.Revoke", method: "DELETE", path: "/v1/keys/" + url.PathEscape(request.ID), query: query, mayRepeat: true}
+	return k.rest.call(ctx, op, nil, options)
+}

@@ -1,0 +1,192 @@
+package boxoffice
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxAnswer limits what is read of one answer.
+const maxAnswer = 32 << 20
+
+// rest calls the REST interface.
+type rest struct {
+	base   string
+	key    secret
+	client *http.Client
+	calls  *caller
+}
+
+// operation is one request of REST.
+type operation struct {
+	// name is for the log.
+	name   string
+	method string
+	path   string
+	query  url.Values
+	// body is sent as JSON unless it is nil.
+	body any
+	// mayRepeat says that a second request has no second effect.
+	mayRepeat bool
+	// isOpen says that no API key is needed.
+	isOpen bool
+	// hasSecret says that the answer contains a key. Its connection is not used again: if a proxy sent the
+	// answer twice, net/http would write the second one to the log.
+	hasSecret bool
+}
+
+func newRest(options Options, key secret, calls *caller) *rest {
+	transport := newTransport(options.TLS)
+	transport.ForceAttemptHTTP2 = true
+	return &rest{
+		base:   strings.TrimRight(options.URL, "/"),
+		key:    key,
+		client: newHTTPClient(transport, options.WrapTransport),
+		calls:  calls,
+	}
+}
+
+func (r *rest) close() {
+	r.client.CloseIdleConnections()
+}
+
+func (r *rest) findTenant(ctx context.Context) (string, error) {
+	billing, err := (&Billing{r}).Get(ctx)
+	if err != nil {
+		return "", err
+	}
+	return billing.Tenant.ID, nil
+}
+
+// call sends a request and decodes its answer into answer, unless that is nil.
+//
+// A POST may have taken effect without an answer, so it is never repeated, except for usage, whose records
+// have ids.
+func (r *rest) call(ctx context.Context, op operation, answer any, options []CallOption) error {
+	if r.key() == "" && !op.isOpen {
+		return invalid("APIKey", "is needed for this call")
+	}
+	body, err := encode(op.body)
+	if err != nil {
+		return invalid("", err.Error())
+	}
+	mayRetry := never
+	if op.mayRepeat {
+		mayRetry = isTransientREST
+	}
+	text, err := attempt(ctx, r.calls, op.name, r.calls.options(options), mayRetry,
+		func(ctx context.Context) ([]byte, error) { return r.send(ctx, op, body) })
+	if err != nil || answer == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return &Error{Kind: ErrInternal, Code: "200", Message: "the answer is not the expected JSON", cause: err}
+	}
+	return nil
+}
+
+func encode(body any) ([]byte, error) {
+	if body == nil {
+		return nil, nil
+	}
+	return json.Marshal(body)
+}
+
+func (r *rest) send(ctx context.Context, op operation, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, op.method, r.address(op), bytes.NewReader(body))
+	if err != nil {
+		return nil, invalid("URL", "must be an address")
+	}
+	if key := r.key(); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	request.Close = op.hasSecret
+	response, err := r.client.Do(request)
+	if err != nil {
+		return nil, unreachable(withoutURL(err))
+	}
+	defer response.Body.Close()
+	// An answer only counts if it is complete.
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return nil, errorOfAnswer(response, text, time.Now())
+	}
+	if len(text) > maxAnswer {
+		return nil, &Error{Kind: ErrInternal, Code: strconv.Itoa(response.StatusCode), Message: "the answer is too long"}
+	}
+	return text, nil
+}
+
+func (r *rest) address(op operation) string {
+	address := r.base + op.path
+	if len(op.query) > 0 {
+		address += "?" + op.query.Encode()
+	}
+	return address
+}
+
+// withoutURL drops method and address, which the message of the http package repeats.
+func withoutURL(err error) error {
+	var failure *url.Error
+	if errors.As(err, &failure) {
+		return failure.Err
+	}
+	return err
+}
+
+// errorOfAnswer is the error of an answer of REST; text may be anything.
+func errorOfAnswer(response *http.Response, text []byte, now time.Time) *Error {
+	var body struct {
+		Error any `json:"error"`
+		Code  any `json:"code"`
+	}
+	// Without a readable body, the status remains.
+	_ = json.Unmarshal(text, &body)
+	status := response.StatusCode
+	failure := &Error{
+		Kind:       kindOfStatus(status),
+		Code:       strconv.Itoa(status),
+		Message:    fmt.Sprintf("the service answered %d", status),
+		RequestID:  response.Header.Get("X-Request-Id"),
+		RetryAfter: parseRetryAfter(response.Header.Get("Retry-After"), now),
+	}
+	if message, ok := body.Error.(string); ok {
+		failure.Message = message
+	}
+	if code, ok := body.Code.(string); ok {
+		failure.Reason = strings.ToUpper(code)
+	}
+	switch status {
+	case http.StatusPaymentRequired:
+		failure.Reason = ReasonNoCredit
+	case http.StatusBadRequest:
+		description := strings.TrimPrefix(failure.Message, "invalid request: ")
+		failure.Fields = []FieldViolation{{Description: description}}
+	}
+	return failure
+}
+
+// parseRetryAfter reads seconds or a date. Source: RFC 9110, 10.2.3.
+func parseRetryAfter(header string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(header); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
+}

@@ -1,0 +1,121 @@
+/** The SDK for Go: its own tests, its checks, and what is generated for it. Without Go, they are left out. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { makeGoTypes } from '../../scripts/make-go-types.ts';
+import { createDevice } from '../../sdk/typescript/src/device/index.ts';
+import { useService } from '../support/service.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SDK = join(ROOT, 'sdk/go');
+const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@v0.8.2';
+/** Of a build that begins with nothing, on a busy machine. */
+const MS_MAX = 15 * 60_000;
+
+// Where Go's installer puts it.
+process.env.PATH = [process.env.PATH, '/usr/local/go/bin'].join(delimiter);
+const hasGo = process.env.PATH.split(delimiter).some((folder) => existsSync(join(folder, 'go')));
+if (!hasGo) console.warn('No Go found: the tests of the SDK for Go are left out.\n');
+
+/** The output of a command in `folder`, whose failure shows it. */
+async function run(folder: string, command: string, ...args: string[]): Promise<string> {
+  const env = {
+    ...process.env,
+    PATH: [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+    GOCACHE: join(ROOT, 'node_modules/.cache/go'),
+    GOFLAGS: '-p=2',
+  };
+  const options = { cwd: folder, env, maxBuffer: 2 ** 26, timeout: MS_MAX };
+  try {
+    const { stdout } = await promisify(execFile)(command, args, options);
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`);
+  }
+}
+
+/** Texts of all files below a folder, by their paths. */
+async function textsOf(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  return Object.fromEntries(files.map((file, at) => [file.slice(folder.length), texts[at]!]));
+}
+
+describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
+  test('is formatted', async () => {
+    expect(await run(SDK, 'gofmt', '-l', '.')).toBe('');
+  });
+
+  test('passes go vet', async () => {
+    await run(SDK, 'go', 'vet', './...');
+  });
+
+  test('passes staticcheck', async () => {
+    await run(SDK, 'go', 'run', STATICCHECK, './...');
+  });
+
+  test('needs no other modules than it says', async () => {
+    await run(SDK, 'go', 'mod', 'tidy', '-diff');
+  });
+
+  test('passes its tests, with the race detector', async () => {
+    await run(SDK, 'go', 'test', '-race', '-timeout', '5m', './...');
+  });
+
+  test('has types and conversions that are made from the contract', () => {
+    for (const [path, text] of Object.entries(makeGoTypes())) {
+      expect(readFileSync(join(ROOT, path), 'utf8'), path).toBe(text);
+    }
+  });
+
+  test('has messages and clients that are generated from the contract', async () => {
+    const made = await mkdtemp(join(ROOT, 'node_modules/.cache/go-gen-'));
+    try {
+      // The template's paths are relative to the folder of the contract.
+      await cp(join(ROOT, 'proto'), join(made, 'proto'), {
+        recursive: true,
+        filter: (path) => !path.endsWith('/gen'),
+      });
+      await mkdir(join(made, 'sdk/go'), { recursive: true });
+      for (const file of ['go.mod', 'go.sum']) await cp(join(SDK, file), join(made, 'sdk/go', file));
+      await run(join(made, 'proto'), 'buf', 'generate', '--template', 'buf.gen.go.yaml');
+      expect(await textsOf(join(made, 'sdk/go/internal/gen'))).toEqual(
+        await textsOf(join(SDK, 'internal/gen')),
+      );
+    } finally {
+      await rm(made, { recursive: true });
+    }
+  });
+});
+
+describe.skipIf(!hasGo)("the README's example for back ends in Go", () => {
+  const app = useService();
+
+  test('opens a room, admits a user, and lists rooms', { timeout: MS_MAX }, async () => {
+    const folder = await mkdtemp(join(SDK, 'testdata/readme-run-'));
+    try {
+      const [, code] = /```go\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
+      await writeFile(join(folder, 'main.go'), code!);
+      const program = join(folder, 'example');
+      await run(SDK, 'go', 'build', '-o', program, folder);
+      const tenant = await app.paidTenant();
+      const env = {
+        BOXOFFICE_URL: app.url,
+        BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+        BOXOFFICE_API_KEY: tenant.key,
+        THUMBPRINT: (await createDevice()).thumbprint,
+      };
+      const { stderr } = await promisify(execFile)(program, { env });
+      expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
