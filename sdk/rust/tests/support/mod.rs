@@ -70,7 +70,11 @@ impl Answer {
     }
 
     pub fn json(text: &str) -> Self {
-        Self::Http(200, vec![("content-type", "application/json".into())], Bytes::from(text.to_owned()))
+        Self::Http(
+            200,
+            vec![("content-type", "application/json".into())],
+            Bytes::from(text.to_owned()),
+        )
     }
 
     pub fn refusal(code: i32, reason: &str) -> Self {
@@ -80,13 +84,20 @@ impl Answer {
 
 /// Details with a reason and a request id.
 pub fn details(code: i32, reason: &str) -> rpc::Status {
-    let metadata = [("request_id".to_owned(), "r".to_owned()), ("max".to_owned(), "1".to_owned())];
+    let metadata = [
+        ("request_id".to_owned(), "r".to_owned()),
+        ("max".to_owned(), "1".to_owned()),
+    ];
     let info = rpc::ErrorInfo {
         reason: reason.to_owned(),
         domain: "boxoffice".to_owned(),
         metadata: metadata.into(),
     };
-    rpc::Status { code, message: "no".into(), details: vec![any("google.rpc.ErrorInfo", &info)] }
+    rpc::Status {
+        code,
+        message: "no".into(),
+        details: vec![any("google.rpc.ErrorInfo", &info)],
+    }
 }
 
 pub fn any(name: &str, message: &impl Message) -> prost_types::Any {
@@ -121,7 +132,11 @@ impl Server {
                 connections.spawn(serve(socket, script.clone(), log.clone()));
             }
         });
-        Self { url, received, _tasks: tasks }
+        Self {
+            url,
+            received,
+            _tasks: tasks,
+        }
     }
 
     pub fn received(&self) -> Vec<Received> {
@@ -129,11 +144,7 @@ impl Server {
     }
 }
 
-async fn serve(
-    socket: tokio::net::TcpStream,
-    script: Script,
-    received: Arc<Mutex<Vec<Received>>>,
-) {
+async fn serve(socket: tokio::net::TcpStream, script: Script, received: Arc<Mutex<Vec<Received>>>) {
     // HTTP/2 begins with "PRI".
     let mut first = [0; 3];
     let is_http2 = matches!(socket.peek(&mut first).await, Ok(3)) && first == *b"PRI";
@@ -165,8 +176,15 @@ async fn answer(
     breaking: mpsc::Sender<()>,
 ) -> Response<Frames> {
     let (parts, body) = request.into_parts();
-    let mut body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-    let is_grpc = parts.headers.get("content-type").is_some_and(|kind| kind == "application/grpc");
+    let mut body = body
+        .collect()
+        .await
+        .map(|body| body.to_bytes())
+        .unwrap_or_default();
+    let is_grpc = parts
+        .headers
+        .get("content-type")
+        .is_some_and(|kind| kind == "application/grpc");
     if is_grpc {
         body = body.slice(5..);
     }
@@ -182,7 +200,10 @@ async fn answer(
         log.len() - 1
     };
     let grpc = |frames| {
-        Response::builder().header("content-type", "application/grpc").body(frames).unwrap()
+        Response::builder()
+            .header("content-type", "application/grpc")
+            .body(frames)
+            .unwrap()
     };
     match script(number, &received) {
         Answer::Http(status, headers, body) => {
@@ -190,10 +211,15 @@ async fn answer(
             for (name, value) in headers {
                 response = response.header(name, value);
             }
-            response.body(Frames::new([Frame::data(body)], Then::End, breaking)).unwrap()
+            response
+                .body(Frames::new([Frame::data(body)], Then::End, breaking))
+                .unwrap()
         }
         Answer::Message(message) => {
-            let frames = [Frame::data(framed(&message)), Frame::trailers(trailers(0, "", None))];
+            let frames = [
+                Frame::data(framed(&message)),
+                Frame::trailers(trailers(0, "", None)),
+            ];
             grpc(Frames::new(frames, Then::End, breaking))
         }
         Answer::Status(code, message, details) => {
@@ -201,8 +227,10 @@ async fn answer(
             grpc(Frames::new(frames, Then::End, breaking))
         }
         Answer::Stream(messages, then) => {
-            let mut frames: Vec<_> =
-                messages.iter().map(|message| Frame::data(framed(message))).collect();
+            let mut frames: Vec<_> = messages
+                .iter()
+                .map(|message| Frame::data(framed(message)))
+                .collect();
             if matches!(then, Then::End) {
                 frames.push(Frame::trailers(trailers(0, "", None)));
             }
@@ -232,7 +260,10 @@ fn trailers(code: i32, message: &str, details: Option<&rpc::Status>) -> HeaderMa
     headers.insert("grpc-message", HeaderValue::from_str(message).unwrap());
     if let Some(details) = details {
         let text = base64::engine::general_purpose::STANDARD.encode(details.encode_to_vec());
-        headers.insert("grpc-status-details-bin", HeaderValue::from_str(&text).unwrap());
+        headers.insert(
+            "grpc-status-details-bin",
+            HeaderValue::from_str(&text).unwrap(),
+        );
     }
     headers
 }
@@ -253,7 +284,12 @@ impl Frames {
         breaking: mpsc::Sender<()>,
     ) -> Self {
         let frames: Vec<_> = frames.into_iter().collect();
-        Self { frames: frames.into_iter(), then, breaking, wait: None }
+        Self {
+            frames: frames.into_iter(),
+            then,
+            breaking,
+            wait: None,
+        }
     }
 }
 
@@ -286,7 +322,11 @@ impl Body for Frames {
 
 /// A client whose tenant is known, so that it asks the server nothing else.
 pub fn builder(server: &Server) -> ClientBuilder {
-    Client::builder().url(&server.url).control_url(&server.url).api_key(KEY).tenant("t_1")
+    Client::builder()
+        .url(&server.url)
+        .control_url(&server.url)
+        .api_key(KEY)
+        .tenant("t_1")
 }
 
 pub fn client(server: &Server) -> Client {
