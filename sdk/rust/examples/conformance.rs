@@ -149,7 +149,7 @@ async fn run(
         }
         "call" => methods::call(&client(state, name)?, text("method"), request, options).await,
         "pages" => {
-            let mut pages = methods::pages(&client(state, name)?, text("method"), request)?;
+            let mut pages = methods::pages(&client(state, name)?, text("method"), &request)?;
             while let Some(page) = pages.next().await {
                 print(&json!({ "id": id, "page": page? }));
                 page_requests.recv().await;
@@ -157,7 +157,7 @@ async fn run(
             Ok(Value::Null)
         }
         "watch" => {
-            let mut events = methods::watch(&client(state, name)?, text("method"), request)?;
+            let mut events = methods::watch(&client(state, name)?, text("method"), &request)?;
             if let Some(silent) = millis(options, "silent_ms") {
                 events = events.silent_max(silent);
             }
@@ -174,11 +174,13 @@ async fn run(
 }
 
 /// A mistake of the driver or of the suite.
+#[must_use]
 pub fn crash(message: &str) -> Ended {
     Ended(json!({ "kind": "Crash", "message": message }))
 }
 
 /// A length of time among the options of an operation.
+#[must_use]
 pub fn millis(options: &Value, name: &str) -> Option<Duration> {
     options[name]
         .as_f64()

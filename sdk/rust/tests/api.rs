@@ -4,6 +4,7 @@
 //! The list is every item that is `pub` in `src`, without bodies, attributes and what is private, file by
 //! file. `lib.rs` says which of them users can name.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,11 @@ fn keep(attributes: &mut Vec<Attribute>) {
 }
 
 fn keep_fields(fields: &mut Fields) {
+    // A private field in parentheses is as hidden as one in braces.
+    if matches!(fields, Fields::Unnamed(fields) if !fields.unnamed.iter().any(|field| is_public(&field.vis)))
+    {
+        *fields = Fields::Named(syn::parse_quote!({}));
+    }
     if let Fields::Named(named) = fields {
         let all = std::mem::take(&mut named.named);
         named.named = all
@@ -53,8 +59,26 @@ fn keep_fields(fields: &mut Fields) {
     }
 }
 
+/// Names of public types, of which implementations are listed.
+fn names(files: &[(String, syn::File)]) -> BTreeSet<String> {
+    let items = files.iter().flat_map(|(_, file)| &file.items);
+    let names = items.filter_map(|item| match item {
+        Item::Struct(item) if is_public(&item.vis) => Some(item.ident.to_string()),
+        Item::Enum(item) if is_public(&item.vis) => Some(item.ident.to_string()),
+        _ => None,
+    });
+    names.collect()
+}
+
+fn is_of(kind: &syn::Type, names: &BTreeSet<String>) -> bool {
+    let syn::Type::Path(path) = kind else {
+        return false;
+    };
+    path.path.segments.len() == 1 && names.contains(&path.path.segments[0].ident.to_string())
+}
+
 /// The public part of an item.
-fn public(mut item: Item) -> Option<Item> {
+fn public(mut item: Item, names: &BTreeSet<String>) -> Option<Item> {
     let empty: syn::Block = syn::parse_quote!({});
     match &mut item {
         Item::Struct(item) if is_public(&item.vis) => {
@@ -82,7 +106,7 @@ fn public(mut item: Item) -> Option<Item> {
             if let Some((_, items)) = &mut item.content {
                 *items = std::mem::take(items)
                     .into_iter()
-                    .filter_map(public)
+                    .filter_map(|item| public(item, names))
                     .collect();
             }
         }
@@ -97,7 +121,7 @@ fn public(mut item: Item) -> Option<Item> {
         Item::Impl(implementation) => {
             keep(&mut implementation.attrs);
             let is_trait = implementation.trait_.is_some();
-            let of_wire = quoted(&implementation.self_ty).contains("wire ::");
+            let is_seen = is_of(&implementation.self_ty, names);
             implementation.items.retain_mut(|member| match member {
                 ImplItem::Fn(method) => {
                     keep(&mut method.attrs);
@@ -115,7 +139,7 @@ fn public(mut item: Item) -> Option<Item> {
                 .trait_
                 .as_ref()
                 .is_some_and(|(_, path, _)| quoted(path).contains("wire ::"));
-            if of_wire || mentions_wire || (!is_trait && implementation.items.is_empty()) {
+            if !is_seen || mentions_wire || (!is_trait && implementation.items.is_empty()) {
                 return None;
             }
         }
@@ -134,13 +158,25 @@ fn quoted(part: &impl quote::ToTokens) -> String {
 fn render() -> String {
     let mut text = String::from("// The public interface. Written by tests/api.rs; do not edit.\n");
     let src = root().join("src");
-    for path in sources(&src) {
+    let hidden = ["gen/wire.rs", "gen/rpc.rs", "gen/methods.rs"];
+    let read = |path: &PathBuf| {
         let name = path.strip_prefix(&src).unwrap().display().to_string();
-        if ["gen/wire.rs", "gen/rpc.rs", "gen/methods.rs"].contains(&name.as_str()) {
-            continue;
-        }
-        let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
-        let items: Vec<Item> = file.items.into_iter().filter_map(public).collect();
+        (
+            name,
+            syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap(),
+        )
+    };
+    let files: Vec<_> = sources(&src).iter().map(read).collect();
+    let names = names(&files);
+    for (name, file) in files
+        .into_iter()
+        .filter(|(name, _)| !hidden.contains(&name.as_str()))
+    {
+        let items: Vec<Item> = file
+            .items
+            .into_iter()
+            .filter_map(|item| public(item, &names))
+            .collect();
         if !items.is_empty() {
             let file = syn::File {
                 shebang: None,

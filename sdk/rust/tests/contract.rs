@@ -125,10 +125,10 @@ fn inner_type(kind: &syn::Type) -> String {
         return String::new();
     };
     let last = path.path.segments.last().unwrap();
-    if let syn::PathArguments::AngleBracketed(arguments) = &last.arguments {
-        if let Some(syn::GenericArgument::Type(inner)) = arguments.args.first() {
-            return inner_type(inner);
-        }
+    if let syn::PathArguments::AngleBracketed(arguments) = &last.arguments
+        && let Some(syn::GenericArgument::Type(inner)) = arguments.args.first()
+    {
+        return inner_type(inner);
     }
     last.ident.to_string()
 }

@@ -115,7 +115,9 @@ async fn what_is_not_for_us_changes_nothing() {
     let other = |feed: RevocationFeedBuilder| feed.wall_clock(move || late);
     let server = Server::start(|_, _| snapshot()).await;
     let (failed, mut failures) = mpsc::unbounded_channel();
-    let feed = other(feed(&server)).on_error(move |error| drop(failed.send(error.code)));
+    let feed = other(feed(&server)).on_error(move |error| {
+        let _ = failed.send(error.code);
+    });
     let feed = feed.follow().unwrap();
     assert_eq!(
         failures.recv().await.unwrap(),

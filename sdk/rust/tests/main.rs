@@ -19,7 +19,7 @@ mod watch;
 
 /// What the vectors of the driver need from their program.
 #[derive(Debug)]
-pub struct Ended(String);
+pub struct Ended(#[allow(dead_code)] String);
 
 impl From<boxoffice::Error> for Ended {
     fn from(error: boxoffice::Error) -> Self {

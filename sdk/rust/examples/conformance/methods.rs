@@ -184,8 +184,7 @@ fn boxed<T: Serialize + Send + 'static>(listing: Listing<T>) -> Box<dyn AnyPages
 }
 
 /// Methods with pages.
-pub fn pages(client: &Client, method: &str, request: Value) -> Result<Box<dyn AnyPages>, Ended> {
-    let request = &request;
+pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn AnyPages>, Ended> {
     Ok(match method {
         "rooms.list" => boxed(client.rooms().list(read(request)?)),
         "participants.list" => boxed(client.participants().list(read(request)?)),
@@ -198,10 +197,10 @@ pub fn pages(client: &Client, method: &str, request: Value) -> Result<Box<dyn An
 }
 
 /// Methods with events.
-pub fn watch(client: &Client, method: &str, request: Value) -> Result<Events, Ended> {
+pub fn watch(client: &Client, method: &str, request: &Value) -> Result<Events, Ended> {
     match method {
-        "rooms.watch" => Ok(client.rooms().watch(read(&request)?)),
-        "participants.watch" => Ok(client.participants().watch(read(&request)?)),
+        "rooms.watch" => Ok(client.rooms().watch(read(request)?)),
+        "participants.watch" => Ok(client.participants().watch(read(request)?)),
         _ => Err(crash(&format!("there is no method {method}"))),
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use boxoffice::relay::{
-    AdmissionRefused, Attempt, Jwks, Participant, RevocationFeed, Revocations, Subject,
-    TokenVerifier, hash_of,
+    AdmissionRefused, Attempt, Jwks, Participant, RevocationFeed, RevocationReason, Revocations,
+    Subject, TokenVerifier, hash_of,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -175,7 +175,7 @@ fn check(snapshot: &Revocations, each: &Value, now: &Value) -> Value {
     match snapshot.check(&subject, now, given["address"].as_str()) {
         Ok(muted) => json!({ "code": null, "muted": muted }),
         Err(refused) => {
-            let reason = refused.reason.map(|reason| reason.as_str());
+            let reason = refused.reason.map(RevocationReason::as_str);
             json!({ "code": refused.code.as_str(), "reason": reason })
         }
     }
