@@ -5,7 +5,7 @@ use bytes::Bytes;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
-use crate::support::{Answer, KEY, Server, builder, wire};
+use crate::support::{Answer, CA, KEY, Server, builder, wire};
 
 const LARGE: usize = 5 * 1024 * 1024;
 
@@ -50,6 +50,23 @@ async fn tls_where_there_is_none_and_none_where_there_is() {
     });
     assert_not_reached(at(&url)).await;
     alerting.abort();
+}
+
+#[tokio::test]
+async fn tls_with_the_given_certificates() {
+    let server = Server::start_with_tls(|_, received| match received.path.as_str() {
+        "/v1/rates" => Answer::json(r#"{"currency":"usd"}"#),
+        _ => Answer::of(&wire::GetRoomResponse {
+            room: Some(wire::Room::default()),
+        }),
+    })
+    .await;
+    let trusting = builder(&server).ca_certificates(CA).build().unwrap();
+    trusting.rooms().get(GetRoom::new()).await.unwrap();
+    assert_eq!(trusting.rates().get().await.unwrap().currency, "usd");
+    // Without them, the system's count.
+    assert_not_reached(at(&server.url)).await;
+    assert_eq!(server.received().len(), 2);
 }
 
 #[tokio::test]

@@ -20,9 +20,17 @@ use hyper::body::{Body, Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message;
-use tokio::net::TcpListener;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+pub const CA: &[u8] = include_bytes!("../tls/ca.pem");
+const CERTIFICATE: &[u8] = include_bytes!("../tls/certificate.pem");
+const PRIVATE_KEY: &[u8] = include_bytes!("../tls/key.pem");
 
 pub const KEY: &str = "svc_0123456789abcdef_very-secret";
 
@@ -121,15 +129,37 @@ impl Server {
     pub async fn start(
         script: impl Fn(usize, &Received) -> Answer + Send + Sync + 'static,
     ) -> Self {
+        Self::listen("http", None, Arc::new(script)).await
+    }
+
+    /// With TLS, by the certificate in `tests/tls`.
+    pub async fn start_with_tls(
+        script: impl Fn(usize, &Received) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        let certificate = CertificateDer::from_pem_slice(CERTIFICATE).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(PRIVATE_KEY).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .unwrap();
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        Self::listen("https", Some(acceptor), Arc::new(script)).await
+    }
+
+    async fn listen(scheme: &str, tls: Option<TlsAcceptor>, script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let received = Arc::new(Mutex::new(Vec::new()));
-        let (log, script): (_, Script) = (received.clone(), Arc::new(script));
+        let log = received.clone();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((socket, _)) = listener.accept().await {
-                connections.spawn(serve(socket, script.clone(), log.clone()));
+                connections.spawn(accept(socket, tls.clone(), script.clone(), log.clone()));
             }
         });
         Self {
@@ -144,10 +174,31 @@ impl Server {
     }
 }
 
-async fn serve(socket: tokio::net::TcpStream, script: Script, received: Arc<Mutex<Vec<Received>>>) {
-    // HTTP/2 begins with "PRI".
-    let mut first = [0; 3];
-    let is_http2 = matches!(socket.peek(&mut first).await, Ok(3)) && first == *b"PRI";
+async fn accept(
+    socket: TcpStream,
+    tls: Option<TlsAcceptor>,
+    script: Script,
+    received: Arc<Mutex<Vec<Received>>>,
+) {
+    let Some(tls) = tls else {
+        // HTTP/2 begins with "PRI".
+        let mut first = [0; 3];
+        let is_http2 = matches!(socket.peek(&mut first).await, Ok(3)) && first == *b"PRI";
+        return serve(socket, is_http2, script, received).await;
+    };
+    let Ok(socket) = tls.accept(socket).await else {
+        return;
+    };
+    let is_http2 = socket.get_ref().1.alpn_protocol() == Some(b"h2");
+    serve(socket, is_http2, script, received).await;
+}
+
+async fn serve(
+    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    is_http2: bool,
+    script: Script,
+    received: Arc<Mutex<Vec<Received>>>,
+) {
     let (breaking, mut broken) = mpsc::channel::<()>(1);
     let service = service_fn(move |request: Request<Incoming>| {
         let (script, received, breaking) = (script.clone(), received.clone(), breaking.clone());
