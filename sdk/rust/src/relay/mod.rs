@@ -1,0 +1,28 @@
+//! For relays: who may come in, decided without a request to the service.
+//!
+//! [`TokenVerifier`] checks a token, the device's proof and its DTLS certificate. [`RevocationFeed`] follows
+//! kicks, bans, mutes and rooms that ended. `docs/tokens.md` explains the twelve checks, their order and
+//! their codes.
+//!
+//! The durable reporter of usage exists for TypeScript and Go. In Rust, report usage with
+//! [`Client::usage`](crate::Client::usage) for now.
+
+mod address;
+mod challenges;
+mod feed;
+mod jws;
+mod proof;
+mod refusal;
+mod revocations;
+mod signing_keys;
+mod token;
+mod verifier;
+
+pub use feed::{RevocationFeed, RevocationFeedBuilder, RevocationsError, RevocationsErrorCode};
+pub use refusal::{AdmissionRefused, RefusalCode, RevocationReason};
+pub use revocations::{Ban, BanKind, Revocations, Subject, hash_of};
+pub use signing_keys::Jwks;
+pub use token::TokenClaims;
+pub use verifier::{
+    Admission, Attempt, Participant, TokenVerifier, TokenVerifierBuilder, WallClock,
+};

@@ -1,0 +1,48 @@
+//! What a client can do, one file for each service.
+
+mod billing;
+mod device_credentials;
+mod keys;
+mod moderation;
+mod participants;
+mod rates;
+mod rooms;
+mod tokens;
+mod usage;
+mod watchdogs;
+
+pub use billing::Billing;
+pub use device_credentials::{CreatedCredential, DeviceCredentials, RotatedCredential};
+pub use keys::Keys;
+pub use moderation::{Banned, ClosedRoom, Moderated, Moderation};
+pub use participants::Participants;
+pub use rates::Rates;
+pub use rooms::{ListedEvents, Rooms};
+pub use tokens::Tokens;
+pub use usage::Usage;
+pub use watchdogs::{CreateWatchdog, UpdateWatchdog, Watchdogs};
+
+/// A service: its struct, which clones cheaply.
+macro_rules! service {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone)]
+        pub struct $name {
+            inner: std::sync::Arc<crate::client::Inner>,
+        }
+
+        impl $name {
+            pub(crate) fn new(inner: std::sync::Arc<crate::client::Inner>) -> Self {
+                Self { inner }
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                to.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+use service;

@@ -1,0 +1,239 @@
+//! The feed of revocations, and signing keys that are fetched.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use boxoffice::relay::{
+    Attempt, Jwks, RefusalCode, RevocationFeed, RevocationFeedBuilder, RevocationsErrorCode,
+    TokenVerifier,
+};
+use bytes::Bytes;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::file;
+use crate::support::{Answer, Server};
+
+fn vectors() -> Value {
+    serde_json::from_str(&file("docs/vectors/revocations.json")).unwrap()
+}
+
+fn now() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(vectors()["now"].as_u64().unwrap())
+}
+
+fn snapshot() -> Answer {
+    let jws = vectors()["jws"].as_str().unwrap().to_owned();
+    Answer::Http(
+        200,
+        vec![("content-type", "application/jwt".into())],
+        Bytes::from(jws),
+    )
+}
+
+fn feed(server: &Server) -> RevocationFeedBuilder {
+    let file = vectors();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let (issuer, audience) = (text(&file["issuer"]), text(&file["audience"]));
+    let tenant = text(&file["claims"]["tid"]);
+    let jwks: Jwks = serde_json::from_value(file["jwks"].clone()).unwrap();
+    RevocationFeed::builder(&server.url, [tenant], issuer, audience)
+        .jwks(jwks)
+        .wall_clock(now)
+}
+
+#[tokio::test]
+async fn it_follows_the_tenant() {
+    let server = Server::start(|number, _| match number {
+        0 => snapshot(),
+        _ => Answer::Silence,
+    })
+    .await;
+    let (changed, mut changes) = mpsc::unbounded_channel();
+    let feed = feed(&server)
+        .on_change(move |tenant, found| changed.send((tenant.to_owned(), found.seq)).unwrap())
+        .follow()
+        .unwrap();
+    let (tenant, seq) = changes.recv().await.unwrap();
+    assert_eq!((tenant.as_str(), seq), ("t_e3131c22f12898a2", 42));
+    assert_eq!(feed.get(&tenant).unwrap().bans.len(), 5);
+    assert!(feed.get("t_other").is_none());
+    while server.received().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let paths: Vec<_> = server
+        .received()
+        .into_iter()
+        .map(|each| each.path)
+        .collect();
+    assert_eq!(paths[0], "/v1/revocations/t_e3131c22f12898a2");
+    assert_eq!(paths[1], "/v1/revocations/t_e3131c22f12898a2?after=42");
+    assert!(server.received()[0].headers.get("authorization").is_none());
+    feed.close().await;
+}
+
+#[tokio::test]
+async fn failures_are_reported_and_retried() {
+    let server = Server::start(|number, _| match number {
+        0 => Answer::Http(503, vec![("retry-after", "0".into())], Bytes::new()),
+        1 => Answer::Http(200, vec![], Bytes::from_static(b"no.jws.here")),
+        2 => Answer::Break,
+        3 => Answer::Http(
+            307,
+            vec![("location", "http://127.0.0.1:1/".into())],
+            Bytes::new(),
+        ),
+        4 => snapshot(),
+        _ => Answer::Silence,
+    })
+    .await;
+    let (failed, mut failures) = mpsc::unbounded_channel();
+    let (changed, mut changes) = mpsc::unbounded_channel();
+    let feed = feed(&server)
+        .on_error(move |error| failed.send(error.clone()).unwrap())
+        .on_change(move |_, _| changed.send(()).unwrap())
+        .follow()
+        .unwrap();
+    changes.recv().await.unwrap();
+    use RevocationsErrorCode::{BadAnswer, NoAnswer, NotValid};
+    for (code, status) in [
+        (BadAnswer, Some(503)),
+        (NotValid, None),
+        (NoAnswer, None),
+        (BadAnswer, Some(307)),
+    ] {
+        let error = failures.recv().await.unwrap();
+        assert_eq!((error.code, error.status), (code, status));
+    }
+    feed.close().await;
+}
+
+#[tokio::test]
+async fn what_is_not_for_us_changes_nothing() {
+    let late = now() + Duration::from_secs(60);
+    let other = |feed: RevocationFeedBuilder| feed.wall_clock(move || late);
+    let server = Server::start(|_, _| snapshot()).await;
+    let (failed, mut failures) = mpsc::unbounded_channel();
+    let feed = other(feed(&server)).on_error(move |error| {
+        let _ = failed.send(error.code);
+    });
+    let feed = feed.follow().unwrap();
+    assert_eq!(
+        failures.recv().await.unwrap(),
+        RevocationsErrorCode::NotValid
+    );
+    assert!(feed.get("t_e3131c22f12898a2").is_none());
+}
+
+#[tokio::test]
+async fn a_listener_that_panics_does_not_end_it() {
+    let server = Server::start(|number, _| match number {
+        0 => Answer::Http(500, vec![], Bytes::new()),
+        1 => snapshot(),
+        _ => Answer::Silence,
+    })
+    .await;
+    let (changed, mut changes) = mpsc::unbounded_channel();
+    let feed = feed(&server)
+        .on_error(|_| panic!("of the test"))
+        .on_change(move |_, _| {
+            changed.send(()).unwrap();
+        });
+    let feed = feed.follow().unwrap();
+    changes.recv().await.unwrap();
+    drop(feed);
+}
+
+/// What the verifier makes of the first vector, which is good.
+async fn present(verifier: &TokenVerifier) -> Option<RefusalCode> {
+    let file: Value = serde_json::from_str(&file("docs/vectors/participant-tokens.json")).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let (good, connection) = (&file["vectors"][0], &file["connection"]);
+    let attempt = Attempt {
+        token: &text(&good["token"]),
+        proof: &text(&good["proof"]),
+        challenge: &text(&connection["challenge"]),
+        url: &text(&connection["url"]),
+        method: &text(&connection["method"]),
+        dtls_fingerprint: &text(&connection["dtls_fingerprint"]),
+        address: None,
+    };
+    assert!(!format!("{attempt:?}").contains(attempt.token));
+    verifier
+        .verify(attempt)
+        .await
+        .err()
+        .map(|refused| refused.code)
+}
+
+fn verifier(server: &Server) -> TokenVerifier {
+    let url = format!("{}/.well-known/jwks.json", server.url);
+    TokenVerifier::builder("https://boxoffice.example", "relay:boxoffice.example")
+        .jwks_url(url)
+        .wall_clock(now)
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn keys_are_fetched_once_for_all() {
+    let server = Server::start(|_, _| Answer::json(&vectors()["jwks"].to_string())).await;
+    let verifier = Arc::new(verifier(&server));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let mut attempts = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let (verifier, asked) = (verifier.clone(), asked.clone());
+        attempts.spawn(async move {
+            asked.fetch_add(1, Ordering::Relaxed);
+            present(&verifier).await
+        });
+    }
+    // The challenge was never issued here, and is looked at after the signature.
+    let codes = attempts.join_all().await;
+    assert!(
+        codes
+            .iter()
+            .all(|code| *code == Some(RefusalCode::ChallengeUnusable)),
+        "{codes:?}"
+    );
+    assert_eq!(asked.load(Ordering::Relaxed), 20);
+    assert_eq!(server.received().len(), 1);
+    assert_eq!(server.received()[0].path, "/.well-known/jwks.json");
+}
+
+#[tokio::test]
+async fn without_keys_everyone_is_refused() {
+    let server = Server::start(|_, _| Answer::Http(503, vec![], Bytes::new())).await;
+    let verifier = verifier(&server);
+    assert_eq!(present(&verifier).await, Some(RefusalCode::KeysUnavailable));
+    assert_eq!(present(&verifier).await, Some(RefusalCode::KeysUnavailable));
+    assert_eq!(
+        server.received().len(),
+        1,
+        "at most one fetch in 30 seconds"
+    );
+}
+
+#[tokio::test]
+async fn a_fetch_goes_on_when_its_first_caller_leaves() {
+    let server = Server::start(|_, _| Answer::json(&vectors()["jwks"].to_string())).await;
+    let verifier = verifier(&server);
+    let first = tokio::time::timeout(Duration::ZERO, present(&verifier)).await;
+    assert!(first.is_err());
+    assert_eq!(
+        present(&verifier).await,
+        Some(RefusalCode::ChallengeUnusable)
+    );
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn keys_come_from_one_place() {
+    let builder = || TokenVerifier::builder("https://boxoffice.example", "relay:boxoffice.example");
+    assert!(builder().build().is_err());
+    let both = builder()
+        .jwks(Jwks::default())
+        .jwks_url("https://boxoffice.example/jwks.json");
+    assert!(both.build().is_err());
+}

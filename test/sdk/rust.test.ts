@@ -1,0 +1,86 @@
+/** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SDK = join(ROOT, 'sdk/rust');
+const CACHE = join(ROOT, 'node_modules/.cache');
+/** Of a build that begins with nothing, on a busy machine. */
+const MS_MAX = 15 * 60_000;
+
+// The second folder is where Rust's installer puts it.
+const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH, join(homedir(), '.cargo/bin')].join(
+  delimiter,
+);
+const hasCargo = PATH.split(delimiter).some((folder) => existsSync(join(folder, 'cargo')));
+if (!hasCargo) console.warn('No cargo found: the tests of the SDK for Rust are left out.\n');
+
+/** The output of a command, whose failure shows it. */
+async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const options = {
+    cwd: SDK,
+    env: { ...process.env, PATH, CARGO_TARGET_DIR: join(CACHE, 'rust'), CARGO_TERM_COLOR: 'never', ...env },
+    maxBuffer: 2 ** 26,
+    timeout: MS_MAX,
+  };
+  try {
+    const { stdout } = await promisify(execFile)(command, args, options);
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`);
+  }
+}
+
+const cargo = (args: string, env?: NodeJS.ProcessEnv) => run('cargo', args.split(' '), env);
+
+/** Texts of the files of a folder, by their names. */
+async function textsOf(folder: string): Promise<Record<string, string>> {
+  const names = (await readdir(folder)).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  return Object.fromEntries(names.map((name, at) => [name, texts[at]!]));
+}
+
+describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: MS_MAX }, () => {
+  test('is formatted', async () => {
+    await cargo('fmt --check');
+    await cargo('fmt --check --manifest-path generate/Cargo.toml');
+  });
+
+  test('passes its tests, and the examples of its README', async () => {
+    await cargo('test -j2 --locked --all-features');
+  });
+
+  test('passes clippy, with and without its feature', async () => {
+    await cargo('clippy -j2 --locked --all-targets --all-features -- -D warnings');
+    await cargo('clippy -j2 --locked --lib -- -D warnings');
+  });
+
+  test('has documentation without warnings', async () => {
+    await cargo('doc -j2 --locked --no-deps --all-features', { RUSTDOCFLAGS: '-D warnings' });
+  });
+
+  test('can be packaged, and the package can be built', async () => {
+    await cargo('package -j2 --locked --allow-dirty --all-features');
+  });
+
+  test('has messages, methods and types that are made from the contract', async () => {
+    const made = await mkdtemp(join(CACHE, 'rust-gen-'));
+    try {
+      const image = join(made, 'contract.binpb');
+      await run('buf', ['build', join(ROOT, 'proto'), '-o', image]);
+      await cargo('build -j2 --locked --manifest-path generate/Cargo.toml');
+      await run('sh', ['-c', `"${join(CACHE, 'rust/debug/boxoffice-generate')}" "${made}" < "${image}"`]);
+      await rm(image);
+      const { 'mod.rs': _written, ...committed } = await textsOf(join(SDK, 'src/gen'));
+      expect(await textsOf(made)).toEqual(committed);
+    } finally {
+      await rm(made, { recursive: true });
+    }
+  });
+});
