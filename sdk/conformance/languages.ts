@@ -1,9 +1,9 @@
 /** The SDKs that have a driver, and how each is built. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findTool } from './toolchains.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache');
@@ -22,7 +22,7 @@ export const LANGUAGES: Readonly<Record<string, () => Promise<Found>>> = {
   }),
   go: async () => {
     if (!existsSync(join(ROOT, 'sdk/go/internal/conformance'))) return { missing: 'sdk/go has no driver' };
-    const go = findTool('go', '/usr/local/go/bin');
+    const go = findTool('go');
     if (!go) return { missing: 'go is not installed' };
     const program = join(CACHE, 'conformance/go');
     const env = { ...process.env, GOCACHE: join(CACHE, 'go') };
@@ -33,7 +33,7 @@ export const LANGUAGES: Readonly<Record<string, () => Promise<Found>>> = {
     if (!existsSync(join(ROOT, 'sdk/rust/examples/conformance.rs'))) {
       return { missing: 'sdk/rust has no driver' };
     }
-    const cargo = findTool('cargo', join(homedir(), '.cargo/bin'));
+    const cargo = findTool('cargo');
     if (!cargo) return { missing: 'cargo is not installed' };
     const target = join(CACHE, 'rust');
     const env = { ...process.env, CARGO_TARGET_DIR: target };
@@ -42,12 +42,6 @@ export const LANGUAGES: Readonly<Record<string, () => Promise<Found>>> = {
     return { command: [join(target, 'debug/examples/conformance')] };
   },
 };
-
-/** On the path, or where its installer puts it. */
-function findTool(name: string, folder: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), folder];
-  return folders.map((each) => join(each, name)).find((each) => existsSync(each));
-}
 
 async function build(
   command: string,

@@ -1,11 +1,12 @@
 /** The SDK for Go: its own tests, its checks, and what is generated for it. Without Go, they are left out. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
+import { findTool, pathWith } from '../../sdk/conformance/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
 
@@ -15,16 +16,14 @@ const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@v0.8.2';
 /** Of a build that begins with nothing, on a busy machine. */
 const MS_MAX = 15 * 60_000;
 
-// Where Go's installer puts it.
-process.env.PATH = [process.env.PATH, '/usr/local/go/bin'].join(delimiter);
-const hasGo = process.env.PATH.split(delimiter).some((folder) => existsSync(join(folder, 'go')));
+const hasGo = findTool('go') !== undefined;
 if (!hasGo) console.warn('No Go found: the tests of the SDK for Go are left out.\n');
 
 /** The output of a command in `folder`, whose failure shows it. */
 async function run(folder: string, command: string, ...args: string[]): Promise<string> {
   const env = {
     ...process.env,
-    PATH: [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+    PATH: [join(ROOT, 'node_modules/.bin'), pathWith('go')].join(delimiter),
     GOCACHE: join(ROOT, 'node_modules/.cache/go'),
     GOFLAGS: '-p=2',
   };

@@ -1,11 +1,10 @@
 /** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { findTool, pathWith } from '../../sdk/conformance/toolchains.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/rust');
@@ -13,11 +12,8 @@ const CACHE = join(ROOT, 'node_modules/.cache');
 /** Of a build that begins with nothing, on a busy machine. */
 const MS_MAX = 15 * 60_000;
 
-// The second folder is where Rust's installer puts it.
-const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH, join(homedir(), '.cargo/bin')].join(
-  delimiter,
-);
-const hasCargo = PATH.split(delimiter).some((folder) => existsSync(join(folder, 'cargo')));
+const PATH = [join(ROOT, 'node_modules/.bin'), pathWith('cargo')].join(delimiter);
+const hasCargo = findTool('cargo') !== undefined;
 if (!hasCargo) console.warn('No cargo found: the tests of the SDK for Rust are left out.\n');
 
 /** The output of a command, whose failure shows it. */

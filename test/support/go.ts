@@ -1,18 +1,11 @@
 /** Programs in Go, for tests that run them. Without Go, such tests are left out. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Of a build that begins with nothing, on a busy machine. */
 const BUILD_MS_MAX = 15 * 60_000;
-
-/** Path of Go: on `PATH`, or where its installer puts it. Undefined if it is not installed. */
-export function findGo(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/go/bin'];
-  return folders.map((folder) => join(folder, 'go')).find((path) => existsSync(path));
-}
 
 /** Build a package of `sdk/go`, such as `./relay/internal/runreporter`, as `program`. */
 export async function buildGo(go: string, name: string, program: string): Promise<void> {

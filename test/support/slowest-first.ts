@@ -3,7 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Ten seconds or more each: first those that mostly wait, for processes and time limits. */
 const SLOW = [
+  'sdk/rust.test',
   'sdk/conformance.test',
+  'sdk/go.test',
   'run/workers/workers',
   'money/payments/run-top-up',
   'run/embedded-postgres/embedded-postgres',

@@ -8,14 +8,15 @@ import { createInterface, type Interface } from 'node:readline';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findTool } from '../../../sdk/conformance/toolchains.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
 import { mint } from '../../doors/grpc/mint.ts';
-import { buildGo, findGo } from '../../support/go.ts';
+import { buildGo } from '../../support/go.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 
 const FINGERPRINT = Array(32).fill('0a').join(':');
-const go = findGo();
+const go = findTool('go');
 if (!go) console.warn('No Go found: the tests of its relay are left out.\n');
 
 const app = useService();

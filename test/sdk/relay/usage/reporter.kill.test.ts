@@ -9,14 +9,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { buildGo, findGo } from '../../../support/go.ts';
+import { findTool } from '../../../../sdk/conformance/toolchains.ts';
+import { buildGo } from '../../../support/go.ts';
 import { seeded } from './seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
 
 const ROUNDS = 30;
 
 const TYPESCRIPT = [process.execPath, join(import.meta.dirname, 'run-reporter.ts')];
-const go = findGo();
+const go = findTool('go');
 if (!go) console.warn('No Go found: the tests that kill its reporter are left out.\n');
 
 interface Acknowledged {
