@@ -348,7 +348,7 @@ func TestLookupOfTheTenantCanBeAbandoned(t *testing.T) {
 		<-r.Context().Done()
 		ended.Store(true)
 	})
-	client := newTestClient(t, Options{URL: url})
+	client := newTestClient(t, Options{URL: url, Timeout: time.Minute, AttemptTimeout: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := client.Rooms.Get(ctx, GetRoom{Room: "x"}); !errors.Is(err, context.Canceled) {
