@@ -9,7 +9,7 @@ use boxoffice::relay::{
     TokenVerifier,
 };
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::file;
@@ -124,6 +124,69 @@ async fn what_is_not_for_us_changes_nothing() {
         RevocationsErrorCode::NotValid
     );
     assert!(feed.get("t_e3131c22f12898a2").is_none());
+}
+
+/// The snapshot of the vectors with another `seq` and further bans, signed by the test key.
+fn signed(seq: u64, bans: &[Value]) -> Answer {
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+    use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+
+    let mut claims = vectors()["claims"].clone();
+    claims["seq"] = seq.into();
+    claims["bans"]
+        .as_array_mut()
+        .unwrap()
+        .extend(bans.iter().cloned());
+    let header = vectors()["jws"]
+        .as_str()
+        .unwrap()
+        .split('.')
+        .next()
+        .unwrap()
+        .to_owned();
+    let input = format!("{header}.{}", BASE64.encode(claims.to_string()));
+    let keys: Value = serde_json::from_str(&file("docs/vectors/participant-tokens.json")).unwrap();
+    let part = |name: &str| {
+        BASE64
+            .decode(keys["keys"]["signing"][name].as_str().unwrap())
+            .unwrap()
+    };
+    let public = [vec![4], part("x"), part("y")].concat();
+    let random = ring::rand::SystemRandom::new();
+    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+    let key =
+        EcdsaKeyPair::from_private_key_and_public_key(algorithm, &part("d"), &public, &random);
+    let signature = key.unwrap().sign(&random, input.as_bytes()).unwrap();
+    let jws = format!("{input}.{}", BASE64.encode(signature));
+    Answer::Http(200, vec![], Bytes::from(jws))
+}
+
+#[tokio::test]
+async fn only_a_newer_snapshot_that_is_understood_counts() {
+    let server = Server::start(|number, _| match number {
+        0 => signed(42, &[]),
+        1 => signed(41, &[]),
+        2 => signed(43, &[json!(["*", "galaxy", "x", null])]),
+        3 => signed(
+            43,
+            &[json!(["*", "range", "024/uDjg7WgVDa9ugfskDerZ1g", null])],
+        ),
+        4 => signed(43, &[]),
+        _ => Answer::Silence,
+    })
+    .await;
+    let (told, mut news) = mpsc::unbounded_channel();
+    let failed = told.clone();
+    let feed = feed(&server)
+        .on_change(move |_, found| told.send(found.seq.to_string()).unwrap())
+        .on_error(move |error| failed.send(error.code.as_str().to_owned()).unwrap())
+        .follow()
+        .unwrap();
+    for expected in ["42", "OLDER", "NOT_VALID", "NOT_VALID", "43"] {
+        assert_eq!(news.recv().await.unwrap(), expected);
+    }
+    feed.close().await;
 }
 
 #[tokio::test]

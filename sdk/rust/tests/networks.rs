@@ -84,6 +84,10 @@ async fn pages_of_html() {
         let client = builder(&server).retries(0).build().unwrap();
         let error = client.rooms().get(GetRoom::new()).await.unwrap_err();
         assert_eq!(error.kind(), control, "{status}");
+        assert!(
+            error.failure().message.contains(&status.to_string()),
+            "{error}"
+        );
         let error = client.rates().get().await.unwrap_err();
         assert_eq!(error.kind(), rest, "{status}");
         assert_eq!(error.failure().code, Code::Http(status));
