@@ -8,4 +8,4 @@ export GOCACHE="${GOCACHE:-$PWD/node_modules/.cache/go}"
 (cd proto && buf generate --template buf.gen.go.yaml)
 node scripts/make-go-types.ts
 cd sdk/go
-WRITE_API=1 go test -run '^TestAPI$' -count=1 .
+WRITE_API=1 go test -run '^TestAPI$' -count=1 . ./relay ./relay/usage

@@ -1,29 +1,11 @@
 package usage
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"testing"
+
+	"boxoffice.example/boxoffice/sdk/go/internal/apilist"
 )
 
-// TestAPI compares the public interface with api.txt. After a change that is wanted, write it again:
-// WRITE_API=1 go test -run TestAPI ./relay/...
 func TestAPI(t *testing.T) {
-	now, err := exec.Command("go", "doc", "-all", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if os.Getenv("WRITE_API") != "" {
-		if err := os.WriteFile("api.txt", now, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	committed, err := os.ReadFile("api.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(now, committed) {
-		t.Error("the public interface is not that of api.txt")
-	}
+	apilist.Compare(t)
 }
