@@ -15,6 +15,10 @@ export interface TcpProxy {
   cutAfterBytes: number | undefined;
   /** How many connections were opened so far. */
   readonly opened: number;
+  /** How many requests began to arrive so far, if a connection carries one at a time, as in HTTP/1. */
+  readonly requests: number;
+  /** For how many milliseconds no piece of a request arrived. */
+  readonly quietMs: number;
   /** Break all connections, whatever they carry. */
   cut(): void;
   close(): Promise<void>;
@@ -23,6 +27,8 @@ export interface TcpProxy {
 export async function startProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let opened = 0;
+  let requests = 0;
+  let arrivedAt = performance.now();
   const server = createServer((near) => {
     opened += 1;
     const far = connect(proxy.target, '127.0.0.1');
@@ -35,9 +41,19 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     near.on('close', () => far.destroy());
     // What was answered before still arrives.
     far.on('close', () => later(proxy, () => near.destroySoon()));
-    near.on('data', (bytes) => void far.write(bytes));
+    let isAnswered = true;
+    near.on('data', (bytes) => {
+      if (isAnswered) requests += 1;
+      isAnswered = false;
+      arrivedAt = performance.now();
+      far.write(bytes);
+    });
     const pass = answerPasser(proxy, near, far);
-    far.on('data', pass);
+    far.on('data', (bytes) => {
+      // The answer of a request whose client still waits is not passed on.
+      if (!proxy.holdsAnswers) isAnswered = true;
+      pass(bytes);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = () => {
@@ -52,6 +68,12 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     cutAfterBytes: undefined,
     get opened() {
       return opened;
+    },
+    get requests() {
+      return requests;
+    },
+    get quietMs() {
+      return performance.now() - arrivedAt;
     },
     cut,
     close: async () => {

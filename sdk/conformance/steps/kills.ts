@@ -18,6 +18,9 @@ const RECORD = {
   ingress_bytes: 0,
 };
 
+/** Calls wait for the kill, which a busy machine delays. */
+const PATIENT = { timeout_ms: 60_000, attempt_timeout_ms: 30_000 };
+
 /** Ids that the calls need. */
 interface Prepared {
   readonly house: House;
@@ -32,6 +35,7 @@ interface Prepared {
 async function prepare(at: At, addresses: { url: string; control_url: string }): Promise<Prepared> {
   const house = await at.house({
     ...addresses,
+    ...PATIENT,
     rooms: ['lobby', 'ends', 'closes', 'first', 'second', 'third'],
   });
   const { direct } = house;
@@ -52,8 +56,8 @@ async function prepare(at: At, addresses: { url: string; control_url: string }):
     credentials.push((await direct.deviceCredentials.create({ name, publish: [] })).deviceCredential.id);
     keys.push((await direct.keys.create({ name })).key.id);
   }
-  const relay = await at.client({ ...addresses, api_key: house.relayKey });
-  const open = await at.client(addresses);
+  const relay = await at.client({ ...addresses, ...PATIENT, api_key: house.relayKey });
+  const open = await at.client({ ...addresses, ...PATIENT });
   return { house, relay, open, watchdogs, credentials, keys };
 }
 
@@ -112,8 +116,25 @@ const LISTS: Readonly<Record<string, object>> = {
   'watchdogs.list': {},
 };
 
-/** Start all of them. By method, how each ended. */
-async function startAll(ids: Prepared): Promise<Record<string, string>> {
+interface Started {
+  /** By method, how each ended. */
+  readonly ends: Promise<Record<string, string>>;
+}
+
+/** Start all calls. Resolves when each over REST is under way, so the ends are wrapped: they come later. */
+async function startAll({ ids, rest }: Place): Promise<Started> {
+  const before = rest.requests;
+  const ends = callAll(ids);
+  // Some of these are never repeated: one that arrived after the kill would succeed.
+  await waitFor(
+    () => rest.requests - before,
+    (requests) => requests >= REST_CALLS,
+  );
+  return { ends };
+}
+
+/** Make all calls. By method, how each ended. */
+async function callAll(ids: Prepared): Promise<Record<string, string>> {
   const { client } = ids.house;
   const ends: Record<string, Promise<Outcome>> = {
     'usage.report': ids.relay.call('usage.report', { records: [RECORD] }),
@@ -203,13 +224,19 @@ async function count(at: At, from: string, value: unknown): Promise<number> {
   return Number(rows[0]!.count);
 }
 
-/** Whether a stream that was open all the time has each event once. */
-async function isWhole({ ids, watch }: Place): Promise<boolean> {
+/**
+ * How often each type of event happened, as a stream has it that was open all the time. The stream has every event
+ * that was stored before `last`. The table of events may lack some of them, because they get their numbers later.
+ */
+async function follow({ ids, watch }: Place): Promise<Json> {
   await ids.house.direct.rooms.create({ room: 'last' });
   const events = await watch.until(({ type, room }) => type === 'room_created' && room.name === 'last');
   await watch.end();
-  const seqs = events.filter(({ type }) => type !== 'bookmark').map(({ seq }) => seq);
-  return seqs.every((seq, index) => index === 0 || seq === seqs[index - 1] + 1);
+  const news = events.filter(({ type }) => type !== 'bookmark');
+  const isWhole = news.every(({ seq }, index) => index === 0 || seq === news[index - 1].seq + 1);
+  const counts: Record<string, number> = {};
+  for (const { type } of news) counts[type] = (counts[type] ?? 0) + 1;
+  return { isWhole, counts };
 }
 
 /** Each action of a moderator by the suite, and by the SDK. */
@@ -218,8 +245,26 @@ const MODERATION = [
   ...['revoke_publish', 'revoke_publish', 'unban'],
 ];
 
-/** Calls of `startAll` that go to REST. */
+/** Calls of `callAll` that go to REST. */
 const REST_CALLS = 11;
+
+/** How often the calls that may be repeated make events of each type, killed or not, with `last`. */
+const COUNTS = {
+  room_created: 2,
+  room_updated: 1,
+  room_ended: 2,
+  moderation: 8,
+  participant_entered: 1,
+  participant_updated: 4,
+  participant_left: 1,
+  device_credential_created: 1,
+  device_credential_rotated: 1,
+  device_credential_revoked: 1,
+  key_revoked: 1,
+};
+
+/** All calls have probably arrived when no request came for so long. */
+const QUIET_MS = 300;
 
 /** What the calls leave that may be repeated, killed or not. */
 const EFFECTS = {
@@ -239,16 +284,14 @@ export const KILLS: readonly Step[] = [
     run: async (at) => {
       const place = await takePlace(at);
       place.child.pause();
-      const ends = startAll(place.ids);
-      // Each request over REST that is not answered has a connection of its own.
+      const { ends } = await startAll(place);
+      // Calls of the control plane share connections. All may be repeated, so one that is late does no harm.
       await waitFor(
-        () => place.rest.opened,
-        (opened) => opened >= REST_CALLS,
+        () => place.control.quietMs,
+        (ms) => ms >= QUIET_MS,
       );
-      // The last of them is still under way.
-      await new Promise((resolve) => setTimeout(resolve, 300));
       await kill(at, place);
-      return { ends: await ends, effects: await effects(at, place.ids), isWhole: await isWhole(place) };
+      return { ends: await ends, effects: await effects(at, place.ids), events: await follow(place) };
     },
     expect: {
       ends: ENDS,
@@ -258,7 +301,7 @@ export const KILLS: readonly Step[] = [
         checkouts: undefined,
         tenants: undefined,
       },
-      isWhole: true,
+      events: { isWhole: true, counts: { ...COUNTS, key_created: undefined, key_rotated: undefined } },
     },
   },
   {
@@ -271,14 +314,14 @@ export const KILLS: readonly Step[] = [
       const before = await changes();
       place.control.holdsAnswers = true;
       place.rest.holdsAnswers = true;
-      const ends = startAll(ids);
+      const { ends } = await startAll(place);
       await waitFor(changes, (now) => now === before + Object.keys(MUTATIONS).length);
       await waitFor(
         () => effects(at, ids),
         ({ keys, charges, checkouts, tenants }) => keys.length + charges + checkouts + tenants === 9,
       );
       await kill(at, place);
-      return { ends: await ends, effects: await effects(at, ids), isWhole: await isWhole(place) };
+      return { ends: await ends, effects: await effects(at, ids), events: await follow(place) };
     },
     expect: {
       ends: ENDS,
@@ -288,7 +331,7 @@ export const KILLS: readonly Step[] = [
         checkouts: 1,
         tenants: 1,
       },
-      isWhole: true,
+      events: { isWhole: true, counts: { ...COUNTS, key_created: 1, key_rotated: 1 } },
     },
   },
 ];
