@@ -5,6 +5,9 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { findTool, pathWith } from '../../sdk/conformance/toolchains.ts';
+import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
+import { createDevice } from '../../sdk/typescript/src/device/index.ts';
+import { useService } from '../support/service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/rust');
@@ -78,5 +81,24 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: MS_MAX }, () => {
     } finally {
       await rm(made, { recursive: true });
     }
+  });
+});
+
+describe.skipIf(!hasCargo)("the README's example for back ends in Rust", () => {
+  const app = useService();
+
+  test('opens a room, sets a watchdog, and admits a user', { timeout: MS_MAX }, async () => {
+    const tenant = await app.paidTenant();
+    const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
+    await cargo('test -j2 --locked --doc --all-features README', {
+      BOXOFFICE_URL: app.url,
+      BOXOFFICE_CONTROL_URL: controlUrl,
+      BOXOFFICE_API_KEY: tenant.key,
+      THUMBPRINT: (await createDevice()).thumbprint,
+    });
+    const boxoffice = new Boxoffice({ url: app.url, controlUrl, apiKey: tenant.key });
+    const events: string[] = (await boxoffice.rooms.listEvents()).events.map(({ type }) => type);
+    expect(events).toEqual(expect.arrayContaining(['room_created', 'participant_entered']));
+    boxoffice.close();
   });
 });
