@@ -20,6 +20,7 @@ import {
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { readComment, wrap } from './contract-comments.ts';
+import { pathWith } from './toolchains.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const PACKAGE = 'boxoffice.control.v1.';
@@ -204,7 +205,8 @@ export function makeGoTypes(): Record<string, string> {
 }
 
 function gofmt(text: string): string {
-  return execFileSync('gofmt', [], { input: text, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const env = { ...process.env, PATH: pathWith('go') };
+  return execFileSync('gofmt', [], { input: text, encoding: 'utf8', maxBuffer: 2 ** 26, env });
 }
 
 /** Comments of the contract, with Go's names of fields. */

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
-import { findTool, pathWith } from '../../sdk/conformance/toolchains.ts';
+import { findTool, pathWith } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
 

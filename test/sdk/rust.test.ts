@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { findTool, pathWith } from '../../sdk/conformance/toolchains.ts';
+import { findTool, pathWith } from '../../scripts/toolchains.ts';
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';

@@ -8,7 +8,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findTool } from '../../../sdk/conformance/toolchains.ts';
+import { findTool } from '../../../scripts/toolchains.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
 import { mint } from '../../doors/grpc/mint.ts';
 import { buildGo } from '../../support/go.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findTool } from '../../../../sdk/conformance/toolchains.ts';
+import { findTool } from '../../../../scripts/toolchains.ts';
 import { buildGo } from '../../../support/go.ts';
 import { seeded } from './seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
