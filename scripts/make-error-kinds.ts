@@ -84,33 +84,49 @@ ${assigned(reasons.map(({ reason }) => [name(reason), `"${reason}"`]))}
 // kindOfReason returns the code that a reason comes with, and its kind; nil for a reason that is not known here.
 func kindOfReason(reason string) (code string, kind error) {
 	switch reason {
-${grouped(reasons, ({ code, go: sentinel }) => `return "${code}", ${sentinel}`)
-  .map(
-    ([result, group]) =>
-      `\tcase ${group.map(({ reason }) => name(reason)).join(',\n\t\t')}:\n\t\t${result}\n`,
-  )
-  .join('')}	}
+${cases(
+  reasons,
+  ({ code, go: kind }) => `"${code}", ${kind}`,
+  ({ reason }) => name(reason),
+  ',\n\t\t',
+)}	}
 	return "", nil
 }
 
 // kindOfCode returns the kind of a gRPC code whose reason is not known here.
 func kindOfCode(code string) error {
 	switch code {
-${grouped(ofCodes(table), ({ go: sentinel }) => `return ${sentinel}`)
-  .map(([result, group]) => `\tcase ${group.map(({ code }) => `"${code}"`).join(', ')}:\n\t\t${result}\n`)
-  .join('')}	}
+${cases(
+  ofCodes(table),
+  ({ go: kind }) => kind,
+  ({ code }) => `"${code}"`,
+)}	}
 	return ErrInternal
 }
 
 // kindOfStatus returns the kind of a status of the REST interface.
 func kindOfStatus(status int) error {
 	switch status {
-${grouped(table.statuses, ({ go: sentinel }) => `return ${sentinel}`)
-  .map(([result, group]) => `\tcase ${group.map(({ status }) => status).join(', ')}:\n\t\t${result}\n`)
-  .join('')}	}
+${cases(
+  table.statuses,
+  ({ go: kind }) => kind,
+  ({ status }) => `${status}`,
+)}	}
 	return ErrInternal
 }
 `;
+}
+
+/** Cases of a Go switch that return something. */
+function cases<T>(
+  entries: readonly T[],
+  resultOf: (entry: T) => string,
+  labelOf: (entry: T) => string,
+  separator = ', ',
+): string {
+  return grouped(entries, resultOf)
+    .map(([result, group]) => `\tcase ${group.map(labelOf).join(separator)}:\n\t\treturn ${result}\n`)
+    .join('');
 }
 
 /** Names and their values, as gofmt aligns them. */
@@ -143,58 +159,48 @@ ${reasons.map(({ reason, ...meaning }) => `    /// Comes with \`${meaning.code}\
 /// The code that a reason comes with, and its kind; \`None\` for a reason that is not known here.
 pub(crate) fn kind_of_reason(reason: &str) -> Option<(&'static str, Kind)> {
     match reason {
-${grouped(reasons, (meaning) => `Some(("${meaning.code}", ${variant(meaning)}))`)
-  .map(([result, group]) =>
-    arm(
-      group.map(({ reason }) => `reason::${reason}`),
-      result,
-    ),
-  )
-  .join('')}        _ => None,
+${arms(
+  reasons,
+  (each) => `Some(("${each.code}", ${variant(each)}))`,
+  ({ reason }) => `reason::${reason}`,
+)}        _ => None,
     }
 }
 
 /// The kind of a gRPC code whose reason is not known here.
 pub(crate) fn kind_of_code(code: &str) -> Kind {
     match code {
-${grouped(
-  ofCodes(table).filter(({ kind }) => kind !== 'Internal'),
-  variant,
-)
-  .map(([result, group]) =>
-    arm(
-      group.map(({ code }) => `"${code}"`),
-      result,
-    ),
-  )
-  .join('')}        _ => Kind::Internal,
+${arms(ofCodes(table).filter(isNoBug), variant, ({ code }) => `"${code}"`)}        _ => Kind::Internal,
     }
 }
 
 /// The kind of a status of the REST interface.
 pub(crate) fn kind_of_status(status: u16) -> Kind {
     match status {
-${grouped(
-  table.statuses.filter(({ kind }) => kind !== 'Internal'),
-  variant,
-)
-  .map(([result, group]) =>
-    arm(
-      group.map(({ status }) => `${status}`),
-      result,
-    ),
-  )
-  .join('')}        _ => Kind::Internal,
+${arms(table.statuses.filter(isNoBug), variant, ({ status }) => `${status}`)}        _ => Kind::Internal,
     }
 }
 `;
 }
 
-/** An arm of a match, as rustfmt writes it. */
-function arm(patterns: readonly string[], result: string): string {
-  const line = `        ${patterns.join(' | ')} => ${result},\n`;
-  if (line.length <= 101) return line;
-  return `        ${patterns.join('\n        | ')} => ${result},\n`;
+/** Arms of a Rust match, as rustfmt writes them. */
+function arms<T>(
+  entries: readonly T[],
+  resultOf: (entry: T) => string,
+  patternOf: (entry: T) => string,
+): string {
+  return grouped(entries, resultOf)
+    .map(([result, group]) => {
+      const patterns = group.map(patternOf);
+      const line = `        ${patterns.join(' | ')} => ${result},\n`;
+      return line.length <= 101 ? line : `        ${patterns.join('\n        | ')} => ${result},\n`;
+    })
+    .join('');
+}
+
+/** Rust's match has `Internal` as its last arm, for everything else. */
+function isNoBug({ kind }: Kind): boolean {
+  return kind !== 'Internal';
 }
 
 /** What each kind means, as the message of an error. */
