@@ -89,6 +89,14 @@ const IS_OUTRANKED = `coalesce((select bool_or(o.expires_at > now() and o.rank >
 const IS_NEWER = `p.xmin is distinct from (select s.xmin from participants s where s.tenant_id = p.tenant_id
   and s.room_uid = p.room_uid and s.username = p.username)`;
 
+/**
+ * The statement that finds its own start in `entered_at` emits `participant_entered`. So the row of a user who
+ * entered by another transaction, begun in the same microsecond, is moved by one microsecond.
+ */
+const ENTERED_AT = `case when not (${PRESENT}) then excluded.entered_at
+  when p.entered_at = excluded.entered_at then p.entered_at - interval '1 microsecond'
+  else p.entered_at end`;
+
 /** `skip locked` leaves out what another transaction has locked. */
 type Lock = '' | 'skip locked';
 
@@ -115,7 +123,7 @@ const upsertText = (lock: Lock) => `with g as materialized (
        on conflict (tenant_id, room_uid, username) do update
          set skeleton = excluded.skeleton,
              role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
-             entered_at = case when ${PRESENT} then p.entered_at else excluded.entered_at end,
+             entered_at = ${ENTERED_AT},
              expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
                                else excluded.expires_at end,
              left_at = null, leave_reason = null

@@ -5,7 +5,7 @@ import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { type NewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { newAdmission } from '../../support/admissions.ts';
@@ -163,4 +163,15 @@ test('mints that wait for a kick of all of them are refused', async () => {
   });
   const refused = { status: 'rejected', reason: { reason: 'ROOM_LOCKED' } };
   expect(await minting).toMatchObject(names.map(() => refused));
+});
+
+test('a user who enters twice in the same microsecond enters once', async () => {
+  // Both statements of one transaction have the same `now()`.
+  const [first, second] = await inTransaction(app.service.deps.db, async (tx) => [
+    await upsertAdmission(tx, admissionOf('ann')),
+    await upsertAdmission(tx, admissionOf('ann', { thumbprint: deviceOf('kiosk') })),
+  ]);
+  expect(first).toMatchObject({ eventful: true });
+  expect(second).toMatchObject({ eventful: false });
+  expect(await told()).toStrictEqual(['participant_entered ann']);
 });
