@@ -22,6 +22,7 @@ import { EventSweeper } from '../money/payments/event-sweeper.ts';
 import { checkoutListener, expireCheckouts } from '../money/payments/expire-checkouts.ts';
 import { measureParkedEvents } from '../money/payments/measure-parked-events.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
+import { foldUsage } from '../money/usage/fold-usage.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
@@ -76,6 +77,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
+    { name: 'adding up usage', everySeconds: 2, turn: () => foldUsage(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },

@@ -10,12 +10,15 @@ import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
+import { ledgerRoute } from './ledger.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
 import { usageRoute } from './usage.ts';
+import { usageRecordsRoute } from './usage-records.ts';
+import { usageSummaryRoute } from './usage-summary.ts';
 import { webhookRoute } from './webhook.ts';
 
 export interface RestDoor {
@@ -37,6 +40,9 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   keyRoutes(app, deps);
   deviceCredentialRoutes(app, deps);
   usageRoute(app, deps);
+  usageSummaryRoute(app, deps);
+  usageRecordsRoute(app, deps);
+  ledgerRoute(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);

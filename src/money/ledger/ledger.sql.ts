@@ -9,7 +9,7 @@ import type { Terms } from '../pricing/pricing-rule.ts';
 import { RECORD_TEXT_MAX } from '../usage/usage-record.ts';
 import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
-import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX } from './posting.ts';
+import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX, type UsageSum } from './posting.ts';
 
 export interface Account {
   readonly tenant: TenantId;
@@ -125,6 +125,7 @@ export interface NewPosting {
     readonly carry: bigint;
     readonly records: number;
     readonly newestIds: readonly string[];
+    readonly sums: readonly UsageSum[];
   };
 }
 
@@ -195,6 +196,7 @@ export function insertPostings(moved: readonly Moved[]): Statement {
     carry: posting.batch?.carry,
     records: posting.batch?.records,
     newest_ids: posting.batch?.newestIds,
+    sums: posting.batch && sumsOf(posting.kind, posting.batch.sums),
     reference: posting.reference,
     detail: posting.detail,
     payment_id: posting.paymentId,
@@ -205,7 +207,7 @@ export function insertPostings(moved: readonly Moved[]): Statement {
              select * from json_to_recordset($1) as p
                (tenant_id bigint, seq bigint, kind text, balance_before bigint, amount bigint, balance bigint,
                 account_carry bigint, rate_version integer, rule_version smallint, rounding "char", carry bigint,
-                records integer, newest_ids text[], reference text, detail text, payment_id text)),
+                records integer, newest_ids text[], sums json, reference text, detail text, payment_id text)),
            appended as (
              insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at,
                                    rate_version, rule_version, rounding, carry, records, newest_ids,
@@ -215,11 +217,27 @@ export function insertPostings(moved: readonly Moved[]): Statement {
                              (select at from postings b where b.tenant_id = p.tenant_id and b.seq = p.seq - 1)),
                     rate_version, rule_version, rounding, carry, records, newest_ids,
                     reference, detail, payment_id
-               from posting p)
+               from posting p
+             returning tenant_id, seq, at),
+           deltas as (
+             insert into usage_deltas (tenant_id, seq, at, sums)
+             select p.tenant_id, p.seq, a.at, p.sums from posting p join appended a using (tenant_id, seq)
+              where p.sums is not null)
            update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
              from posting p where a.tenant_id = p.tenant_id`,
     values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
   };
+}
+
+/** In the columns of `usage_hours`. */
+function sumsOf(kind: NewPosting['kind'], sums: readonly UsageSum[]) {
+  return sums.map(({ egressBytes, ingressBytes, amount, ...sum }) => ({
+    ...sum,
+    egress_bytes: egressBytes,
+    ingress_bytes: ingressBytes,
+    amount: kind === 'usage' ? amount : 0,
+    unbilled: kind === 'unbilled' ? amount : 0,
+  }));
 }
 
 /** A room or participant as an entry shows it. `left()` reads no more of a long text than it needs. */

@@ -23,3 +23,17 @@ export interface LedgerEntry {
   readonly detail: string | null;
   readonly at: Date;
 }
+
+/** What the records of a posting with one room, role and tier add up to. Amounts are in micros. */
+export interface UsageSum {
+  /** As reported; empty if there was none. */
+  readonly room: string;
+  /** One letter each, as stored. */
+  readonly role: string;
+  readonly tier: string;
+  readonly records: number;
+  readonly seconds: number;
+  readonly egressBytes: bigint;
+  readonly ingressBytes: bigint;
+  readonly amount: bigint;
+}

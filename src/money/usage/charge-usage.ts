@@ -41,6 +41,7 @@ import {
   type TenantIds,
 } from './usage.sql.ts';
 import type { UsageRecords } from './usage-records.ts';
+import { sumRecords } from './usage-sums.ts';
 
 const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted the balance: try again';
 /** A person has to act first. */
@@ -216,7 +217,13 @@ function postingOf(bill: Bill) {
     posting: {
       kind: account.exempt ? 'unbilled' : 'usage',
       amount: account.exempt ? 0n : -total,
-      batch: { terms, carry, records: bill.count, newestIds: newestIds(bill) },
+      batch: {
+        terms,
+        carry,
+        records: bill.count,
+        newestIds: newestIds(bill),
+        sums: sumRecords(bill.charged),
+      },
     },
   } as const;
 }

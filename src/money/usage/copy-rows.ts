@@ -6,7 +6,8 @@
  */
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLES, type Role, TIERS, type Tier } from '../pricing/role.ts';
+import { ROLES, TIERS } from '../pricing/role.ts';
+import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
 import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords, viewOf } from './usage-records.ts';
 
 /** One batch of a posting. */
@@ -35,19 +36,6 @@ export const COPIED_COLUMNS =
 const COLUMNS = 13;
 /** Instead of the number of columns, after the last row. */
 const END = -1;
-
-export const ROLE_CODES: Readonly<Record<Role, string>> = {
-  host: 'h',
-  audience: 'a',
-  broadcast_audience: 'b',
-};
-export const TIER_CODES: Readonly<Record<Tier, string>> = {
-  audio: 'a',
-  hd: 'h',
-  full_hd: 'f',
-  '2k': '2',
-  '2k_plus': 'k',
-};
 
 /** By the index of a role or tier, as in the columns of the records. */
 const ROLE_BYTES = ROLES.map((role) => ROLE_CODES[role].charCodeAt(0));

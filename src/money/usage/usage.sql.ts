@@ -3,14 +3,8 @@ import type { Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { violatesUnique } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import {
-  type Buffers,
-  COPIED_COLUMNS,
-  copyRows,
-  type PostedRecords,
-  ROLE_CODES,
-  TIER_CODES,
-} from './copy-rows.ts';
+import { type Buffers, COPIED_COLUMNS, copyRows, type PostedRecords } from './copy-rows.ts';
+import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** Record ids with their tenants. */

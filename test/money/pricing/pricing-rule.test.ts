@@ -6,7 +6,7 @@ import { CURRENT_RULE, PRICING_RULES } from '../../../src/money/pricing/pricing-
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
-import { ROLE_CODES, TIER_CODES } from '../../../src/money/usage/copy-rows.ts';
+import { ROLE_CODES, TIER_CODES } from '../../../src/money/usage/record-codes.ts';
 
 const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };
 

@@ -1,0 +1,152 @@
+/**
+ * Lists of lines of the ledger, which several routes have: a page as JSON, or all lines as CSV or NDJSON.
+ *
+ * A stream reads as fast as its client does, a stretch at a time, and holds neither a transaction nor a connection of
+ * the database in between. So a client that stops reading costs a socket, until its time limit ends it.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import { invalidRequest } from '../../base/failure.ts';
+import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
+import { type TSchema, Type } from '../../base/lib/schema.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { LedgerFilter, LedgerLine, LedgerPlace } from '../../money/ledger/ledger-line.ts';
+import {
+  beginningOf,
+  type LedgerPage,
+  readLedgerPage,
+  readStretch,
+  walkLedger,
+} from '../../money/ledger/walk-ledger.ts';
+import type { Deps } from '../deps.ts';
+import { CursorSchema, noSuchPage } from './paging.ts';
+import { limitField, parseLimit } from './query.ts';
+
+const LINES_USUAL = 100;
+const LINES_MAX = 1_000;
+/** Of a stream. */
+const STRETCH = 2_000;
+
+export const listFields = { limit: limitField(LINES_MAX, LINES_USUAL), ...CursorSchema.properties };
+
+/** The answer of a route: one schema for JSON, and what the lines of the streams are. */
+export function listAnswer(page: TSchema, columns: readonly string[]) {
+  const text = (description: string) => ({ schema: Type.String({ description }) });
+  return Type.Unsafe<object>({
+    description: 'A page; or, by `Accept`, all of them as a stream',
+    content: {
+      'application/json': { schema: page },
+      'text/csv': text(`Every line, with the columns ${columns.join(', ')}`),
+      'application/x-ndjson': text('Every line as a JSON object'),
+    },
+  });
+}
+
+type Stream = 'text/csv' | 'application/x-ndjson';
+const STREAMS: readonly Stream[] = ['text/csv', 'application/x-ndjson'];
+
+/** What `Accept` asks for first; `undefined`: JSON. */
+function streamOf(accept = ''): Stream | undefined {
+  const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
+  const first = types.find((type) => type === 'application/json' || STREAMS.includes(type as Stream));
+  return STREAMS.find((each) => each === first);
+}
+
+interface List<T> {
+  readonly caller: AuthenticatedCaller;
+  readonly query: { readonly limit?: string; readonly cursor?: string };
+  readonly accept: string | undefined;
+  /** Reads the period, so it is called once the rest of the request is known to be right. */
+  readonly filter: () => Promise<LedgerFilter>;
+  readonly render: (line: LedgerLine) => T;
+  /** The page of JSON. */
+  readonly renderPage: (items: T[]) => object;
+  readonly columns: Readonly<Record<string, (item: T) => unknown>>;
+  readonly fileName: string;
+}
+
+export async function sendList<T>(deps: Deps, reply: FastifyReply, list: List<T>): Promise<object> {
+  const { caller, query, accept } = list;
+  const stream = streamOf(accept);
+  if (stream && (query.cursor !== undefined || query.limit !== undefined)) {
+    throw invalidRequest('limit and cursor must be left out of a stream, which has every line');
+  }
+  const limit = parseLimit(query.limit, LINES_MAX, LINES_USUAL);
+  const start = parsePlace(query.cursor, caller.tenant);
+  const filter = await list.filter();
+  if (stream) {
+    return reply
+      .type(`${stream}; charset=utf-8`)
+      .header(
+        'content-disposition',
+        `attachment; filename="${list.fileName}.${stream === 'text/csv' ? 'csv' : 'ndjson'}"`,
+      )
+      .send(Readable.from(renderStream(deps, list, filter, stream), { objectMode: false }));
+  }
+  const page = await readLedgerPage(deps.db, caller.tenant, filter, start ?? beginningOf(filter), limit);
+  return reply.type('application/json; charset=utf-8').send({
+    ...list.renderPage(page.lines.map(list.render)),
+    ...renderPlace(caller.tenant, page),
+  });
+}
+
+async function* renderStream<T>(
+  deps: Deps,
+  { caller, render, columns }: List<T>,
+  filter: LedgerFilter,
+  stream: Stream,
+): AsyncGenerator<string> {
+  // Each stretch takes its turn among the calls of the tenant.
+  const read = (place: LedgerPlace) =>
+    deps.calls.run(caller, () => readStretch(deps.db, caller.tenant, filter, place, STRETCH));
+  if (stream === 'text/csv') yield renderCsv(Object.keys(columns));
+  for await (const lines of walkLedger(read, beginningOf(filter))) {
+    const items = lines.map(render);
+    if (items.length === 0) continue;
+    yield items.map((item) => renderItem(item, columns, stream)).join('');
+  }
+}
+
+function renderItem<T>(item: T, columns: List<T>['columns'], stream: Stream): string {
+  const cells = Object.entries(columns).map(([name, value]) => ({ name, value: value(item) }));
+  if (stream === 'text/csv') return renderCsv(cells.map(({ value }) => value));
+  const members = cells.filter(({ value }) => value !== undefined && value !== null);
+  return `{${members.map(({ name, value }) => `"${name}":${renderJson(value)}`).join(',')}}\n`;
+}
+
+function renderJson(value: unknown): string {
+  return typeof value === 'bigint' ? `${value}` : JSON.stringify(value);
+}
+
+/** One line. Source: RFC 4180. */
+function renderCsv(cells: readonly unknown[]): string {
+  return `${cells.map(renderCell).join(',')}\r\n`;
+}
+
+/**
+ * A text that a spreadsheet would take for a formula gets an apostrophe in front: rooms and participants have names
+ * that anyone may choose.
+ */
+function renderCell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const SEQ_MAX = 2n ** 63n - 1n;
+
+/** The tenant is in the cursor, so that one of another tenant is refused. */
+function renderPlace(tenant: TenantId, { place }: LedgerPage): { next_cursor?: string } {
+  if (!place) return {};
+  return { next_cursor: renderPageToken([renderTenantId(tenant), String(place.seq), String(place.line)]) };
+}
+
+function parsePlace(cursor: string | undefined, tenant: TenantId): LedgerPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [of, seq = '', line = '', ...others] = readPageToken(cursor) ?? [];
+  const isPlace = of === renderTenantId(tenant) && /^\d{1,19}$/.test(seq) && /^\d{1,5}$/.test(line);
+  if (!isPlace || others.length > 0 || BigInt(seq) > SEQ_MAX) throw noSuchPage();
+  return { seq: BigInt(seq), line: Number(line) };
+}

@@ -1,0 +1,113 @@
+/** `GET /v1/ledger`: every entry of the ledger. */
+import { invalidRequest } from '../../base/failure.ts';
+import { type Static, Type } from '../../base/lib/schema.ts';
+import { displayMicros } from '../../money/amount.ts';
+import { entryOf, filterEntries, type ListedEntry } from '../../money/ledger/list-entries.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../money/ledger/posting.ts';
+import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
+import type { Deps } from '../deps.ts';
+import { answers } from '../http/answers.ts';
+import type { Http } from '../http/http.ts';
+import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { listAnswer, listFields, sendList } from './ledger-lists.ts';
+import { nextCursor } from './paging.ts';
+import { parseTime, periodFields, refuseReversed } from './query.ts';
+import { LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
+
+const EntrySchema = Type.Object(
+  {
+    ...LedgerEntrySchema.properties,
+    id: Type.Optional(Type.String({ description: 'For usage, the id of the record' })),
+  },
+  { description: 'One change of the balance' },
+);
+
+const COLUMNS = {
+  at: ({ at }: ListedEntry) => at.toISOString(),
+  kind: ({ kind }: ListedEntry) => kind,
+  micros: ({ amount }: ListedEntry) => amount,
+  dollars: ({ amount }: ListedEntry) => displayMicros(amount).replace('$', ''),
+  capped: ({ capped }: ListedEntry) => capped,
+  reference: ({ reference }: ListedEntry) => reference ?? '',
+  detail: ({ detail }: ListedEntry) => detail,
+  id: ({ id }: ListedEntry) => id,
+};
+
+export function ledgerRoute(app: Http, deps: Deps): void {
+  app.get(
+    '/v1/ledger',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags: ['Billing'],
+        operationId: 'listLedger',
+        summary: 'Every entry of the ledger',
+        description:
+          'Newest first. The sum of all entries is the balance. With a filter, a page may have fewer entries than ' +
+          '`limit`, or none, and a `next_cursor` all the same.',
+        security: [{ backend_key: [] }],
+        querystring: Type.Object({
+          kind: Type.Optional(
+            Type.String({
+              description: `Only these kinds, of \`${ENTRY_KINDS.join('`, `')}\`, separated by commas`,
+              examples: ['top_up,auto_top_up'],
+            }),
+          ),
+          room: Type.Optional(
+            Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this room' }),
+          ),
+          participant: Type.Optional(
+            Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this participant' }),
+          ),
+          ...periodFields,
+          ...listFields,
+        }),
+        response: answers(
+          {
+            200: listAnswer(
+              Type.Object({
+                entries: Type.Array(EntrySchema, { description: 'The entries' }),
+                ...nextCursor,
+              }),
+              Object.keys(COLUMNS),
+            ),
+          },
+          401,
+          403,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { query } = request;
+      const [from, to] = [parseTime('from', query.from), parseTime('to', query.to)];
+      refuseReversed(from, to);
+      const { room, participant } = query;
+      const asked = { kinds: parseKinds(query.kind), room, participant, from, to };
+      refuseStatus(caller, 'suspended', 'archived', 'deleted');
+      return sendList(deps, reply, {
+        caller,
+        query,
+        accept: request.headers.accept,
+        filter: () => filterEntries(deps.db, caller.tenant, asked),
+        render: entryOf,
+        renderPage: (entries) => ({ entries: entries.map(renderEntry) }),
+        columns: COLUMNS,
+        fileName: 'ledger',
+      });
+    },
+  );
+}
+
+function parseKinds(text: string | undefined): EntryKind[] | undefined {
+  if (text === undefined) return undefined;
+  const kinds = text.split(',');
+  if (!kinds.every((kind) => ENTRY_KINDS.includes(kind as EntryKind))) {
+    throw invalidRequest(`kind must be of ${ENTRY_KINDS.join(', ')}, separated by commas`);
+  }
+  return kinds as EntryKind[];
+}
+
+function renderEntry(entry: ListedEntry): Static<typeof EntrySchema> {
+  return { ...renderLedgerEntry(entry), ...(entry.id !== undefined && { id: entry.id }) };
+}

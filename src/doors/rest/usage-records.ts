@@ -1,0 +1,125 @@
+/** `GET /v1/usage/records`: every usage record, as it was charged. */
+import { type Static, Type } from '../../base/lib/schema.ts';
+import { displayMicros, renderAmount } from '../../money/amount.ts';
+import { ROLES, TIERS } from '../../money/pricing/role.ts';
+import { filterRecords, type ListedRecord, recordOf } from '../../money/usage/list-records.ts';
+import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
+import type { Deps } from '../deps.ts';
+import { answers, described } from '../http/answers.ts';
+import type { Http } from '../http/http.ts';
+import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { listAnswer, listFields, sendList } from './ledger-lists.ts';
+import { nextCursor } from './paging.ts';
+import { parseTime, periodFields, refuseReversed } from './query.ts';
+import { AmountSchema, time, words } from './schemas.ts';
+
+export const ChargedRecordSchema = Type.Object(
+  {
+    id: Type.String({ description: 'As reported' }),
+    room: Type.Optional(Type.String({ description: 'As reported. Absent: there was none' })),
+    participant: Type.Optional(Type.String({ description: 'As reported. Absent: there was none' })),
+    role: words(ROLES, { description: 'As reported' }),
+    tier: words(TIERS, { description: 'As reported' }),
+    seconds: Type.Integer({ description: 'As reported' }),
+    egress_bytes: Type.Integer({ description: 'As reported' }),
+    ingress_bytes: Type.Integer({ description: 'As reported' }),
+    total: described(AmountSchema, 'What it cost; for an unbilled record, what it would have cost'),
+    capped: Type.Boolean({ description: 'The ceiling limited the charge' }),
+    unbilled: Type.Boolean({ description: 'The tenant was exempt, so it was not charged' }),
+    at: time('When it was charged'),
+  },
+  { description: 'A usage record' },
+);
+
+const COLUMNS = {
+  at: ({ at }: ListedRecord) => at.toISOString(),
+  id: ({ id }: ListedRecord) => id,
+  room: ({ room }: ListedRecord) => room,
+  participant: ({ participant }: ListedRecord) => participant,
+  role: ({ role }: ListedRecord) => role,
+  tier: ({ tier }: ListedRecord) => tier,
+  seconds: ({ seconds }: ListedRecord) => seconds,
+  egress_bytes: ({ egressBytes }: ListedRecord) => egressBytes,
+  ingress_bytes: ({ ingressBytes }: ListedRecord) => ingressBytes,
+  micros: ({ amount }: ListedRecord) => amount,
+  dollars: ({ amount }: ListedRecord) => displayMicros(amount).replace('$', ''),
+  capped: ({ capped }: ListedRecord) => capped,
+  unbilled: ({ isUnbilled }: ListedRecord) => isUnbilled,
+};
+
+export function usageRecordsRoute(app: Http, deps: Deps): void {
+  app.get(
+    '/v1/usage/records',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags: ['Usage'],
+        operationId: 'listUsageRecords',
+        summary: 'Every usage record, as it was charged',
+        description:
+          'Newest charge first. With a filter, a page may have fewer records than `limit`, or none, and a ' +
+          '`next_cursor` all the same.',
+        security: [{ backend_key: [] }],
+        querystring: Type.Object({
+          room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
+          participant: Type.Optional(
+            Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this participant' }),
+          ),
+          role: Type.Optional(words(ROLES, { description: 'Only this role' })),
+          tier: Type.Optional(words(TIERS, { description: 'Only this tier' })),
+          ...periodFields,
+          ...listFields,
+        }),
+        response: answers(
+          {
+            200: listAnswer(
+              Type.Object({
+                records: Type.Array(ChargedRecordSchema, { description: 'The records' }),
+                ...nextCursor,
+              }),
+              Object.keys(COLUMNS),
+            ),
+          },
+          401,
+          403,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { query } = request;
+      const [from, to] = [parseTime('from', query.from), parseTime('to', query.to)];
+      refuseReversed(from, to);
+      const { room, participant, role, tier } = query;
+      refuseStatus(caller, 'suspended', 'archived', 'deleted');
+      return sendList(deps, reply, {
+        caller,
+        query,
+        accept: request.headers.accept,
+        filter: () => filterRecords(deps.db, caller.tenant, { room, participant, role, tier, from, to }),
+        render: recordOf,
+        renderPage: (records) => ({ records: records.map(renderRecord) }),
+        columns: COLUMNS,
+        fileName: 'usage-records',
+      });
+    },
+  );
+}
+
+function renderRecord(record: ListedRecord): Static<typeof ChargedRecordSchema> {
+  const { room, participant } = record;
+  return {
+    id: record.id,
+    ...(room !== null && { room }),
+    ...(participant !== null && { participant }),
+    role: record.role,
+    tier: record.tier,
+    seconds: record.seconds,
+    egress_bytes: Number(record.egressBytes),
+    ingress_bytes: Number(record.ingressBytes),
+    total: renderAmount(record.amount),
+    capped: record.capped,
+    unbilled: record.isUnbilled,
+    at: record.at.toISOString(),
+  };
+}

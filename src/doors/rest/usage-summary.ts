@@ -1,0 +1,166 @@
+/** `GET /v1/usage/summary`: sums of usage. */
+import { invalidRequest } from '../../base/failure.ts';
+import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
+import { type Static, Type } from '../../base/lib/schema.ts';
+import { renderAmount } from '../../money/amount.ts';
+import { ROLES, TIERS } from '../../money/pricing/role.ts';
+import { summarizeUsage } from '../../money/usage/summarize-usage.ts';
+import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
+import {
+  GROUPINGS,
+  type Grouping,
+  type Measures,
+  SUMMARY_DAYS_MAX,
+  SUMMARY_ROWS_MAX,
+  type SummaryRow,
+} from '../../money/usage/usage-summary.ts';
+import type { Deps } from '../deps.ts';
+import { answers, described } from '../http/answers.ts';
+import type { Http } from '../http/http.ts';
+import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
+import { limitField, parseLimit, parseWholeHours, periodFields } from './query.ts';
+import { AmountSchema, time, words } from './schemas.ts';
+
+const ROWS_USUAL = 100;
+
+/** A sum of safe integers, which may itself be none. */
+const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
+
+const measures = {
+  records: count('Records, charged and unbilled'),
+  seconds: count('Seconds that participants were connected'),
+  egress_bytes: count('Bytes sent to participants'),
+  ingress_bytes: count('Bytes received from participants'),
+  total: described(AmountSchema, 'What was charged'),
+  unbilled: described(AmountSchema, 'What would have been charged, while the tenant was exempt'),
+};
+
+const RowSchema = Type.Object(
+  {
+    hour: Type.Optional(time('Start of the hour, UTC. Only if grouped by hour')),
+    day: Type.Optional(time('Start of the day, UTC. Only if grouped by day')),
+    room: Type.Optional(
+      Type.String({ description: 'As reported; empty for records without one. Only if grouped by room' }),
+    ),
+    role: Type.Optional(words(ROLES, { description: 'Only if grouped by role' })),
+    tier: Type.Optional(words(TIERS, { description: 'Only if grouped by tier' })),
+    ...measures,
+  },
+  { description: 'One group' },
+);
+
+export function usageSummaryRoute(app: Http, deps: Deps): void {
+  app.get(
+    '/v1/usage/summary',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags: ['Usage'],
+        operationId: 'summarizeUsage',
+        summary: 'Sums of usage over a period',
+        description:
+          'By the hour in which usage was charged. Every charge is in the sums as soon as it is answered. Grouped by ' +
+          'hour or day, rows are in the order of time; otherwise the most expensive come first. Without usage there ' +
+          'is no row.',
+        security: [{ backend_key: [] }],
+        querystring: Type.Object({
+          group_by: Type.Optional(
+            Type.String({
+              description: `Of \`${GROUPINGS.join('`, `')}\`, separated by commas; \`hour\` or \`day\`, not both`,
+              examples: ['day,room'],
+            }),
+          ),
+          ...periodFields,
+          room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
+          limit: limitField(SUMMARY_ROWS_MAX, ROWS_USUAL),
+          ...CursorSchema.properties,
+        }),
+        response: answers(
+          {
+            200: Type.Object(
+              {
+                from: time('Start of the period'),
+                to: time('End of the period'),
+                rows: Type.Array(RowSchema, { description: 'The groups' }),
+                sum: Type.Object(measures, { description: 'Of all groups, on every page' }),
+                ...nextCursor,
+              },
+              { description: 'A page of groups' },
+            ),
+          },
+          401,
+          403,
+        ),
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const { query } = request;
+      const groupBy = parseGroupBy(query.group_by);
+      const period = parseWholeHours(query, SUMMARY_DAYS_MAX);
+      const limit = parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL);
+      const skip = parseSkip(query.cursor);
+      refuseStatus(caller, 'deleted');
+      const summary = await summarizeUsage(deps.db, caller.tenant, {
+        groupBy,
+        ...period,
+        room: query.room,
+        limit,
+        skip,
+      });
+      return {
+        from: period.from.toISOString(),
+        to: period.to.toISOString(),
+        rows: summary.rows.map((row) => renderRow(row, groupBy)),
+        sum: renderMeasures(summary.total),
+        ...(summary.hasMore && { next_cursor: renderPageToken([String(skip + limit)]) }),
+      };
+    },
+  );
+}
+
+function parseGroupBy(text: string | undefined): Grouping[] {
+  if (text === undefined) return [];
+  const asked = text.split(',');
+  const unknown = asked.find((each) => !GROUPINGS.includes(each as Grouping));
+  if (unknown !== undefined) {
+    throw invalidRequest(`group_by must be of ${GROUPINGS.join(', ')}, separated by commas`);
+  }
+  if (new Set(asked).size < asked.length) throw invalidRequest('group_by must name each grouping once');
+  const chosen = GROUPINGS.filter((each) => asked.includes(each));
+  if (chosen.includes('hour') && chosen.includes('day')) {
+    throw invalidRequest('group_by must be by hour or by day, not both');
+  }
+  return chosen;
+}
+
+function parseSkip(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const [skip = '', ...others] = readPageToken(cursor) ?? [];
+  if (!/^[1-9][0-9]{0,8}$/.test(skip) || others.length > 0) throw noSuchPage();
+  return Number(skip);
+}
+
+function renderRow(row: SummaryRow, groupBy: readonly Grouping[]): Static<typeof RowSchema> {
+  const { time: start, room, role, tier } = row;
+  const named = groupBy.includes('hour') ? 'hour' : 'day';
+  return {
+    ...(start && { [named]: start.toISOString() }),
+    ...(room !== undefined && { room }),
+    ...(role && { role }),
+    ...(tier && { tier }),
+    ...renderMeasures(row),
+  };
+}
+
+function renderMeasures({ records, seconds, egressBytes, ingressBytes, amount, unbilled }: Measures) {
+  return {
+    records,
+    seconds,
+    egress_bytes: egressBytes,
+    ingress_bytes: ingressBytes,
+    total: renderAmount(amount),
+    unbilled: renderAmount(unbilled),
+  };
+}

@@ -1,0 +1,113 @@
+/** SQL that reads a ledger backwards. Planned for the values of each call: how many records they mean decides. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../usage/record-codes.ts';
+import type { LedgerFilter, LedgerPlace, LedgerPosting, LedgerRecord, PostingKind } from './ledger-line.ts';
+import { RECENT_ENTRIES_MAX } from './posting.ts';
+
+/** The first and the last posting of a period; either end may be open. Empty if `last` is before `first`. */
+export async function findSeqs(
+  db: Db,
+  tenant: TenantId,
+  { from, to }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
+): Promise<{ readonly firstSeq: bigint; readonly lastSeq: bigint }> {
+  const { rows } = await db.query<{ firstSeq: bigint; lastSeq: bigint }>({
+    name: 'find-seqs',
+    text: `select case when $2::timestamptz is null then 1 else coalesce((
+                    select seq + 1 from postings where tenant_id = $1 and at < $2
+                     order by at desc, seq desc limit 1), 1) end as "firstSeq",
+                  case when $3::timestamptz is null then coalesce((
+                    select last_seq from accounts where tenant_id = $1), 0)
+                  else coalesce((
+                    select seq from postings where tenant_id = $1 and at < $3
+                     order by at desc, seq desc limit 1), 0) end as "lastSeq"`,
+    values: [tenant, from, to],
+  });
+  return rows[0]!;
+}
+
+const OF_USAGE: readonly PostingKind[] = ['usage', 'unbilled'];
+
+/** The next postings, newest first: so many that they have `look` records, and at least one. */
+export async function findPostings(
+  db: Db,
+  tenant: TenantId,
+  { kinds, firstSeq }: LedgerFilter,
+  place: LedgerPlace,
+  look: number,
+): Promise<LedgerPosting[]> {
+  // The words of a partial index.
+  const rare = kinds.some((kind) => OF_USAGE.includes(kind)) ? '' : `and kind not in ('usage', 'unbilled')`;
+  const { rows } = await db.query<LedgerPosting>({
+    text: `select * from (
+             select seq, kind, at, amount, reference, detail, records, inserted_at::text as "insertedAt",
+                    case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
+                    sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
+               from (select * from postings
+                      where tenant_id = $1 and seq >= $2 and seq <= $3 and kind = any($4) ${rare}
+                      order by seq desc limit $5) as next) as counted
+            where before < $5 order by seq desc`,
+    values: [tenant, firstSeq, place.line > 0 ? place.seq : place.seq - 1n, kinds, look],
+  });
+  return rows;
+}
+
+interface Wanted {
+  readonly filter: LedgerFilter;
+  /** The first record comes after it. */
+  readonly place: LedgerPlace;
+  readonly limit: number;
+}
+
+interface RecordRow extends Omit<LedgerRecord, 'role' | 'tier'> {
+  readonly role: string;
+  readonly tier: string;
+}
+
+const RECORD = `posting_seq as seq, line, id, room, participant, role, tier, seconds, egress_bytes as "egressBytes",
+  ingress_bytes as "ingressBytes", amount, capped`;
+
+/**
+ * The records of these postings, newest first.
+ *
+ * Those of a small posting are looked up by their ids, which the posting names; those of a large one lie together,
+ * and are found by the time at which they were inserted.
+ */
+export async function findRecordsOf(
+  db: Db,
+  tenant: TenantId,
+  postings: readonly LedgerPosting[],
+  { filter, place, limit }: Wanted,
+): Promise<LedgerRecord[]> {
+  const ofUsage = postings.filter(({ records }) => records !== null);
+  const small = ofUsage.filter(({ ids }) => ids !== null);
+  const large = ofUsage.filter(({ ids }) => ids === null);
+  if (ofUsage.length === 0) return [];
+  const values: unknown[] = [tenant, place.seq, place.line, limit];
+  const put = (value: unknown) => `$${values.push(value)}`;
+  const { room, participant, role, tier } = filter;
+  const where = [
+    'tenant_id = $1 and (posting_seq, line) < ($2, $3)',
+    room !== undefined && `coalesce(room, '') = ${put(room)}`,
+    participant !== undefined && `participant = ${put(participant)}`,
+    role && `role = ${put(ROLE_CODES[role])}`,
+    tier && `tier = ${put(TIER_CODES[tier])}`,
+  ]
+    .filter(Boolean)
+    .join(' and ');
+  const seqs = (some: readonly LedgerPosting[]) => put(some.map(({ seq }) => seq));
+  const parts = [
+    small.length > 0 &&
+      `select ${RECORD} from usage_records
+        where ${where} and id = any(${put(small.flatMap(({ ids }) => ids))}) and posting_seq = any(${seqs(small)})`,
+    large.length > 0 &&
+      `select ${RECORD} from usage_records
+        where ${where} and inserted_at = any(${put(large.map(({ insertedAt }) => insertedAt))}::timestamptz[])
+          and posting_seq = any(${seqs(large)})`,
+  ];
+  const { rows } = await db.query<RecordRow>({
+    text: `${parts.filter(Boolean).join(' union all ')} order by seq desc, line desc limit $4`,
+    values,
+  });
+  return rows.map((row) => ({ ...row, role: roleOf(row.role), tier: tierOf(row.tier) }));
+}

@@ -1,0 +1,113 @@
+/**
+ * Reads the ledger of a tenant backwards, line by line: every posting, and in place of a posting of usage its records.
+ *
+ * A ledger is append-only, so a walk that is interrupted goes on where it was, and one that takes hours shows the
+ * ledger as it was when it began. It holds no transaction.
+ */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { LedgerFilter, LedgerLine, LedgerPlace, LedgerPosting, LedgerRecord } from './ledger-line.ts';
+import { findPostings, findRecordsOf } from './walk-ledger.sql.ts';
+
+export interface Stretch {
+  readonly lines: readonly LedgerLine[];
+  /** Where the next stretch begins. */
+  readonly place: LedgerPlace;
+  /** How many records were looked at, at most. */
+  readonly looked: number;
+}
+
+/** More lines than any posting has. */
+const LINES_END = 2 ** 16;
+/** How many records a filter looks through by one statement. */
+const FILTERED_AT_ONCE = 20_000;
+/** A filter that fits few records must not read the whole ledger for one page. */
+const LOOKED_MAX = 100_000;
+
+/** Before the newest line. */
+export function beginningOf({ lastSeq }: LedgerFilter): LedgerPlace {
+  return { seq: lastSeq, line: LINES_END };
+}
+
+/**
+ * At most `limit` further lines, newest first. With a filter there may be fewer, or none, though others follow.
+ * `undefined`: no lines follow.
+ */
+export async function readStretch(
+  db: Db,
+  tenant: TenantId,
+  filter: LedgerFilter,
+  place: LedgerPlace,
+  limit: number,
+): Promise<Stretch | undefined> {
+  const look = isOfRecords(filter) ? Math.max(limit, FILTERED_AT_ONCE) : limit;
+  const postings = await findPostings(db, tenant, filter, place, look);
+  const last = postings.at(-1);
+  if (!last) return undefined;
+  const records = await findRecordsOf(db, tenant, postings, { filter, place, limit });
+  const lines = merge(postings, records, filter);
+  const isCut = records.length === limit || lines.length > limit;
+  const wanted = lines.slice(0, limit);
+  return {
+    lines: wanted,
+    place: isCut ? placeOf(wanted.at(-1)!) : { seq: last.seq, line: 0 },
+    looked: postings.reduce((sum, posting) => sum + (posting.records ?? 1), 0),
+  };
+}
+
+/** Whether only records fit the filter. */
+function isOfRecords({ room, participant, role, tier }: LedgerFilter): boolean {
+  return [room, participant, role, tier].some((each) => each !== undefined);
+}
+
+function merge(
+  postings: readonly LedgerPosting[],
+  records: readonly LedgerRecord[],
+  filter: LedgerFilter,
+): LedgerLine[] {
+  const bySeq = new Map(postings.map((posting) => [posting.seq, posting]));
+  const lines: LedgerLine[] = records.map((record) => ({ posting: bySeq.get(record.seq)!, record }));
+  if (isOfRecords(filter)) return lines;
+  lines.push(...postings.filter((posting) => posting.records === null).map((posting) => ({ posting })));
+  // Sorting is stable, and the records of a posting are in order.
+  return lines.sort((one, other) => Number(other.posting.seq - one.posting.seq));
+}
+
+function placeOf({ posting, record }: LedgerLine): LedgerPlace {
+  return { seq: posting.seq, line: record?.line ?? 0 };
+}
+
+/** All further lines, by what reads a stretch. */
+export async function* walkLedger(
+  read: (place: LedgerPlace) => Promise<Stretch | undefined>,
+  start: LedgerPlace,
+): AsyncGenerator<readonly LedgerLine[]> {
+  for (let stretch = await read(start); stretch; stretch = await read(stretch.place)) yield stretch.lines;
+}
+
+export interface LedgerPage {
+  readonly lines: readonly LedgerLine[];
+  /** `undefined`: there are no further lines. */
+  readonly place: LedgerPlace | undefined;
+}
+
+/** A page of at most `limit` lines. With a filter it may have fewer, or none, though others follow. */
+export async function readLedgerPage(
+  db: Db,
+  tenant: TenantId,
+  filter: LedgerFilter,
+  start: LedgerPlace,
+  limit: number,
+): Promise<LedgerPage> {
+  const lines: LedgerLine[] = [];
+  let place = start;
+  for (let looked = 0; looked < LOOKED_MAX && lines.length < limit; ) {
+    const stretch = await readStretch(db, tenant, filter, place, limit - lines.length);
+    if (!stretch) return { lines, place: undefined };
+    lines.push(...stretch.lines);
+    place = stretch.place;
+    looked += stretch.looked;
+  }
+  const next = await findPostings(db, tenant, filter, place, 1);
+  return { lines, place: next.length > 0 ? place : undefined };
+}

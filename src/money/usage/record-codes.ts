@@ -1,0 +1,23 @@
+/** The letters that stand for roles and tiers in `usage_records` and in the sums of usage. */
+import { ROLES, type Role, TIERS, type Tier } from '../pricing/role.ts';
+
+export const ROLE_CODES: Readonly<Record<Role, string>> = {
+  host: 'h',
+  audience: 'a',
+  broadcast_audience: 'b',
+};
+export const TIER_CODES: Readonly<Record<Tier, string>> = {
+  audio: 'a',
+  hd: 'h',
+  full_hd: 'f',
+  '2k': '2',
+  '2k_plus': 'k',
+};
+
+export function roleOf(code: string): Role {
+  return ROLES.find((role) => ROLE_CODES[role] === code)!;
+}
+
+export function tierOf(code: string): Tier {
+  return TIERS.find((tier) => TIER_CODES[tier] === code)!;
+}

@@ -1,0 +1,50 @@
+/** Sums of usage over a period, by room, role, tier, and hour or day. */
+import type { Role, Tier } from '../pricing/role.ts';
+
+/** By what sums can be grouped, in the order in which a row shows it. */
+export const GROUPINGS = ['hour', 'day', 'room', 'role', 'tier'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** A year: a longer period is asked for in parts. */
+export const SUMMARY_DAYS_MAX = 366;
+export const SUMMARY_ROWS_MAX = 1_000;
+
+export interface SummaryQuery {
+  /** Each once; `hour` or `day`, not both. None: one row in all. */
+  readonly groupBy: readonly Grouping[];
+  /** Whole hours. */
+  readonly from: Date;
+  readonly to: Date;
+  readonly room: string | undefined;
+  readonly limit: number;
+  /** How many rows come before those that are wanted. */
+  readonly skip: number;
+}
+
+/** `amount` and `unbilled` are in micros: what was charged, and what an exempt tenant would have been charged. */
+export interface Measures {
+  readonly records: bigint;
+  readonly seconds: bigint;
+  readonly egressBytes: bigint;
+  readonly ingressBytes: bigint;
+  readonly amount: bigint;
+  readonly unbilled: bigint;
+}
+
+/** One group. It has the members that `groupBy` names. */
+export interface SummaryRow extends Measures {
+  /** The start of the hour or day (UTC) in which the usage was charged. */
+  readonly time?: Date;
+  /** Empty for records without a room. */
+  readonly room?: string;
+  readonly role?: Role;
+  readonly tier?: Tier;
+}
+
+export interface UsageSummary {
+  /** By time if grouped by it, then the most expensive first. Groups without usage are left out. */
+  readonly rows: readonly SummaryRow[];
+  /** Of all groups, also those on other pages. */
+  readonly total: Measures;
+  readonly hasMore: boolean;
+}
