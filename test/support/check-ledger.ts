@@ -26,6 +26,26 @@ export async function checkLedger(
 /** 2^30 x 1875: micros per GiB and micros per 1000 minutes are both whole over it. */
 const D = '2013265920000::numeric';
 
+/** Sums, and deltas that are not added yet, beside what the records add up to. A difference is what is left of both. */
+function sumRule(table: string, ofTable: string, ofDelta: string): string {
+  return `
+    select tenant_id, hour, room, role, tier, sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)
+      from (select u.tenant_id, u.hour, ${ofTable} as room, u.role, u.tier, u.records::numeric, u.seconds::numeric,
+                   u.egress_bytes as egress, u.ingress_bytes as ingress, u.amount, u.unbilled as free from ${table} u
+            union all
+            select d.tenant_id, date_trunc('hour', d.at, 'UTC'), ${ofDelta}, s.role, s.tier, s.records, s.seconds,
+                   s.egress_bytes, s.ingress_bytes, s.amount, s.unbilled
+              from usage_deltas d, json_to_recordset(d.sums) as s (room text, role "char", tier "char", records numeric,
+                   seconds numeric, egress_bytes numeric, ingress_bytes numeric, amount numeric, unbilled numeric)
+            union all
+            select r.tenant_id, date_trunc('hour', p.at, 'UTC'), ${ofTable === `''` ? `''` : `coalesce(r.room, '')`},
+                   r.role, r.tier, -1, -r.seconds, -r.egress_bytes, -r.ingress_bytes,
+                   case p.kind when 'usage' then -r.amount else 0 end, case p.kind when 'unbilled' then -r.amount else 0 end
+              from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq) as each
+     group by 1, 2, 3, 4, 5
+    having (sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)) <> (0, 0, 0, 0, 0, 0)`;
+}
+
 /** Each rule selects the rows that break it. */
 const RULES: Readonly<Record<string, string>> = {
   'the balance is the sum of the ledger': `
@@ -82,6 +102,8 @@ const RULES: Readonly<Record<string, string>> = {
      where p.tenant_id <> a.tenant_id or p.credited <> a.amount or p.kind <> 'auto_top_up'`,
   'a tenant that paid is not pending': `
     select t.id from tenants t join payments p on p.tenant_id = t.id where t.status = 'pending'`,
+  'the sums of usage by hour are those of the records': sumRule('usage_hours', `''`, `''`),
+  'the sums of usage by room are those of the records': sumRule('usage_room_hours', 'u.room', 's.room'),
   'the status of a tenant is where its history leads': `
     select t.id, t.status from tenants t where t.status <> coalesce(
       (select new_status from tenant_status_changes c where c.tenant_id = t.id order by at desc limit 1), 'pending')`,

@@ -4,6 +4,7 @@ import type Stripe from 'stripe';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { FIRST_CARRY } from '../../money/audit/audit-rules.ts';
+import { compareSums } from '../../money/audit/compare-sums.sql.ts';
 import { Recomputation } from '../../money/audit/recompute-charges.ts';
 import {
   compareBalances,
@@ -34,6 +35,7 @@ const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> =
   reversals: compareReversals,
   carries: (db) => compareCarries(db, FIRST_CARRY),
   statuses: compareStatuses,
+  'sums of usage': compareSums,
 };
 
 export function verifyCommand(program: Command): void {
@@ -41,7 +43,7 @@ export function verifyCommand(program: Command): void {
     program
       .command('verify')
       .description(
-        'add everything up again and compare: balances, chains, records, payments, carries, every charge',
+        'add everything up again and compare: balances, chains, records, payments, carries, sums of usage, every charge',
       ),
   )
     .option(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
+import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { findFreePort } from '../../../src/run/free-port.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -31,6 +32,10 @@ interface Damage {
   readonly differences: readonly { what: RegExp | string; expected?: string; found?: string }[];
 }
 
+const SUMS = /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in room ''$/;
+/** By hour, and by room. */
+const BOTH_SUMS = [{ what: SUMS }, { what: SUMS }];
+
 const DAMAGES: Readonly<Record<string, Damage>> = {
   'a balance that was raised': {
     sql: 'update accounts set balance = balance + 1 where tenant_id = $1',
@@ -50,16 +55,18 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a posting that was deleted': {
     sql: 'delete from postings where tenant_id = $1 and seq = 2',
-    differences: [{ what: 'balance' }, { what: 'posting 3' }, { what: 'records of posting 2' }],
+    differences: [{ what: 'balance' }, { what: 'posting 3' }, { what: 'records of posting 2' }, ...BOTH_SUMS],
   },
   'time that goes back': {
     sql: `update postings set at = at - interval '1 day' where tenant_id = $1 and seq = 3`,
-    differences: [{ what: 'posting 3' }],
+    // Its records now belong to an hour of the day before.
+    differences: [{ what: 'posting 3' }, ...BOTH_SUMS, ...BOTH_SUMS],
   },
   'a record that costs another amount': {
     sql: 'update usage_records set amount = amount + 1 where tenant_id = $1 and posting_seq = 2 and line = 1',
     differences: [
       { what: 'records of posting 2', expected: '3 records, 121 micros', found: '3 records, 120 micros' },
+      ...BOTH_SUMS,
       { what: /^record record-\d+ of posting 2$/, expected: '40', found: '41' },
     ],
   },
@@ -72,6 +79,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: 'delete from usage_records where tenant_id = $1 and posting_seq = 2 and line = 2',
     differences: [
       { what: 'records of posting 2', expected: '2 records, 80 micros', found: '3 records, 120 micros' },
+      ...BOTH_SUMS,
       { what: 'newest ids of posting 2' },
     ],
   },
@@ -84,7 +92,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a record that was measured otherwise': {
     sql: 'update usage_records set seconds = 5 where tenant_id = $1 and posting_seq = 2 and line = 0',
-    differences: [{ what: /^record record-\d+ of posting 2$/, expected: '50', found: '40' }],
+    differences: [...BOTH_SUMS, { what: /^record record-\d+ of posting 2$/, expected: '50', found: '40' }],
   },
   'a record that hides its ceiling': {
     sql: 'update usage_records set capped = not capped where tenant_id = $1 and posting_seq = 2 and line = 0',
@@ -113,6 +121,20 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a posting that names other records as its newest': {
     sql: `update postings set newest_ids = '{another}' where tenant_id = $1 and seq = 3`,
     differences: [{ what: 'newest ids of posting 3', found: 'another' }],
+  },
+  'a sum of an hour that was changed': {
+    sql: 'update usage_hours set amount = amount + 1 where tenant_id = $1',
+    differences: [
+      {
+        what: SUMS,
+        expected: '6, 24, 12884901888, 6000000, 240, 0',
+        found: '6, 24, 12884901888, 6000000, 241, 0',
+      },
+    ],
+  },
+  'a sum of a room that was deleted': {
+    sql: 'delete from usage_room_hours where tenant_id = $1',
+    differences: [{ what: SUMS, found: 'none' }],
   },
   'a payment of another amount': {
     sql: 'update payments set credited = credited + 10000 where tenant_id = $1',
@@ -300,6 +322,7 @@ describe('verify', () => {
 
   describe('after the tables were changed by hand', () => {
     beforeAll(async () => {
+      await foldUsage({ db: db() });
       await takeAwayAllGuards();
       for (const [name, { sql }] of Object.entries(DAMAGES)) {
         await db().query(sql, [parseTenantId(tenants.get(name)!.id)]);
