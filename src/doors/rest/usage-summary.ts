@@ -101,7 +101,7 @@ export function usageSummaryRoute(app: Http, deps: Deps): void {
       const period = parseWholeHours(query, SUMMARY_DAYS_MAX);
       const limit = parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL);
       const skip = parseSkip(query.cursor);
-      refuseStatus(caller, 'deleted');
+      refuseStatus(caller, 'suspended', 'archived', 'deleted');
       const summary = await summarizeUsage(deps.db, caller.tenant, {
         groupBy,
         ...period,
