@@ -18,7 +18,7 @@ import { type Connected, withDatabase, withSnapshot } from './database.ts';
 import { type Cell, printJson, printLine, printTable } from './output.ts';
 import { startProgress } from './progress.ts';
 
-/** More take an hour or so, which nobody should start by a mistyped date. */
+/** More take many minutes, and gigabytes of temporary disk, which a mistyped date should not cost. */
 const RECORDS_MAX = 50_000_000n;
 
 interface SimulateOptions extends JsonOption {
