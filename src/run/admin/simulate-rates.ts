@@ -37,7 +37,7 @@ export function simulateCommand(rates: Command): void {
       .description('what the usage of a period would have cost with the card of a file'),
   )
     .argument('<file>', 'the draft: amounts are dollars in strings, like "0.60"')
-    .addOption(required('--from <time>', `the begin of the period: ${TIME}`))
+    .addOption(required('--from <time>', `the start of the period: ${TIME}`))
     .addOption(required('--to <time>', 'the end, which is not part of it'))
     .addOption(new Option('--tenant <id>', 'only usage of this tenant').argParser(parseTenant))
     .option('--all', `even if the period has more than ${RECORDS_MAX} records`)

@@ -221,7 +221,7 @@ describe('another card', () => {
 });
 
 describe('a period', () => {
-  it('has its begin, and not its end', async () => {
+  it('includes its start, and not its end', async () => {
     for (const seq of [1, 2, 3]) await charge(oddUsages(seq));
     for (const seq of [1, 2, 3]) await changePosting(seq, `at = '${at(seq).toISOString()}'`);
     const records = async (from: Date, to: Date) => {
