@@ -16,6 +16,7 @@ import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
+import { simulationRoute } from './simulation.ts';
 import { usageRoute } from './usage.ts';
 import { usageConflictsRoute } from './usage-conflicts.ts';
 import { usageExplainRoute } from './usage-explain.ts';
@@ -38,6 +39,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
 
   reference(app, deps.config.publicUrl, alsoDescribed);
   ratesRoute(app, deps);
+  simulationRoute(app, deps);
   signupRoute(app, deps);
   billingRoutes(app, deps);
   keyRoutes(app, deps);

@@ -19,7 +19,7 @@ export interface PricingRule {
   readonly settle: (numerator: bigint, carry: bigint, rounding: Rounding) => Settlement;
   /** `settle` for `times` equal prices, at once. For simulations, which may have millions of equal records. */
   readonly settleEqual: (numerator: bigint, times: bigint, carry: bigint, rounding: Rounding) => Settlement;
-  /** The fee and the ceiling that `price` compares, over PRICE_DENOMINATOR. For explanations. */
+  /** The fee and the ceiling that `price` compares, over PRICE_DENOMINATOR. For explanations and simulations. */
   readonly fee: (usage: Usage, rates: RateCard) => bigint;
   readonly ceiling: (usage: Usage, rates: RateCard) => bigint;
 }

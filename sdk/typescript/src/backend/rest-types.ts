@@ -8,6 +8,16 @@ export interface Amount {
   display: string;
 }
 
+/** An exact amount of money. */
+export interface ExactAmount {
+  /** In micros, rounded to 13 decimals: `558.7935447692871`. */
+  decimal: string;
+  /** Exact: `numerator` / `denominator` micros. An integer of any length. */
+  numerator: string;
+  /** The same for all exact amounts. */
+  denominator: string;
+}
+
 /** A customer of the platform, with its settings for payments. */
 export interface Tenant {
   /** The id of the tenant. */
@@ -129,6 +139,73 @@ export interface Operations {
   'GET /v1/rates': {
     /** The answer. */
     answer: RateCard;
+  };
+  /** What a room would cost. */
+  'POST /v1/rates/simulate': {
+    /** The body. */
+    body: {
+      /** Who is in the room. Each line stands for `count` participants who are alike. */
+      participants: {
+        /** What they are in the room: it decides the ceiling. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** The sum of all video that each receives at once: it decides the ceiling. */
+        tier: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus';
+        /** How many participants are like this. */
+        count: number;
+        /** How long each of them is connected. */
+        seconds: number;
+        /** Bytes sent to each of them. */
+        egressBytes: number;
+        /** The interval that the relay reports. Absent: one record for the whole time. */
+        intervalSeconds?: number | undefined;
+      }[];
+    };
+    /** The answer. */
+    answer: {
+      /** The version of the rate card in effect. */
+      rateVersion: number;
+      /** The version of the pricing rule. */
+      ruleVersion: number;
+      /** `carry`: fractions of a micro go to the next charge; `per_record`: each record is rounded. */
+      rounding: 'carry' | 'per_record';
+      /** One for each of the request, in order. */
+      lines: {
+        /** As given in `count`. */
+        participants: number;
+        /** Usage records that a relay would report for them. */
+        records: number;
+        /** The platform fee on their egress. */
+        fee: ExactAmount;
+        /** The ceiling for their time. */
+        ceiling: ExactAmount;
+        /** The ceiling is lower than the fee and makes the price. */
+        capped: boolean;
+        /** The lower of the two. */
+        price: ExactAmount;
+        /** The price in whole micros, after the lines before it. */
+        amount: Amount;
+      }[];
+      /** Of all lines. */
+      participants: number;
+      /** Of all lines. */
+      records: number;
+      /** The exact price of all lines. */
+      price: ExactAmount;
+      /** What the room costs: the sum of the amounts of all lines. */
+      total: Amount;
+      /** The fraction that the tenant's charges have left over. */
+      carryBefore: ExactAmount;
+      /** The fraction that this charge would leave over. */
+      carryAfter: ExactAmount;
+      /** True: usage of this tenant is priced and not charged. */
+      exempt: boolean;
+      /** Prepaid credit now. */
+      balance: Amount;
+      /** Prepaid credit after this charge, without any top-up. */
+      balanceAfter: Amount;
+      /** The credit is enough: `balance_after` is not negative. */
+      covered: boolean;
+    };
   };
   /** Create a tenant, its first backend key and a checkout. */
   'POST /v1/signup': {
@@ -320,7 +397,10 @@ export const NAMES = {
   amount_cents: 'amountCents',
   api_key: 'apiKey',
   auto_top_up: 'autoTopUp',
+  balance_after: 'balanceAfter',
   below_cents: 'belowCents',
+  carry_after: 'carryAfter',
+  carry_before: 'carryBefore',
   ceiling_per_1000_participant_minutes: 'ceilingPer1000ParticipantMinutes',
   checkout_url: 'checkoutUrl',
   created_at: 'createdAt',
@@ -328,6 +408,7 @@ export const NAMES = {
   egress_cost_per_gib: 'egressCostPerGib',
   has_card: 'hasCard',
   ingress_bytes: 'ingressBytes',
+  interval_seconds: 'intervalSeconds',
   key_id: 'keyId',
   last_top_up_error: 'lastTopUpError',
   markup_basis_points: 'markupBasisPoints',
@@ -336,8 +417,10 @@ export const NAMES = {
   overlap_seconds: 'overlapSeconds',
   platform_fee_per_gib: 'platformFeePerGib',
   portal_url: 'portalUrl',
+  rate_version: 'rateVersion',
   retires_at: 'retiresAt',
   revoked_at: 'revokedAt',
+  rule_version: 'ruleVersion',
 } as const;
 
 /** What is a time in answers, by its name on the wire. */
