@@ -10,7 +10,7 @@ import { ROUNDING_CODES } from '../ledger/ledger.sql.ts';
 import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCard, UnversionedRateCard } from '../pricing/rate-card.ts';
-import { ROLE_CODES, TIER_CODES } from '../usage/copy-rows.ts';
+import { roleOf, tierOf } from '../usage/record-codes.ts';
 import { findCarryBefore, type StoredUsage } from './usage-of-period.sql.ts';
 
 /** Micros: what the records cost, and what they would have cost. */
@@ -37,8 +37,6 @@ interface Posting {
   carry: bigint;
 }
 
-const ROLES = invert(ROLE_CODES);
-const TIERS = invert(TIER_CODES);
 const ROUNDINGS = invert(ROUNDING_CODES);
 
 /** The version of a card that was never loaded. */
@@ -106,8 +104,8 @@ export class CardSimulation {
 function addRecord(posting: Posting, record: StoredUsage): void {
   const { rates, rule, rounding } = posting.terms;
   const usage = {
-    role: ROLES[record.role]!,
-    tier: TIERS[record.tier]!,
+    role: roleOf(record.role),
+    tier: tierOf(record.tier),
     seconds: record.seconds,
     egressBytes: record.egressBytes,
   };
