@@ -1,15 +1,10 @@
 /** `GET /v1/usage/conflicts`: ids that were reported again with other values. */
 
-import { readPage } from '../../base/lib/page.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import {
-  type Conflict,
-  type ConflictPlace,
-  listConflicts,
-  type Report,
-} from '../../money/usage/conflicts.sql.ts';
+import type { Conflict, ConflictPlace, Report } from '../../money/usage/conflict.ts';
+import { listConflicts } from '../../money/usage/list-conflicts.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
@@ -83,10 +78,8 @@ export function usageConflictsRoute(app: Http, deps: Deps): void {
       const size = parseLimit(request.query.limit, CONFLICTS_MAX, CONFLICTS_USUAL);
       const after = parsePlace(request.query.cursor, caller.tenant);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const { items, end } = await readPage(size, (limit) =>
-        listConflicts(deps.db, caller.tenant, { after, limit }),
-      );
-      return { conflicts: items.map(renderConflict), ...renderPlace(caller.tenant, end?.place) };
+      const page = await listConflicts(deps.db, caller.tenant, { after, size });
+      return { conflicts: page.conflicts.map(renderConflict), ...renderPlace(caller.tenant, page.place) };
     },
   );
 }

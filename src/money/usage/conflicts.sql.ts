@@ -2,43 +2,15 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-
-/** What a relay reported: the fields of a usage record without the id. Absent ones are null. */
-export interface Report {
-  readonly room: string | null;
-  readonly participant: string | null;
-  readonly role: string | null;
-  readonly tier: string | null;
-  readonly seconds: number | null;
-  readonly egress_bytes: number | null;
-  readonly ingress_bytes: number | null;
-}
-
-export interface Conflict {
-  readonly id: string;
-  readonly times: number;
-  readonly firstAt: Date;
-  readonly lastAt: Date;
-  /** What was charged. */
-  readonly accepted: Report;
-  /** The latest conflicting report. */
-  readonly reported: Partial<Report>;
-}
-
-/** Before the conflicts of the next page. */
-export interface ConflictPlace {
-  /** With microseconds. */
-  readonly lastAt: string;
-  readonly id: string;
-}
+import type { Conflict, ConflictPlace } from './conflict.ts';
 
 /** The newest first, by their latest reports. */
-export async function listConflicts(
+export async function findConflicts(
   db: Db,
   tenant: TenantId,
   { after, limit }: { readonly after?: ConflictPlace | undefined; readonly limit: number },
 ): Promise<(Conflict & { readonly place: ConflictPlace })[]> {
-  const { name, where, values } = filtered('list-conflicts', [tenant, limit], {
+  const { name, where, values } = filtered('find-conflicts', [tenant, limit], {
     after: after && ['(c.last_at, c.id) < (?, ?)', after.lastAt, after.id],
   });
   const { rows } = await db.query<Conflict & { place: ConflictPlace }>({
