@@ -1,5 +1,6 @@
 /** All steps. */
 import type { Step } from '../step.ts';
+import { CHARGES } from './charges.ts';
 import { KILLS } from './kills.ts';
 import { LEAKS } from './leaks.ts';
 import { LOST_ANSWERS } from './lost-answers.ts';
@@ -14,6 +15,7 @@ import { VECTORS } from './vectors.ts';
 
 export const STEPS: readonly Step[] = [
   ...METHODS,
+  ...CHARGES,
   ...REFUSALS,
   ...MISTAKES,
   ...LOST_ANSWERS,

@@ -48,6 +48,21 @@ export const MISTAKES: readonly Step[] = [
     },
   },
   {
+    name: 'mistakes: ids that no path can hold',
+    run: async (at) => {
+      const proxy = await at.proxy(at.world.service.port);
+      const { client } = await at.house({ url: proxy.url });
+      const outcomes: Outcome[] = [];
+      for (const id of ['', '.', '..']) {
+        outcomes.push(kindsOf(await client.call('usage.explain', { id })));
+        outcomes.push(kindsOf(await client.call('keys.rotate', { id })));
+        outcomes.push(kindsOf(await client.call('keys.revoke', { id })));
+      }
+      return { outcomes, isSilent: proxy.requests === 0 };
+    },
+    expect: { outcomes: Array(9).fill(INVALID), isSilent: true },
+  },
+  {
     name: 'mistakes: in options',
     run: async (at) => {
       const outcomes: Record<string, Outcome> = {};

@@ -51,7 +51,11 @@ export const CALLS: Readonly<
   'billing.portal': ({ billing }, _request, options) => billing.portal(options),
   'billing.set_auto_top_up': ({ billing }, request, options) => billing.setAutoTopUp(request, options),
   'usage.report': ({ usage }, request, options) => usage.report(request.records, options),
+  'usage.look_up': ({ usage }, request, options) => usage.lookUp(request.ids, options),
+  'usage.summary': ({ usage }, request, options) => usage.summary(request, options),
+  'usage.explain': ({ usage }, request, options) => usage.explain(request.id, options),
   'rates.get': ({ rates }, _request, options) => rates.get(options),
+  'rates.simulate': ({ rates }, request, options) => rates.simulate(request, options),
 };
 
 /** Methods with pages. */
@@ -64,6 +68,9 @@ export const LISTS: Readonly<
   'moderation.list_events': ({ moderation }, request, options) => moderation.listEvents(request, options),
   'device_credentials.list': (client, request, options) => client.deviceCredentials.list(request, options),
   'watchdogs.list': ({ watchdogs }, request, options) => watchdogs.list(request, options),
+  'billing.ledger': ({ billing }, request, options) => billing.ledger(request, options),
+  'usage.records': ({ usage }, request, options) => usage.records(request, options),
+  'usage.conflicts': ({ usage }, request, options) => usage.conflicts(request, options),
 };
 
 interface WatchOptions {

@@ -495,9 +495,9 @@ export interface Operations {
         /** As reported. */
         seconds: number;
         /** As reported. */
-        egressBytes: number;
+        egressBytes: bigint;
         /** As reported. */
-        ingressBytes: number;
+        ingressBytes: bigint;
         /** What it cost; for an unbilled record, what it would have cost. */
         total: Amount;
         /** The ceiling limited the charge. */
@@ -535,9 +535,9 @@ export interface Operations {
         /** As reported. */
         seconds: number;
         /** As reported. */
-        egressBytes: number;
+        egressBytes: bigint;
         /** As reported. */
-        ingressBytes: number;
+        ingressBytes: bigint;
         /** What it cost; for an unbilled record, what it would have cost. */
         total: Amount;
         /** The ceiling limited the charge. */
@@ -645,9 +645,9 @@ export interface Operations {
           /** As reported. */
           seconds: number;
           /** As reported. */
-          egressBytes: number;
+          egressBytes: bigint;
           /** As reported. */
-          ingressBytes: number;
+          ingressBytes: bigint;
         };
         /** The latest of the others, which were not charged. */
         reported: {
@@ -662,9 +662,9 @@ export interface Operations {
           /** As reported. */
           seconds: number;
           /** As reported. */
-          egressBytes: number;
+          egressBytes: bigint;
           /** As reported. */
-          ingressBytes: number;
+          ingressBytes: bigint;
         };
       }[];
       /** Only if there are more: `cursor` of the request for the next page. */
