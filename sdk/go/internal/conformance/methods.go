@@ -87,8 +87,20 @@ func calls() map[string]call {
 			return c.Billing.SetAutoTopUp
 		}),
 		"usage.report": with(func(c *boxoffice.Client) method[boxoffice.ReportUsage, *boxoffice.UsageReport] { return c.Usage.Report }),
-		"rates.get":    plain(func(c *boxoffice.Client) query[*boxoffice.RateCard] { return c.Rates.Get }),
-		"sign_up":      with(func(c *boxoffice.Client) method[boxoffice.SignUp, *boxoffice.SignedUp] { return c.SignUp }),
+		"usage.look_up": with(func(c *boxoffice.Client) method[boxoffice.LookUpUsage, []*boxoffice.LookedUpRecord] {
+			return c.Usage.LookUp
+		}),
+		"usage.summary": with(func(c *boxoffice.Client) method[boxoffice.SummarizeUsage, *boxoffice.UsageSummary] {
+			return c.Usage.Summary
+		}),
+		"usage.explain": with(func(c *boxoffice.Client) method[boxoffice.ExplainUsage, *boxoffice.ExplainedUsage] {
+			return c.Usage.Explain
+		}),
+		"rates.simulate": with(func(c *boxoffice.Client) method[boxoffice.SimulateRoom, *boxoffice.Simulation] {
+			return c.Rates.Simulate
+		}),
+		"rates.get": plain(func(c *boxoffice.Client) query[*boxoffice.RateCard] { return c.Rates.Get }),
+		"sign_up":   with(func(c *boxoffice.Client) method[boxoffice.SignUp, *boxoffice.SignedUp] { return c.SignUp }),
 	}
 }
 
@@ -107,6 +119,15 @@ func lists() map[string]list {
 			return c.DeviceCredentials.Pages
 		}),
 		"watchdogs.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListWatchdogs, boxoffice.Watchdog] { return c.Watchdogs.Pages }),
+		"billing.ledger": paged(func(c *boxoffice.Client) pages[boxoffice.ListLedger, boxoffice.LedgerEntry] {
+			return c.Billing.LedgerPages
+		}),
+		"usage.records": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageRecords, boxoffice.ChargedRecord] {
+			return c.Usage.RecordPages
+		}),
+		"usage.conflicts": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageConflicts, boxoffice.UsageConflict] {
+			return c.Usage.ConflictPages
+		}),
 	}
 }
 
