@@ -12,6 +12,7 @@
 )]
 
 mod calls;
+mod charge_types;
 mod client;
 mod control;
 mod error;
@@ -36,6 +37,7 @@ mod watch;
 mod words;
 
 pub use calls::{Call, Mutation};
+pub use charge_types::*;
 pub use client::{Client, ClientBuilder};
 pub use error::{Code, Error, Failure, FieldViolation};
 pub use error_kinds::{Kind, reason};

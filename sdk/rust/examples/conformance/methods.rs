@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use boxoffice::{Call, Client, Events, Listing, Mutation, Pages, UsageRecord};
+use boxoffice::{
+    Call, Client, Events, Listing, Mutation, Pages, SimulatedParticipants, UsageRecord,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -154,7 +156,21 @@ async fn rest(
             let records: Vec<UsageRecord> = serde_json::from_value(request["records"].clone())?;
             sent(client.usage().report(records), options).await
         }
+        "usage.look_up" => {
+            let ids: Vec<String> = serde_json::from_value(request["ids"].clone())?;
+            sent(client.usage().look_up(ids), options).await
+        }
+        "usage.summary" => sent(client.usage().summary(read(&request)?), options).await,
+        "usage.explain" => {
+            let id = request["id"].as_str().unwrap_or_default();
+            sent(client.usage().explain(id), options).await
+        }
         "rates.get" => sent(client.rates().get(), options).await,
+        "rates.simulate" => {
+            let participants: Vec<SimulatedParticipants> =
+                serde_json::from_value(request["participants"].clone())?;
+            sent(client.rates().simulate(participants), options).await
+        }
         _ => Err(crash(&format!("there is no method {method}"))),
     }
 }
@@ -192,6 +208,9 @@ pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn A
         "moderation.list_events" => boxed(client.moderation().list_events(read(request)?)),
         "device_credentials.list" => boxed(client.device_credentials().list(read(request)?)),
         "watchdogs.list" => boxed(client.watchdogs().list(read(request)?)),
+        "billing.ledger" => boxed(client.billing().ledger(read(request)?)),
+        "usage.records" => boxed(client.usage().records(read(request)?)),
+        "usage.conflicts" => boxed(client.usage().conflicts(read(request)?)),
         _ => return Err(crash(&format!("there is no method {method}"))),
     })
 }

@@ -5,7 +5,12 @@ use serde_json::json;
 
 use super::service;
 use crate::calls::Call;
-use crate::rest_types::{BillingState, Checkout, Portal, SetAutoTopUp, Tenant};
+use crate::charge_types::ListLedger;
+use crate::listing::Listing;
+use crate::rest::{Query, list};
+use crate::rest_types::{
+    BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp, Tenant,
+};
 
 service! {
     /// The tenant's credit.
@@ -22,6 +27,18 @@ impl Billing {
                 .call(Method::GET, "/v1/billing", None::<&()>, &options)
                 .await
         })
+    }
+
+    /// All entries of the ledger, newest first: one for each usage record and each other change.
+    pub fn ledger(&self, request: ListLedger) -> Listing<LedgerEntry> {
+        let query = Query::default()
+            .words("kind", request.kinds.iter().map(LedgerKind::as_str))
+            .given("room", request.room.as_deref())
+            .given("participant", request.participant.as_deref())
+            .time("from", request.from)
+            .time("to", request.to)
+            .number("limit", request.page_size);
+        list(&self.inner, "/v1/ledger", query, request.page_token)
     }
 
     /// Open a payment page for credit: 1000 to 1000000 cents. The request is never repeated.
