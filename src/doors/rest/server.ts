@@ -11,6 +11,7 @@ import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
+import { participantRoutes } from './participants.ts';
 import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -37,6 +38,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   keyRoutes(app, deps);
   deviceCredentialRoutes(app, deps);
   usageRoute(app, deps);
+  participantRoutes(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);
