@@ -123,3 +123,27 @@ export async function eraseAll(deps: Parameters<typeof advanceErasures>[0]): Pro
     if (!isMore) return parts;
   }
 }
+
+/** Records with these ids, without charging them. Their posting does not exist. */
+export async function insertUsage(
+  db: Pool,
+  tenant: TenantId,
+  { participants, count, prefix = 'r-' }: { participants: readonly string[]; count: number; prefix?: string },
+): Promise<void> {
+  await db.query(
+    `insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role, tier,
+                                capped, id, participant)
+     select $1, 1, 0, 0, 0, 1, n % 5000, 'h', 'a', false, $4 || lpad(n::text, 8, '0'), ($3::text[])[n % cardinality($3) + 1]
+       from generate_series(1, $2) n`,
+    [tenant, count, participants, prefix],
+  );
+}
+
+/** How many records of a tenant have each participant. */
+export async function participantsOf(db: Pool, tenant: TenantId): Promise<Record<string, number>> {
+  const { rows } = await db.query<{ participant: string; count: number }>(
+    `select participant, count(*)::integer from usage_records where tenant_id = $1 group by 1 order by 1`,
+    [tenant],
+  );
+  return Object.fromEntries(rows.map(({ participant, count }) => [participant, count]));
+}
