@@ -19,6 +19,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/money/ledger/ledger.sql.ts': 'a balance by its key, and adjustments by operators',
   'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',
   'src/run/admin/database.ts': 'for operators',
+  'src/run/admin/export.sql.ts': 'for operators',
   'src/run/admin/overview.sql.ts': 'for operators',
   'src/run/embedded-postgres/embedded-postgres.ts': 'at the start',
   'src/run/open-database.ts': 'at the start',

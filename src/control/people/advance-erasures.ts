@@ -13,6 +13,7 @@ import {
   type Claim,
   claimErasures,
   type ErasureKey,
+  finishErasures,
   moveErasures,
   postponeErasures,
 } from './erasures.sql.ts';
@@ -61,6 +62,7 @@ export function advanceErasure(db: Pool, erasure: ErasureKey): Promise<boolean> 
 
 async function work(tx: Tx, claim: Claim): Promise<true> {
   const { next, erased } = await erasePart(tx, claim);
-  await moveErasures(tx, claim, next, erased);
+  if (next) await moveErasures(tx, claim, next, erased);
+  else await finishErasures(tx, claim, erased);
   return true;
 }

@@ -19,6 +19,11 @@ export const ERASURE_STATES = ['pending', 'done'] as const;
 /** Of one tenant. Each reads all records of the tenant, unless it can go together with others. */
 export const ERASURES_PENDING_MAX = 1_000;
 
+/** `er_` and 32 hex digits, as `newId()` makes them. */
+export function isErasureId(text: string): boolean {
+  return /^er_[0-9a-f]{32}$/.test(text);
+}
+
 /** Never holds the name: the row forgets it as soon as the erasure is done. */
 export interface Erasure {
   readonly id: string;

@@ -114,38 +114,42 @@ export interface Erased {
   readonly others: number;
 }
 
-/** Store how far claimed erasures have come. `next` is `undefined` if there is nothing more to do. */
+/** Store how far claimed erasures have come. */
 export async function moveErasures(
   tx: Tx,
-  { tenant }: Claim,
-  next: Pick<Claim, 'step' | 'position'> | undefined,
+  claim: Claim,
+  next: Pick<Claim, 'step' | 'position'>,
   erased: readonly Erased[],
 ): Promise<void> {
-  const counts = [
-    tenant,
-    erased.map(({ id }) => id),
-    erased.map(({ records }) => records),
-    erased.map(({ others }) => others),
-  ];
-  await tx.query(
-    next
-      ? {
-          name: 'move-erasures',
-          text: `update erasures e set step = $5, position = $6, ${ADD_COUNTS}`,
-          values: [...counts, next.step, next.position],
-        }
-      : {
-          name: 'finish-erasures',
-          text: `update erasures e set state = 'done', name = null, position = '', finished_at = clock_timestamp(),
-                        ${ADD_COUNTS}`,
-          values: counts,
-        },
-  );
+  await tx.query({
+    name: 'move-erasures',
+    text: `update erasures e set step = $5, position = $6, ${ADD_COUNTS}`,
+    values: [...countsOf(claim, erased), next.step, next.position],
+  });
+}
+
+/** Mark claimed erasures as done, and forget the names. */
+export async function finishErasures(tx: Tx, claim: Claim, erased: readonly Erased[]): Promise<void> {
+  await tx.query({
+    name: 'finish-erasures',
+    text: `update erasures e set state = 'done', name = null, position = '', finished_at = clock_timestamp(),
+                  ${ADD_COUNTS}`,
+    values: countsOf(claim, erased),
+  });
 }
 
 const ADD_COUNTS = `records = e.records + n.records, others = e.others + n.others
     from unnest($2::text[], $3::bigint[], $4::bigint[]) as n (id, records, others)
    where e.tenant_id = $1 and e.id = n.id`;
+
+function countsOf({ tenant }: Claim, erased: readonly Erased[]): unknown[] {
+  return [
+    tenant,
+    erased.map(({ id }) => id),
+    erased.map(({ records }) => records),
+    erased.map(({ others }) => others),
+  ];
+}
 
 /** Leave erasures alone for a while, because a part of them failed. */
 export async function postponeErasures(db: Db, { tenant, erasures }: Claim, seconds: number): Promise<void> {

@@ -2,12 +2,12 @@
 import type { Db } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Erasure } from './erasure.ts';
+import { type Erasure, isErasureId } from './erasure.ts';
 import { findErasure } from './erasures.sql.ts';
 
 /** Fails with `not_found`. */
 export async function getErasure(db: Db, tenant: TenantId, id: string): Promise<Erasure> {
-  const erasure = await findErasure(db, tenant, id);
+  const erasure = isErasureId(id) ? await findErasure(db, tenant, id) : undefined;
   if (!erasure) throw notFound('erasure');
   return erasure;
 }

@@ -22,7 +22,7 @@ const ErasureSchema = Type.Object(
     created_at: time('When it was asked for'),
     finished_at: Type.Optional(time('When it was done. Absent: it is pending')),
   },
-  { description: 'The erasure of a person. It never shows the name' },
+  { description: 'The erasure of a person' },
 );
 
 export function participantRoutes(app: Http, deps: Deps): void {
@@ -78,6 +78,7 @@ function show(app: Http, deps: Deps): void {
         tags,
         operationId: 'getErasure',
         summary: 'Look how far an erasure is',
+        description: 'It stays after it is done, and never shows the name.',
         security,
         params: Type.Object({ id: Type.String({ description: 'The id of the erasure' }) }),
         response: answers(
