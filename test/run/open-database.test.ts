@@ -55,7 +55,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       const { erasure } = expectOk(await app.request('POST', '/v1/participants/erase', { key, body }), 202);
       const look = async () =>
         expectOk(await app.request('GET', `/v1/erasures/${erasure.id}`, { key })).erasure;
-      await expect.poll(look, { timeout: 10_000 }).toMatchObject({ state: 'done', records: 1 });
+      await expect.poll(look).toMatchObject({ state: 'done', records: 1 });
     }
 
     test('without a complaint', async () => {

@@ -258,7 +258,7 @@ type Named = Pick<Ban, 'subject' | 'reason' | 'actor'>;
 
 /**
  * Rewrite who is named by the tenant's next bans after id `after`, those that have ended too. `rewrite` returns the same
- * object if it has nothing to change. A ban that gets another subject covers nobody any more, and is lifted. Returns the
+ * object if it has nothing to change. A ban that gets another subject no longer covers anyone, and is lifted. Returns the
  * id of the last one; `undefined`: there are no more.
  */
 export async function rewriteBans(

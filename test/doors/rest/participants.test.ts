@@ -34,7 +34,7 @@ describe('POST /v1/participants/erase', () => {
     });
     const { id, created_at } = asked.json.erasure;
     await expect
-      .poll(async () => expectOk(await show(id)), { timeout: 5_000 })
+      .poll(async () => expectOk(await show(id)))
       .toStrictEqual({
         erasure: {
           id,
@@ -112,7 +112,7 @@ describe('POST /v1/participants/erase', () => {
     const [first, second] = [await erase('ann'), await erase('ann')];
     expect(second.json.erasure.id).toBe(first.json.erasure.id);
     const done = async () => (await show(first.json.erasure.id)).json.erasure;
-    await expect.poll(done, { timeout: 20_000 }).toMatchObject({ state: 'done', records: 20_000 });
+    await expect.poll(done).toMatchObject({ state: 'done', records: 20_000 });
     expect((await erase('ann')).json.erasure.id).not.toBe(first.json.erasure.id);
   });
 });

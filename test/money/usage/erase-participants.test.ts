@@ -112,14 +112,12 @@ describe('conflicts', () => {
       const { rows } = await db().query('select step from erasures where id = $1', [asked.json.erasure.id]);
       return rows[0].step;
     };
-    await expect.poll(waits, { timeout: 5_000 }).toBe('usage_conflicts');
+    await expect.poll(waits).toBe('usage_conflicts');
     await holder.query(
       `insert into usage_conflicts (tenant_id, id, reported) values ($1, $2, '{"participant":"ann"}')`,
       [idOf(tenant), record.id],
     );
     await holder.query('commit');
-    await expect
-      .poll(async () => (await conflicts())[0].reported, { timeout: 10_000 })
-      .toEqual({ participant: '(erased)' });
+    await expect.poll(async () => (await conflicts())[0].reported).toEqual({ participant: '(erased)' });
   });
 });

@@ -158,7 +158,7 @@ describe('a large export', () => {
           waiting.shift()?.();
           return isDone;
         },
-        { interval: 1, timeout: 20_000 },
+        { interval: 1 },
       )
       .toBe(true);
     const lines = parse(taken.join(''));

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { insertUsage, participantsOf } from '../../control/people/support.ts';
 import { createCredential, expectJoined, join } from '../../support/devices.ts';
 import { openHolder } from '../../support/holder.ts';
@@ -41,7 +41,7 @@ describe('participants erase', () => {
     });
   });
 
-  test('waits for a part that somebody else is at work on', async () => {
+  test('waits for a part that somebody else is at work on, and shows how far it is', async () => {
     await insertUsage(db(), idOf(tenant), { participants: ['ann'], count: 10 });
     const holder = await openHolder(db());
     await holder.query('select from accounts where tenant_id = $1 for no key update', [idOf(tenant)]);
@@ -51,12 +51,24 @@ describe('participants erase', () => {
       .poll(
         async () => (await db().query('select step from erasures where tenant_id = $1', [idOf(tenant)])).rows,
         {
-          timeout: 5_000,
+          timeout: 20_000,
         },
       )
       .toEqual([{ step: 'usage_conflicts' }]);
+    const written = () => vi.mocked(process.stderr.write).mock.calls.length;
+    await expect.poll(written).toBeGreaterThan(0);
     await holder.release();
-    expect(await erasing).toMatchObject({ code: 0, out: expect.stringContaining('10 usage records') });
+    expect(await erasing).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('10 usage records'),
+      err: expect.stringMatching(/^(erasing: \d+ usage records ...\n)+$/),
+    });
+  });
+
+  test('works for a tenant that was deleted', async () => {
+    await insertUsage(db(), idOf(tenant), { participants: ['ann'], count: 1 });
+    await db().query(`update tenants set status = 'deleted' where id = $1`, [idOf(tenant)]);
+    expect(await erase('ann')).toMatchObject({ code: 0, out: expect.stringContaining('1 usage records') });
   });
 
   test('refuses somebody who is in a room', async () => {
