@@ -8,19 +8,25 @@ import { ERASURE_STEPS, type Erasure, type ErasureStep } from './erasure.ts';
 const ERASURE = `id, state, records, others, created_at as "createdAt", finished_at as "finishedAt"`;
 
 /** Insert the erasure of a name, unless one of that name is pending: then `undefined`. */
-export async function insertErasure(
-  tx: Tx,
-  tenant: TenantId,
-  { name, others }: { readonly name: string; readonly others: number },
-): Promise<Erasure | undefined> {
+export async function insertErasure(tx: Tx, tenant: TenantId, name: string): Promise<Erasure | undefined> {
   const { rows } = await tx.query<Erasure>({
     name: 'insert-erasure',
-    text: `insert into erasures (tenant_id, id, name, step, others) values ($1, $2, $3, '${ERASURE_STEPS[0]}', $4)
+    text: `insert into erasures (tenant_id, id, name, step) values ($1, $2, $3, '${ERASURE_STEPS[0]}')
            on conflict (tenant_id, name) where state = 'pending' do nothing
            returning ${ERASURE}`,
-    values: [tenant, newId('er'), name, others],
+    values: [tenant, newId('er'), name],
   });
   return rows[0];
+}
+
+/** Count rows that have lost the name with the request. */
+export async function addOthers(tx: Tx, tenant: TenantId, id: string, others: number): Promise<Erasure> {
+  const { rows } = await tx.query<Erasure>({
+    name: 'add-others-to-erasure',
+    text: `update erasures set others = others + $3 where tenant_id = $1 and id = $2 returning ${ERASURE}`,
+    values: [tenant, id, others],
+  });
+  return rows[0]!;
 }
 
 export async function findErasure(db: Db, tenant: TenantId, id: string): Promise<Erasure | undefined> {

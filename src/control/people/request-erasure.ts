@@ -6,16 +6,15 @@
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
-import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
+import { appendEvents, FIND_BY_KEY } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { KEPT_SECONDS } from '../revocations/revocations.ts';
 import { deleteUsers, findRoomsOfUsers, lockUsers } from '../rooms/old-participants.sql.ts';
 import { participantLeft } from '../rooms/room-events.ts';
 import { lockRooms } from '../rooms/rooms.sql.ts';
 import { ERASURES_PENDING_MAX, type Erasure } from './erasure.ts';
-import { countPendingErasures, findPendingErasure, insertErasure } from './erasures.sql.ts';
+import { addOthers, countPendingErasures, findPendingErasure, insertErasure } from './erasures.sql.ts';
 import { parsePersonName, personNamed } from './person.ts';
 
 const EXPELLED = `participant was expelled from a room less than ${Math.ceil(KEPT_SECONDS / 60)} minutes ago, and relays still have to refuse the tokens: try again later`;
@@ -32,7 +31,7 @@ export async function requestErasure(
   const name = parsePersonName(text);
   const pending = await findPendingErasure(db, tenant, name);
   if (pending) return pending;
-  const erasure = await inTransaction(db, (tx) => request(tx, tenant, name));
+  const erasure = await inTransaction(db, (tx) => request(tx, tenant, name), { first: [FIND_BY_KEY] });
   events.wake(tenant);
   return erasure;
 }
@@ -43,11 +42,11 @@ async function request(tx: Tx, tenant: TenantId, name: string): Promise<Erasure>
       message: `limit reached: at most ${ERASURES_PENDING_MAX} pending erasures`,
     });
   }
+  const erasure = await insertErasure(tx, tenant, name);
+  // Another request came first. If its erasure is done by now, this is a new one.
+  if (!erasure) return (await findPendingErasure(tx, tenant, name)) ?? request(tx, tenant, name);
   const others = await removeFromRooms(tx, tenant, personNamed(name).names);
-  const erasure =
-    (await insertErasure(tx, tenant, { name, others })) ?? (await findPendingErasure(tx, tenant, name));
-  assert(erasure, 'the erasure that another request inserted');
-  return erasure;
+  return others === 0 ? erasure : addOthers(tx, tenant, erasure.id, others);
 }
 
 /** Returns how many participants were deleted. */
