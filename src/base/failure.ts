@@ -36,6 +36,7 @@ export const FAILURES = {
   watchdog_over: 'watchdog does not wait any more',
   idempotency_key_reused: 'invalid request: idempotency_key was used for another request',
   immutable_field: 'invalid request: this field cannot be changed',
+  participant_present: 'participant is in a room: end the session first',
   quota_exceeded: 'limit reached',
   too_many_streams: 'too many open streams',
   too_many_calls: 'too many calls at the same time',

@@ -56,6 +56,7 @@ const MEANING = {
   watchdog_over: { code: FAILED_PRECONDITION, reason: 'WATCHDOG_OVER' },
   idempotency_key_reused: { code: INVALID_ARGUMENT, reason: 'IDEMPOTENCY_KEY_REUSED' },
   immutable_field: { code: INVALID_ARGUMENT, reason: 'IMMUTABLE_FIELD' },
+  participant_present: { code: FAILED_PRECONDITION, reason: 'PARTICIPANT_PRESENT' },
   quota_exceeded: { code: FAILED_PRECONDITION, reason: 'QUOTA_EXCEEDED' },
   too_many_streams: { code: status.UNAVAILABLE, reason: 'TOO_MANY_STREAMS' },
   too_many_calls: { code: status.UNAVAILABLE, reason: 'TOO_MANY_CALLS' },

@@ -31,6 +31,7 @@ export const STATUS = {
   watchdog_over: 409,
   idempotency_key_reused: 400,
   immutable_field: 400,
+  participant_present: 409,
   quota_exceeded: 409,
   too_many_streams: 429,
   too_many_calls: 503,

@@ -12,6 +12,7 @@ import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
 import { ledgerRoute } from './ledger.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
+import { participantRoutes } from './participants.ts';
 import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -51,6 +52,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   usageLookupRoute(app, deps);
   usageConflictsRoute(app, deps);
   ledgerRoute(app, deps);
+  participantRoutes(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);

@@ -12,6 +12,7 @@ import { ConfigError } from '../config.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
+import { participantsCommands } from './participants.ts';
 import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
 import { signingKeysCommands } from './signing-keys.ts';
@@ -32,6 +33,7 @@ const GROUPS = [
   topUpsCommands,
   paymentsCommands,
   usageCommands,
+  participantsCommands,
   ratesCommands,
   eventsCommands,
   keyCeilingCommand,

@@ -56,7 +56,7 @@ ajv.addFormat('email', true);
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
 const validators = new Map<object, ValidateFunction>();
 
-/** The documented operations of the specification, with their kind of key. */
+/** The documented operations, with their kind of key. */
 const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/rates': undefined,
   'post /v1/rates/simulate': 'backend_key',
@@ -80,6 +80,8 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/usage/lookup': 'relay_key',
   'get /v1/usage/conflicts': 'backend_key',
   'get /v1/ledger': 'backend_key',
+  'post /v1/participants/erase': 'backend_key',
+  'get /v1/erasures/{id}': 'backend_key',
   'get /.well-known/jwks.json': undefined,
   'get /v1/revocations/{tenant}': undefined,
   'post /join': 'device_credential',
@@ -334,12 +336,21 @@ describe('real answers are as documented', () => {
     await note(call(revocations, `/v1/revocations/${tenant.id}`));
     await note(call(revocations, `/v1/revocations/${tenant.id}?after=x`));
     await note(call(revocations, '/v1/revocations/x'));
+
+    const erase = 'post /v1/participants/erase';
+    const asked = call(erase, '/v1/participants/erase', { key, body: { participant: 'bob' } });
+    await note(asked);
+    await note(call(erase, '/v1/participants/erase', { key, body: { participant: '' } }));
+    const erasure = 'get /v1/erasures/{id}';
+    await note(call(erasure, `/v1/erasures/${(await asked).json.erasure.id}`, { key }));
+    await note(call(erasure, '/v1/erasures/x', { key }));
     expect(statuses).toStrictEqual([
       ...[200, 200, 400, 401],
       ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],
       ...[201, 400, 201, 409, 404, 200, 204, 404],
       ...[200, 400, 401, 200, 200, 400, 404],
+      ...[202, 400, 200, 404],
     ]);
   });
 });
