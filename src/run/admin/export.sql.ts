@@ -5,7 +5,7 @@
  */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLE_CODES, TIER_CODES } from '../../money/usage/copy-rows.ts';
+import { ROLE_CODES, TIER_CODES } from '../../money/usage/record-codes.ts';
 
 interface Exported {
   /** In their order. */
@@ -127,6 +127,9 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   room_lapses: 'when to look at a room next',
   signing_keys: 'of the deployment',
   tenant_places: 'what is counted again when needed',
+  usage_deltas: 'sums of the records',
+  usage_hours: 'sums of the records',
+  usage_room_hours: 'sums of the records',
 };
 
 /** Columns of exported tables that are left out: secrets and hashes, and how far the work on a row is. */
@@ -136,8 +139,10 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'erasures.position',
   'idempotency_keys.answer',
   'idempotency_keys.request_hash',
+  'postings.inserted_at',
   'postings.previous_seq',
   'tenants.range_salt',
+  'usage_records.inserted_at',
 ];
 
 const ROWS_AT_ONCE = 1_000;
