@@ -11,6 +11,7 @@ import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { keyRoutes } from './keys.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
+import { paymentRoutes } from './payments.ts';
 import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -34,6 +35,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   ratesRoute(app, deps);
   signupRoute(app, deps);
   billingRoutes(app, deps);
+  paymentRoutes(app, deps);
   keyRoutes(app, deps);
   deviceCredentialRoutes(app, deps);
   usageRoute(app, deps);
