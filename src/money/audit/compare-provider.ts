@@ -5,6 +5,7 @@
  */
 import type Stripe from 'stripe';
 import type { Db } from '../../base/db/pool.ts';
+import { batchesOf } from '../../base/lib/batches.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, microsOfCents } from '../amount.ts';
 import { taxOf } from '../payments/find-tax.ts';
@@ -128,7 +129,7 @@ async function* compareBooks<T>(
 ): AsyncGenerator<Difference> {
   const seen = new Set<string>();
   const created = period && { gte: secondsOf(period.since), lte: secondsOf(period.until) };
-  for await (const objects of pagesOf(book.list({ limit: PAGE, ...(created && { created }) }))) {
+  for await (const objects of batchesOf(PAGE, book.list({ limit: PAGE, ...(created && { created }) }))) {
     signal?.throwIfAborted();
     const { differences, booked } = await compare(db, book, objects);
     for (const { id } of booked) seen.add(id);
@@ -145,18 +146,6 @@ async function* compareBooks<T>(
 
 function secondsOf(time: Date): number {
   return Math.floor(time.getTime() / 1000);
-}
-
-async function* pagesOf<T>(objects: AsyncIterable<T>): AsyncGenerator<T[]> {
-  let page: T[] = [];
-  for await (const object of objects) {
-    page.push(object);
-    if (page.length === PAGE) {
-      yield page;
-      page = [];
-    }
-  }
-  yield page;
 }
 
 async function* pagesOfBooked(

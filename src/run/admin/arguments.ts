@@ -28,7 +28,7 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-function parseTenant(text: string): TenantId {
+export function parseTenant(text: string): TenantId {
   const id = parseTenantId(text);
   if (id === undefined) throw new InvalidArgumentError('It must be t_ and 16 hex digits.');
   return id;

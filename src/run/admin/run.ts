@@ -14,6 +14,7 @@ import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
 import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
+import { reportCommands } from './reports.ts';
 import { signingKeysCommands } from './signing-keys.ts';
 import { tenantsCommands } from './tenants.ts';
 import { topUpsCommands } from './top-ups.ts';
@@ -36,6 +37,7 @@ const GROUPS = [
   eventsCommands,
   keyCeilingCommand,
   signingKeysCommands,
+  reportCommands,
   verifyCommand,
 ];
 
