@@ -41,7 +41,8 @@ describe('a checkout with tax', () => {
       body: { amount_cents: 3000 },
     });
     const [id] = /cs_test_\w+/.exec(answer.json.checkout_url)!;
-    expect(await app.stripe.checkout.sessions.retrieve(id)).toMatchObject({
+    const session = await app.stripe.checkout.sessions.retrieve(id);
+    expect(session).toMatchObject({
       amount_subtotal: 3000,
       automatic_tax: { enabled: true },
       tax_id_collection: { enabled: true },
@@ -50,6 +51,11 @@ describe('a checkout with tax', () => {
         invoice_data: { metadata: { checkout: expect.stringMatching(/^co_/) } },
       },
     });
+    expect(session.metadata).toEqual(session.invoice_creation!.invoice_data.metadata);
+    app.sandbox.control.pay(id, { card: GOOD_CARD });
+    await app.settled();
+    const page = await app.request('GET', `/checkout/${session.metadata!.checkout}`);
+    expect(page.text).toContain('your balance has grown by $30.00.');
   });
 
   it('credits the whole payment where no tax is due', async () => {
