@@ -13,6 +13,7 @@ import { keyRoutes } from './keys.ts';
 import { ledgerRoute } from './ledger.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import { participantRoutes } from './participants.ts';
+import { paymentRoutes } from './payments.ts';
 import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -43,6 +44,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   simulationRoute(app, deps);
   signupRoute(app, deps);
   billingRoutes(app, deps);
+  paymentRoutes(app, deps);
   keyRoutes(app, deps);
   deviceCredentialRoutes(app, deps);
   usageRoute(app, deps);

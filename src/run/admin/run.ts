@@ -15,6 +15,7 @@ import { keyCeilingCommand } from './key-ceiling.ts';
 import { participantsCommands } from './participants.ts';
 import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
+import { reportCommands } from './reports.ts';
 import { signingKeysCommands } from './signing-keys.ts';
 import { tenantsCommands } from './tenants.ts';
 import { topUpsCommands } from './top-ups.ts';
@@ -38,6 +39,7 @@ const GROUPS = [
   eventsCommands,
   keyCeilingCommand,
   signingKeysCommands,
+  reportCommands,
   verifyCommand,
 ];
 

@@ -65,6 +65,8 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/billing/checkout': 'backend_key',
   'post /v1/billing/portal': 'backend_key',
   'put /v1/billing/auto-top-up': 'backend_key',
+  'get /v1/payments': 'backend_key',
+  'get /v1/payments/{id}/receipt': 'backend_key',
   'get /v1/keys': 'backend_key',
   'post /v1/keys': 'backend_key',
   'delete /v1/keys/{id}': 'backend_key',
@@ -293,6 +295,12 @@ describe('real answers are as documented', () => {
       call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: { enabled: false } }),
     );
     await note(call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: {} }));
+    const payments = await call('get /v1/payments', '/v1/payments', { key });
+    const [{ id: payment }] = payments.json.payments;
+    await note(call('get /v1/payments', '/v1/payments?cursor=x', { key }));
+    const receipt = 'get /v1/payments/{id}/receipt';
+    await note(call(receipt, `/v1/payments/${payment}/receipt`, { key }));
+    await note(call(receipt, '/v1/payments/pi_x/receipt', { key }));
     await note(call('get /v1/keys', '/v1/keys', { key }));
     await note(call('post /v1/keys', '/v1/keys', { key, body: { name: 'x' } }));
     await note(call('post /v1/keys', '/v1/keys', { key, body: {} }));
@@ -346,7 +354,9 @@ describe('real answers are as documented', () => {
     await note(call(erasure, '/v1/erasures/x', { key }));
     expect(statuses).toStrictEqual([
       ...[200, 200, 400, 401],
-      ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
+      ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
+      ...[400, 200, 404],
+      ...[200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],
       ...[201, 400, 201, 409, 404, 200, 204, 404],
       ...[200, 400, 401, 200, 200, 400, 404],

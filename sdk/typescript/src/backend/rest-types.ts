@@ -281,6 +281,49 @@ export interface Operations {
     /** The answer. */
     answer: Tenant;
   };
+  /** All payments that were credited. */
+  'GET /v1/payments': {
+    /** In the query. */
+    query?: {
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The payments. */
+      payments: {
+        /** The provider's id, which the ledger entries of the payment name. */
+        id: string;
+        /** `top_up`: by checkout; `auto_top_up`: from the saved card. */
+        kind: 'top_up' | 'auto_top_up';
+        /** The credit that was paid for, without tax. */
+        amount: Amount;
+        /** What was paid on top of it as tax. Absent: nothing. */
+        tax?: Amount | undefined;
+        /** How much of the credit refunds and disputes have taken back. */
+        reversed: Amount;
+        /** When it was credited. */
+        at: Date;
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** The provider's receipt of a payment. */
+  'GET /v1/payments/{id}/receipt': {
+    /** In the path. */
+    path: {
+      /** The id of the payment. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The receipt, to open in a browser. */
+      url: string;
+      /** The invoice, to open in a browser. Absent: there is none. */
+      invoiceUrl?: string | undefined;
+    };
+  };
   /** All keys, revoked ones too. */
   'GET /v1/keys': {
     /** In the query. */
@@ -736,6 +779,7 @@ export const NAMES = {
   has_card: 'hasCard',
   ingress_bytes: 'ingressBytes',
   interval_seconds: 'intervalSeconds',
+  invoice_url: 'invoiceUrl',
   key_id: 'keyId',
   last_at: 'lastAt',
   last_top_up_error: 'lastTopUpError',
