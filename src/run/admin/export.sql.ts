@@ -56,7 +56,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at', order: 'id' },
   payments: {
-    columns: 'id, kind, credited, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
+    columns: 'id, kind, credited, tax, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
     order: 'id',
   },
   refunds: { columns: 'id, payment_id, amount, status, final, changed_at', where: OF_PAYMENTS, order: 'id' },
