@@ -16,6 +16,8 @@ import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
+import { statementKeysRoute } from './statement-keys.ts';
+import { statementRoutes } from './statements.ts';
 import { usageRoute } from './usage.ts';
 import { usageRecordsRoute } from './usage-records.ts';
 import { usageSummaryRoute } from './usage-summary.ts';
@@ -43,6 +45,8 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   usageSummaryRoute(app, deps);
   usageRecordsRoute(app, deps);
   ledgerRoute(app, deps);
+  statementRoutes(app, deps);
+  statementKeysRoute(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);

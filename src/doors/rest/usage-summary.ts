@@ -25,9 +25,9 @@ import { AmountSchema, time, words } from './schemas.ts';
 const ROWS_USUAL = 100;
 
 /** A sum of safe integers, which may itself be none. */
-const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
+export const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
 
-const measures = {
+export const measures = {
   records: count('Records, charged and unbilled'),
   seconds: count('Seconds that participants were connected'),
   egress_bytes: count('Bytes sent to participants'),

@@ -15,6 +15,7 @@ import { keyCeilingCommand } from './key-ceiling.ts';
 import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
 import { signingKeysCommands } from './signing-keys.ts';
+import { statementCommands } from './statement.ts';
 import { tenantsCommands } from './tenants.ts';
 import { topUpsCommands } from './top-ups.ts';
 import { usageCommands } from './usage.ts';
@@ -36,6 +37,7 @@ const GROUPS = [
   eventsCommands,
   keyCeilingCommand,
   signingKeysCommands,
+  statementCommands,
   verifyCommand,
 ];
 
