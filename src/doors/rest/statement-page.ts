@@ -103,7 +103,8 @@ ${line(`Balance on 1 ${nameOf(month)}`, opening)}${line('Payments', payments.sum
 
 interface Column<T> {
   readonly name: string;
-  readonly isNumber?: boolean;
+  /** `number` is set to the right; neither is broken into lines. */
+  readonly form?: 'number' | 'word';
   readonly of: (row: T) => HtmlValue;
 }
 
@@ -116,9 +117,9 @@ const KINDS: Readonly<Record<MovementKind, string>> = {
 };
 
 const TIME: Column<Movement> = { name: 'Time (UTC)', of: ({ at }) => renderTime(at) };
-const KIND: Column<Movement> = { name: 'Kind', of: ({ kind }) => KINDS[kind] };
+const KIND: Column<Movement> = { name: 'Kind', form: 'word', of: ({ kind }) => KINDS[kind] };
 const REFERENCE: Column<Movement> = { name: 'Reference', of: ({ reference }) => reference };
-const AMOUNT: Column<Movement> = { name: 'Amount', isNumber: true, of: ({ amount }) => money(amount) };
+const AMOUNT: Column<Movement> = { name: 'Amount', form: 'number', of: ({ amount }) => money(amount) };
 
 const PAYMENT_COLUMNS = [TIME, KIND, REFERENCE, AMOUNT];
 const REVERSAL_COLUMNS = [
@@ -152,16 +153,22 @@ function renderMovements(title: string, columns: readonly Column<Movement>[], mo
   });
 }
 
+const UNBILLED: Column<Measures> = {
+  name: 'Unbilled',
+  form: 'number',
+  of: ({ unbilled }) => money(unbilled),
+};
+
+const USAGE_COLUMNS: readonly Column<Measures>[] = [
+  { name: 'Records', form: 'number', of: ({ records }) => grouped(records) },
+  { name: 'Minutes', form: 'number', of: ({ seconds }) => decimal(seconds, 60n, 2) },
+  { name: 'GiB sent', form: 'number', of: ({ egressBytes }) => decimal(egressBytes, 2n ** 30n, 3) },
+  UNBILLED,
+  { name: 'Cost', form: 'number', of: ({ amount }) => money(amount) },
+];
+
 function renderUsage({ usage: { rooms, others, sum } }: Statement): Html {
-  const columns: Column<Measures>[] = [
-    { name: 'Records', isNumber: true, of: ({ records }) => grouped(records) },
-    { name: 'Minutes', isNumber: true, of: ({ seconds }) => decimal(seconds, 60n, 2) },
-    { name: 'GiB sent', isNumber: true, of: ({ egressBytes }) => decimal(egressBytes, 2n ** 30n, 3) },
-    ...(sum.unbilled > 0n
-      ? [{ name: 'Unbilled', isNumber: true, of: ({ unbilled }: Measures) => money(unbilled) }]
-      : []),
-    { name: 'Cost', isNumber: true, of: ({ amount }) => money(amount) },
-  ];
+  const columns = USAGE_COLUMNS.filter((column) => column !== UNBILLED || sum.unbilled > 0n);
   const row = (name: HtmlValue, measures: Measures, kind?: string) =>
     html`<tr${kind && html` class="${kind}"`}><th scope="row">${name}</th>${columns.map((each) => renderCell(each, measures))}</tr>`;
   const notes = [
@@ -198,7 +205,7 @@ function renderSection<T>(title: string, { columns, rows, further, sum, note }: 
   const [first, ...others] = columns;
   return html`${heading}
 <table class="wide" aria-labelledby="${id}">
-<thead><tr>${columns.map(({ name, isNumber }) => html`<th scope="col"${isNumber && html` class="number"`}>${name}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ name, form }) => html`<th scope="col"${form && html` class="${form}"`}>${name}</th>`)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr><th scope="row">${first?.of(row)}</th>${others.map((each) => renderCell(each, row))}</tr>\n`)}${further}
 </tbody>
@@ -210,8 +217,8 @@ ${note && html`<p class="note">${note}</p>`}`;
 }
 
 /** The label is for screens on which a row does not fit into one line. */
-function renderCell<T>({ name, isNumber, of }: Column<T>, row: T): Html {
-  return html`<td${isNumber && html` class="number"`} data-label="${name}">${of(row)}</td>`;
+function renderCell<T>({ name, form, of }: Column<T>, row: T): Html {
+  return html`<td${form && html` class="${form}"`} data-label="${name}">${of(row)}</td>`;
 }
 
 function renderFooter(statement: Statement): Html {

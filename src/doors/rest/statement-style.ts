@@ -24,7 +24,8 @@ th, td { padding: .4375rem 0 .4375rem 1rem; text-align: left; vertical-align: ba
          overflow-wrap: anywhere; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { padding-left: 0; }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; border-bottom-color: var(--strong); }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.number, .word { white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .sum th, .sum td { font-weight: 700; border-bottom: 0; border-top: 1px solid var(--strong); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -34,16 +35,17 @@ code { font: .875em ui-monospace, monospace; overflow-wrap: anywhere; }
   main { margin: 0; padding: 1.5rem 1.25rem; border: 0; border-radius: 0; }
   .wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .wide, .wide tbody, .wide tfoot { display: block; }
-  .wide tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; column-gap: 1rem; padding: .5rem 0;
-             border-bottom: 1px solid var(--line); }
+  .wide tr { display: flex; flex-wrap: wrap; column-gap: 1rem; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  .wide tr::after { content: ''; order: 1; flex-basis: 100%; }
   .wide th, .wide td { padding: .0625rem 0; border: 0; }
+  .wide th { flex: 1 1 0; min-width: 0; }
   .wide tbody th { font-weight: 600; }
-  .wide td { grid-column: 1 / -1; display: flex; justify-content: space-between; gap: 1rem; color: var(--quiet); }
-  .wide td:last-child { grid-column: 2; grid-row: 1; color: inherit; }
+  .wide td { order: 2; color: var(--quiet); font-size: .875rem; text-align: left; }
+  .wide td:last-child { order: 1; color: inherit; font-size: inherit; text-align: right; }
   .wide td:empty { display: none; }
-  .wide td[data-label]:not(:last-child)::before { content: attr(data-label); white-space: nowrap; }
+  .wide td[data-label]:not(:last-child)::before { content: attr(data-label) ' '; }
   .wide tfoot tr { border-bottom: 0; border-top: 1px solid var(--strong); }
-  .wide .sum th, .wide .sum td { border: 0; }
+  .wide .sum td:not(:last-child) { font-weight: 400; }
 }
 @page {
   margin: 18mm 16mm 20mm;
@@ -53,12 +55,18 @@ code { font: .875em ui-monospace, monospace; overflow-wrap: anywhere; }
   :root { --page: #fff; --line: #c9ced8; }
   body { font-size: 10pt; }
   main { max-width: none; margin: 0; padding: 0; border: 0; }
-  h1 { font-size: 18pt; }
-  h2 { margin-top: 8mm; break-after: avoid; }
+  h1 { font-size: 16pt; }
+  h1 span { font-size: 10pt; }
+  h2 { margin: 7mm 0 1mm; font-size: 11pt; break-after: avoid; }
+  dl { font-size: 9pt; }
+  table { font-size: 8.5pt; }
   thead { display: table-header-group; }
+  thead th { font-size: 8pt; }
   tfoot { display: table-row-group; }
+  th, td { padding: .75mm 0 .75mm 3mm; }
+  .note, footer { font-size: 8pt; }
+  footer { margin-top: 8mm; }
   tr, dl, footer { break-inside: avoid; }
   tfoot tr { break-before: avoid; }
-  th, td { padding-top: 1mm; padding-bottom: 1mm; }
 }
 `;
