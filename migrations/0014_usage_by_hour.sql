@@ -8,6 +8,7 @@ alter table postings add column inserted_at timestamptz not null default now();
 create index usage_records_by_time on usage_records using brin (inserted_at) with (autosummarize = on);
 
 create index postings_by_time on postings (tenant_id, at);
+create index usage_conflicts_newest on usage_conflicts (tenant_id, last_at, id);
 create index postings_but_usage on postings (tenant_id, seq) where kind not in ('usage', 'unbilled');
 
 -- What a posting of usage adds to the sums below, until it is added. Inserted with the posting, deleted with the

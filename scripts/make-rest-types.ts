@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs';
 import {
   AmountSchema,
   ApiKeySchema,
+  ExactSchema,
   LedgerEntrySchema,
   RateCardSchema,
   TenantSchema,
@@ -26,6 +27,7 @@ const TAGS = ['Signup', 'Keys', 'Billing', 'Usage', 'Rates'];
 /** Schemas that get a name of their own wherever they stand. */
 const NAMED = {
   Amount: AmountSchema,
+  ExactAmount: ExactSchema,
   Tenant: TenantSchema,
   LedgerEntry: LedgerEntrySchema,
   ApiKey: ApiKeySchema,

@@ -12,7 +12,7 @@ import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
-import type { Rounding } from '../money/pricing/carry.ts';
+import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 
 /** The message names the variable and what it accepts. */
 export class ConfigError extends StartError {
@@ -117,7 +117,7 @@ export function readConfig(env: Env): Config {
       1,
       1_000,
     ),
-    billingRounding: readChoice(env, 'BILLING_ROUNDING', ['carry', 'per_record'], 'carry'),
+    billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),

@@ -198,7 +198,7 @@ export async function ask(url: string, method: string, options: RequestOptions =
     ...(body === undefined ? {} : { body: body as string }),
   });
   const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+  const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '') && text !== '';
   return {
     status: answer.status,
     headers: answer.headers,

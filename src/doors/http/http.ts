@@ -50,6 +50,8 @@ declare module 'fastify' {
 }
 
 const HEAD_BYTES_MAX = 16 * 1024;
+/** An id of a usage record: 200 characters, each of which may take 12 when percent-encoded. */
+const PARAM_LENGTH_MAX = 2_400;
 
 /** How failures leave by a door. */
 export interface Door {
@@ -81,7 +83,7 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
     },
     trustProxy: door.trustProxy.length > 0 ? [...door.trustProxy] : false,
     genReqId: () => newId('req'),
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     // Fastify's defaults delete unknown fields and turn "5" into 5. Both are client mistakes to report.
     // Our schemas are checked by the linter of the OpenAPI description, so not at each start too.
     ajv: {

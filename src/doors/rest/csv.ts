@@ -12,7 +12,7 @@ export function renderCsv(cells: readonly unknown[]): string {
 function renderCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') return String(value);
-  const isFormula = /^[=+\-@\t\r]/.test(value) && !/^-\d+(\.\d+)?$/.test(value);
+  const isFormula = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value);
   const text = isFormula ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -14,8 +14,10 @@ import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
 import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
+import { exactMicros } from '../../money/pricing/exact-micros.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
 import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
+import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { described } from '../http/answers.ts';
 
 /** One of the given words. */
@@ -45,6 +47,27 @@ export const AmountSchema = Type.Object(
   },
   { description: 'An amount of money' },
 );
+
+export const ExactSchema = Type.Object(
+  {
+    decimal: Type.String({
+      pattern: '^[0-9]+\\.[0-9]{6,13}$',
+      description: 'In micros, rounded to 13 decimals: `558.7935447692871`',
+    }),
+    numerator: Type.String({
+      pattern: '^[0-9]+$',
+      description: 'Exact: `numerator` / `denominator` micros. An integer of any length',
+    }),
+    denominator: Type.String({ pattern: '^[0-9]+$', description: 'The same for all exact amounts' }),
+  },
+  { description: 'An exact amount of money' },
+);
+
+/** `numerator`: over PRICE_DENOMINATOR. */
+export function renderExact(numerator: bigint): Static<typeof ExactSchema> {
+  const { decimal } = exactMicros(numerator);
+  return { decimal, numerator: `${numerator}`, denominator: `${PRICE_DENOMINATOR}` };
+}
 
 export const TenantSchema = Type.Object(
   {

@@ -16,9 +16,13 @@ import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
+import { simulationRoute } from './simulation.ts';
 import { statementKeysRoute } from './statement-keys.ts';
 import { statementRoutes } from './statements.ts';
 import { usageRoute } from './usage.ts';
+import { usageConflictsRoute } from './usage-conflicts.ts';
+import { usageExplainRoute } from './usage-explain.ts';
+import { usageLookupRoute } from './usage-lookup.ts';
 import { usageRecordsRoute } from './usage-records.ts';
 import { usageSummaryRoute } from './usage-summary.ts';
 import { webhookRoute } from './webhook.ts';
@@ -37,6 +41,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
 
   reference(app, deps.config.publicUrl, alsoDescribed);
   ratesRoute(app, deps);
+  simulationRoute(app, deps);
   signupRoute(app, deps);
   billingRoutes(app, deps);
   keyRoutes(app, deps);
@@ -44,6 +49,9 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   usageRoute(app, deps);
   usageSummaryRoute(app, deps);
   usageRecordsRoute(app, deps);
+  usageExplainRoute(app, deps);
+  usageLookupRoute(app, deps);
+  usageConflictsRoute(app, deps);
   ledgerRoute(app, deps);
   statementRoutes(app, deps);
   statementKeysRoute(app, deps);

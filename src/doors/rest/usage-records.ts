@@ -106,7 +106,7 @@ export function usageRecordsRoute(app: Http, deps: Deps): void {
   );
 }
 
-function renderRecord(record: ListedRecord): Static<typeof ChargedRecordSchema> {
+export function renderRecord(record: ListedRecord): Static<typeof ChargedRecordSchema> {
   const { room, participant } = record;
   return {
     id: record.id,

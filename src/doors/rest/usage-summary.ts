@@ -24,14 +24,15 @@ import { AmountSchema, time, words } from './schemas.ts';
 
 const ROWS_USUAL = 100;
 
-/** A sum of safe integers, which may itself be none. */
 export const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
+/** A sum of safe integers, which may itself be none. */
+const bytes = (description: string) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
 
 export const measures = {
   records: count('Records, charged and unbilled'),
   seconds: count('Seconds that participants were connected'),
-  egress_bytes: count('Bytes sent to participants'),
-  ingress_bytes: count('Bytes received from participants'),
+  egress_bytes: bytes('Bytes sent to participants'),
+  ingress_bytes: bytes('Bytes received from participants'),
   total: described(AmountSchema, 'What was charged'),
   unbilled: described(AmountSchema, 'What would have been charged, while the tenant was exempt'),
 };
@@ -101,7 +102,7 @@ export function usageSummaryRoute(app: Http, deps: Deps): void {
       const period = parseWholeHours(query, SUMMARY_DAYS_MAX);
       const limit = parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL);
       const skip = parseSkip(query.cursor);
-      refuseStatus(caller, 'deleted');
+      refuseStatus(caller, 'suspended', 'archived', 'deleted');
       const summary = await summarizeUsage(deps.db, caller.tenant, {
         groupBy,
         ...period,

@@ -1,6 +1,7 @@
 /** SQL that recomputes all sums, from the records to the balances. It shares no code with charging. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
+import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { REFUND_TAKES } from '../payments/reversal.ts';
 
@@ -201,23 +202,15 @@ export interface ChargedRecord {
   readonly newestIds: readonly string[] | null;
 }
 
-const PAGE = 2_000;
-
 /** Every usage record in the order of charging. Needs a transaction, with one such read at a time. */
-export async function* readCharges(db: Db): AsyncGenerator<readonly ChargedRecord[]> {
-  await db.query(
-    `declare charges no scroll cursor for
-     select r.tenant_id as tenant, r.posting_seq as seq, p.kind, p.rate_version as "rateVersion",
+export function readCharges(db: Db): AsyncGenerator<readonly ChargedRecord[]> {
+  return readByCursor<ChargedRecord>(
+    db,
+    `select r.tenant_id as tenant, r.posting_seq as seq, p.kind, p.rate_version as "rateVersion",
             p.rule_version as "ruleVersion", p.rounding, p.carry, r.line, r.id, r.role, r.tier, r.seconds,
             r.egress_bytes as "egressBytes", r.amount, r.capped,
             case when r.line = p.records - 1 then p.newest_ids end as "newestIds"
        from usage_records r left join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
       order by r.tenant_id, r.posting_seq, r.line, r.id`,
   );
-  for (;;) {
-    const { rows } = await db.query<ChargedRecord>(`fetch ${PAGE} from charges`);
-    if (rows.length === 0) break;
-    yield rows;
-  }
-  await db.query('close charges');
 }

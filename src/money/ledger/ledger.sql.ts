@@ -93,6 +93,15 @@ function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
   };
 }
 
+/** The account as it is now, without a lock. */
+export async function findAccount(db: Db, tenant: TenantId): Promise<Account> {
+  const { name, text, values = [] } = readAccounts([tenant]);
+  const { rows } = await db.query<Account>({ name, text, values: [...values] });
+  const [account] = rows;
+  assert(account, 'account of the tenant');
+  return account;
+}
+
 export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
   const { rows } = await db.query<{ balance: bigint }>('select balance from accounts where tenant_id = $1', [
     tenant,
@@ -129,7 +138,7 @@ export interface NewPosting {
   };
 }
 
-const ROUNDING_CODES: Readonly<Record<Rounding, string>> = { carry: 'c', per_record: 'r' };
+export const ROUNDING_CODES: Readonly<Record<Rounding, string>> = { carry: 'c', per_record: 'r' };
 
 /** Append one posting to a locked account and move its balance. Returns the updated account. */
 export async function appendPosting(tx: Tx, account: Account, posting: NewPosting): Promise<Account> {

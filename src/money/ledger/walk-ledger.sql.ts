@@ -52,6 +52,13 @@ export async function findPostings(
   return rows;
 }
 
+/** A posting of usage. */
+export async function findPosting(db: Db, tenant: TenantId, seq: bigint): Promise<LedgerPosting | undefined> {
+  const filter = { kinds: OF_USAGE, firstSeq: seq, lastSeq: seq };
+  const [posting] = await findPostings(db, tenant, filter, { seq, line: 1 }, 1);
+  return posting;
+}
+
 interface Wanted {
   readonly filter: LedgerFilter;
   /** The first record comes after it. */
@@ -87,7 +94,7 @@ export async function findRecordsOf(
   const put = (value: unknown) => `$${values.push(value)}`;
   const { room, participant, role, tier } = filter;
   const where = [
-    'tenant_id = $1 and (posting_seq, line) < ($2, $3)',
+    'tenant_id = $1 and (posting_seq, line) < ($2, $3::integer)',
     room !== undefined && `coalesce(room, '') = ${put(room)}`,
     participant !== undefined && `participant = ${put(participant)}`,
     role && `role = ${put(ROLE_CODES[role])}`,

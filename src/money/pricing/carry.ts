@@ -16,7 +16,8 @@ export interface Settlement {
 }
 
 /** `carry`: fractions go to the next charge. `per_record`: each record is rounded half-up on its own. */
-export type Rounding = 'carry' | 'per_record';
+export const ROUNDINGS = ['carry', 'per_record'] as const;
+export type Rounding = (typeof ROUNDINGS)[number];
 
 /** The whole micros of an exact price, given the carry of the tenant's earlier charges. */
 export function settlePrice(numerator: bigint, carry: bigint, rounding: Rounding): Settlement {
@@ -26,4 +27,17 @@ export function settlePrice(numerator: bigint, carry: bigint, rounding: Rounding
   const total = carry + numerator;
   const amount = total / PRICE_DENOMINATOR;
   return { amount, carry: total - amount * PRICE_DENOMINATOR };
+}
+
+/** What `times` equal prices cost if they are settled one after the other. */
+export function settleEqualPrices(
+  numerator: bigint,
+  times: bigint,
+  carry: bigint,
+  rounding: Rounding,
+): Settlement {
+  if (rounding === 'per_record') {
+    return { amount: settlePrice(numerator, carry, rounding).amount * times, carry };
+  }
+  return settlePrice(numerator * times, carry, rounding);
 }

@@ -8,22 +8,41 @@
  * Every rule prices over PRICE_DENOMINATOR, because a tenant's carry passes from one rule to the next.
  */
 
-import { type Rounding, type Settlement, settlePrice } from './carry.ts';
+import { type Rounding, type Settlement, settleEqualPrices, settlePrice } from './carry.ts';
 import type { RateCard } from './rate-card.ts';
-import { type Price, priceUsage, type Usage } from './usage-price.ts';
+import { ceilingOf, feeOf, type Price, priceUsage, type Usage } from './usage-price.ts';
 
 /** Pure: the same arguments always give the same amounts. */
 export interface PricingRule {
   readonly version: number;
   readonly price: (usage: Usage, rates: RateCard) => Price;
   readonly settle: (numerator: bigint, carry: bigint, rounding: Rounding) => Settlement;
+  /** `settle` for `times` equal prices, at once. For simulations, which may have millions of equal records. */
+  readonly settleEqual: (numerator: bigint, times: bigint, carry: bigint, rounding: Rounding) => Settlement;
+  /** The fee and the ceiling that `price` compares, over PRICE_DENOMINATOR. For explanations and simulations. */
+  readonly fee: (usage: Usage, rates: RateCard) => bigint;
+  readonly ceiling: (usage: Usage, rates: RateCard) => bigint;
 }
 
 /** Ordered by version, starting with 1. */
-export const PRICING_RULES: readonly PricingRule[] = [{ version: 1, price: priceUsage, settle: settlePrice }];
+export const PRICING_RULES: readonly PricingRule[] = [
+  {
+    version: 1,
+    price: priceUsage,
+    settle: settlePrice,
+    settleEqual: settleEqualPrices,
+    fee: feeOf,
+    ceiling: ceilingOf,
+  },
+];
 
 /** The newest rule, which charges all new usage. */
 export const CURRENT_RULE: PricingRule = PRICING_RULES.at(-1)!;
+
+/** `undefined`: a version of a newer release. */
+export function findRule(version: number): PricingRule | undefined {
+  return PRICING_RULES.find((rule) => rule.version === version);
+}
 
 /** The terms of one posting, which stores both versions and the rounding. */
 export interface Terms {

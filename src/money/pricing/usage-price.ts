@@ -28,6 +28,16 @@ export interface Price {
   readonly capped: boolean;
 }
 
+/** The platform fee on the egress, over PRICE_DENOMINATOR. */
+export function feeOf(usage: Usage, rates: RateCard): bigint {
+  return rates.platformFeePerGib * usage.egressBytes * FEE_SCALE;
+}
+
+/** The ceiling for the time connected, over PRICE_DENOMINATOR. */
+export function ceilingOf(usage: Usage, rates: RateCard): bigint {
+  return rates.ceilingPer1000Minutes[usage.role][usage.tier] * BigInt(usage.seconds) * CEILING_SCALE;
+}
+
 /**
  * The platform fee on egress, but never more than the ceiling for the time connected.
  *
@@ -38,8 +48,8 @@ export function priceUsage(usage: Usage, rates: RateCard): Price {
   assert(usage.seconds >= 0, 'seconds');
   assert(usage.egressBytes >= 0n, 'egressBytes');
 
-  const fee = rates.platformFeePerGib * usage.egressBytes * FEE_SCALE;
-  const ceiling = rates.ceilingPer1000Minutes[usage.role][usage.tier] * BigInt(usage.seconds) * CEILING_SCALE;
+  const fee = feeOf(usage, rates);
+  const ceiling = ceilingOf(usage, rates);
 
   return ceiling < fee ? { numerator: ceiling, capped: true } : { numerator: fee, capped: false };
 }

@@ -28,7 +28,7 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-function parseTenant(text: string): TenantId {
+export function parseTenant(text: string): TenantId {
   const id = parseTenantId(text);
   if (id === undefined) throw new InvalidArgumentError('It must be t_ and 16 hex digits.');
   return id;
@@ -56,6 +56,23 @@ export function parseText(text: string, max: number): string {
     throw new InvalidArgumentError(`It must be 1 to ${max} characters.`);
   }
   return text;
+}
+
+/** A day, which begins at 0:00 UTC, or a time with its offset. */
+export function parseTime(text: string): Date {
+  const [, day = ''] =
+    /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
+  // `Date` reads February 30 as March 2.
+  const isDay = day !== '' && toDay(new Date(day)) === day;
+  const time = new Date(text);
+  if (!isDay || Number.isNaN(time.getTime())) {
+    throw new InvalidArgumentError('It must be a day or a time, such as 2026-11-01 or 2026-11-01T06:30:00Z.');
+  }
+  return time;
+}
+
+function toDay(time: Date): string | undefined {
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString().slice(0, 10);
 }
 
 function parseLimit(text: string): number {

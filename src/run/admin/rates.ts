@@ -9,6 +9,7 @@ import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
+import { simulateCommand } from './simulate-rates.ts';
 
 export function ratesCommands(program: Command): void {
   const rates = program.command('rates').description('rate cards');
@@ -45,6 +46,8 @@ export function ratesCommands(program: Command): void {
           );
       });
     });
+
+  simulateCommand(rates);
 }
 
 function cardJson({ version, effectiveAt, card }: RateCardRow) {

@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import type { Conflict, Report } from '../../money/usage/conflict.ts';
+import { listConflicts } from '../../money/usage/list-conflicts.ts';
 import { type JsonOption, limitOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
-import { type Conflict, listConflicts, type Report } from './overview.sql.ts';
 
 export function usageCommands(program: Command): void {
   const usage = program.command('usage').description('what relays reported');
@@ -20,7 +21,7 @@ export function usageCommands(program: Command): void {
     .action(async (tenant: TenantId, { limit, json }: { limit: number } & JsonOption) => {
       await withDatabase(async ({ db }) => {
         if (!(await findTenant(db, tenant))) throw new Failure('not_found');
-        const conflicts = await listConflicts(db, tenant, limit);
+        const { conflicts } = await listConflicts(db, tenant, { size: limit });
         if (json) return printJson(conflicts.map(conflictJson));
         if (conflicts.length === 0) return printLine('no conflicts');
         printTable(

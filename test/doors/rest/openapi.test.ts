@@ -59,6 +59,7 @@ const validators = new Map<object, ValidateFunction>();
 /** The documented operations of the specification, with their kind of key. */
 const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/rates': undefined,
+  'post /v1/rates/simulate': 'backend_key',
   'post /v1/signup': undefined,
   'get /v1/billing': 'backend_key',
   'post /v1/billing/checkout': 'backend_key',
@@ -73,6 +74,12 @@ const OPERATIONS: Record<string, string | undefined> = {
   'delete /v1/device-credentials/{id}': 'backend_key',
   'post /v1/device-credentials/{id}/rotate': 'backend_key',
   'post /v1/usage': 'relay_key',
+  'get /v1/usage/summary': 'backend_key',
+  'get /v1/usage/records': 'backend_key',
+  'get /v1/usage/{id}/explain': 'backend_key',
+  'post /v1/usage/lookup': 'relay_key',
+  'get /v1/usage/conflicts': 'backend_key',
+  'get /v1/ledger': 'backend_key',
   'get /.well-known/jwks.json': undefined,
   'get /v1/revocations/{tenant}': undefined,
   'post /join': 'device_credential',
@@ -262,6 +269,11 @@ describe('real answers are as documented', () => {
     const records = [usageRecord({ room: 'r', participant: 'p' })];
 
     await note(call('get /v1/rates', '/v1/rates'));
+    const alone = { role: 'host', tier: 'hd', count: 1, seconds: 60, egress_bytes: 1 };
+    const simulate = 'post /v1/rates/simulate';
+    await note(call(simulate, '/v1/rates/simulate', { key, body: { participants: [alone] } }));
+    await note(call(simulate, '/v1/rates/simulate', { key, body: {} }));
+    await note(call(simulate, '/v1/rates/simulate'));
     await note(call('post /v1/signup', '/v1/signup', { body: { name: 'x', email: 'a@example.com' } }));
     await note(call('post /v1/signup', '/v1/signup', { body: {} }));
     await note(call('post /v1/usage', '/v1/usage', { key: relayKey, body: { records } }));
@@ -323,7 +335,8 @@ describe('real answers are as documented', () => {
     await note(call(revocations, `/v1/revocations/${tenant.id}?after=x`));
     await note(call(revocations, '/v1/revocations/x'));
     expect(statuses).toStrictEqual([
-      ...[200, 201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
+      ...[200, 200, 400, 401],
+      ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],
       ...[201, 400, 201, 409, 404, 200, 204, 404],
       ...[200, 400, 401, 200, 200, 400, 404],
@@ -374,7 +387,21 @@ describe('generated requests', () => {
     egress_bytes: fc.maxSafeNat(),
     ingress_bytes: fc.maxSafeNat(),
   });
+  const participants = fields({
+    role: fc.constantFrom('host', 'audience', 'broadcast_audience'),
+    tier: fc.constantFrom('audio', 'hd', 'full_hd', '2k', '2k_plus'),
+    count: fc.integer({ min: 0, max: 110_000 }),
+    seconds: fc.integer({ min: 0, max: 90_000 }),
+    egress_bytes: fc.maxSafeNat(),
+    interval_seconds: fc.integer({ min: 0, max: 90_000 }),
+  });
   const BODIES: Record<string, fc.Arbitrary<unknown>> = {
+    'post /v1/rates/simulate': fields({
+      participants: fc.array(
+        fc.oneof({ weight: 9, arbitrary: participants }, { weight: 1, arbitrary: junk }),
+        { maxLength: 4 },
+      ),
+    }),
     'post /v1/signup': fields({ email: fc.emailAddress(), name: text }),
     'post /v1/billing/checkout': fields({ amount_cents: fc.integer({ min: 900, max: 1_000_100 }) }),
     'post /v1/billing/portal': junk,

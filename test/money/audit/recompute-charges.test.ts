@@ -14,6 +14,7 @@ const db = () => app.service.deps.db;
 
 /** Twice the price, never capped, each record rounded up, and the carry unchanged. */
 const RULE_2: PricingRule = {
+  ...CURRENT_RULE,
   version: 2,
   price: (usage, rates) => ({
     numerator: 2n * CURRENT_RULE.price(usage, rates).numerator,

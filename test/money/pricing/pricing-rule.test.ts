@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AUDIT_RULES, FIRST_CARRY, HALF, PARTS, SHORTENED_BY } from '../../../src/money/audit/audit-rules.ts';
 import { INITIAL_CARRY } from '../../../src/money/pricing/carry.ts';
-import { CURRENT_RULE, PRICING_RULES } from '../../../src/money/pricing/pricing-rule.ts';
+import { CURRENT_RULE, findRule, PRICING_RULES } from '../../../src/money/pricing/pricing-rule.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
@@ -22,11 +22,16 @@ it('numbers the versions from 1 without a gap, and charges by the newest', () =>
   expect(CURRENT_RULE).toBe(PRICING_RULES.at(-1));
 });
 
+it('finds a rule by its version, and none of a newer release', () => {
+  for (const rule of PRICING_RULES) expect(findRule(rule.version)).toBe(rule);
+  expect(findRule(CURRENT_RULE.version + 1)).toBeUndefined();
+});
+
 it('has an audit rule for each version', () => {
   expect(Object.keys(AUDIT_RULES).map(Number)).toEqual(PRICING_RULES.map(({ version }) => version));
 });
 
-describe.each(PRICING_RULES)('version $version', ({ version, price, settle }) => {
+describe.each(PRICING_RULES)('version $version', ({ version, price, settle, settleEqual }) => {
   it.each(['carry', 'per_record'] as const)('charges what verify computes, with %s', (rounding) => {
     expect(PRICE_DENOMINATOR * SHORTENED_BY).toBe(PARTS);
     expect(INITIAL_CARRY).toBe(FIRST_CARRY);
@@ -50,4 +55,24 @@ describe.each(PRICING_RULES)('version $version', ({ version, price, settle }) =>
       }),
     );
   });
+
+  it.each(['carry', 'per_record'] as const)(
+    'settles equal prices at once as one by one, with %s',
+    (rounding) => {
+      const anyCarry = fc.bigInt(0n, PRICE_DENOMINATOR - 1n);
+      fc.assert(
+        fc.property(anyRecord, fc.nat(50), anyCarry, (record, times, before) => {
+          const { numerator } = price(record, RATES);
+          let carry = before;
+          let amount = 0n;
+          for (let time = 0; time < times; time += 1) {
+            const settled = settle(numerator, carry, rounding);
+            carry = settled.carry;
+            amount += settled.amount;
+          }
+          expect(settleEqual(numerator, BigInt(times), before, rounding)).toEqual({ amount, carry });
+        }),
+      );
+    },
+  );
 });

@@ -8,6 +8,16 @@ export interface Amount {
   display: string;
 }
 
+/** An exact amount of money. */
+export interface ExactAmount {
+  /** In micros, rounded to 13 decimals: `558.7935447692871`. */
+  decimal: string;
+  /** Exact: `numerator` / `denominator` micros. An integer of any length. */
+  numerator: string;
+  /** The same for all exact amounts. */
+  denominator: string;
+}
+
 /** A customer of the platform, with its settings for payments. */
 export interface Tenant {
   /** The id of the tenant. */
@@ -129,6 +139,73 @@ export interface Operations {
   'GET /v1/rates': {
     /** The answer. */
     answer: RateCard;
+  };
+  /** What a room would cost. */
+  'POST /v1/rates/simulate': {
+    /** The body. */
+    body: {
+      /** Who is in the room. Each line stands for `count` participants who are alike. */
+      participants: {
+        /** What they are in the room: it decides the ceiling. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** The sum of all video that each receives at once: it decides the ceiling. */
+        tier: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus';
+        /** How many participants are like this. */
+        count: number;
+        /** How long each of them is connected. */
+        seconds: number;
+        /** Bytes sent to each of them. */
+        egressBytes: number;
+        /** The interval that the relay reports. Absent: one record for the whole time. */
+        intervalSeconds?: number | undefined;
+      }[];
+    };
+    /** The answer. */
+    answer: {
+      /** The version of the rate card in effect. */
+      rateVersion: number;
+      /** The version of the pricing rule. */
+      ruleVersion: number;
+      /** `carry`: fractions of a micro go to the next charge; `per_record`: each record is rounded. */
+      rounding: 'carry' | 'per_record';
+      /** One for each of the request, in order. */
+      lines: {
+        /** As given in `count`. */
+        participants: number;
+        /** Usage records that a relay would report for them. */
+        records: number;
+        /** The platform fee on their egress. */
+        fee: ExactAmount;
+        /** The ceiling for their time. */
+        ceiling: ExactAmount;
+        /** The ceiling is lower than the fee and makes the price. */
+        capped: boolean;
+        /** The lower of the two. */
+        price: ExactAmount;
+        /** The price in whole micros, after the lines before it. */
+        amount: Amount;
+      }[];
+      /** Of all lines. */
+      participants: number;
+      /** Of all lines. */
+      records: number;
+      /** The exact price of all lines. */
+      price: ExactAmount;
+      /** What the room costs: the sum of the amounts of all lines. */
+      total: Amount;
+      /** The fraction that the tenant's charges have left over. */
+      carryBefore: ExactAmount;
+      /** The fraction that this charge would leave over. */
+      carryAfter: ExactAmount;
+      /** True: usage of this tenant is priced and not charged. */
+      exempt: boolean;
+      /** Prepaid credit now. */
+      balance: Amount;
+      /** Prepaid credit after this charge, without any top-up. */
+      balanceAfter: Amount;
+      /** The credit is enough: `balance_after` is not negative. */
+      covered: boolean;
+    };
   };
   /** Create a tenant, its first backend key and a checkout. */
   'POST /v1/signup': {
@@ -313,6 +390,329 @@ export interface Operations {
       admitted: boolean;
     };
   };
+  /** Sums of usage over a period. */
+  'GET /v1/usage/summary': {
+    /** In the query. */
+    query?: {
+      /** Of `hour`, `day`, `room`, `role`, `tier`, separated by commas; `hour` or `day`, not both. */
+      groupBy?: string | undefined;
+      /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      from?: string | undefined;
+      /** End of the period; what happened at that time is not in it. */
+      to?: string | undefined;
+      /** Only this room. */
+      room?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** Start of the period. */
+      from: Date;
+      /** End of the period. */
+      to: Date;
+      /** The groups. */
+      rows: {
+        /** Start of the hour, UTC. Only if grouped by hour. */
+        hour?: Date | undefined;
+        /** Start of the day, UTC. Only if grouped by day. */
+        day?: Date | undefined;
+        /** As reported; empty for records without one. Only if grouped by room. */
+        room?: string | undefined;
+        /** Only if grouped by role. */
+        role?: 'host' | 'audience' | 'broadcast_audience' | undefined;
+        /** Only if grouped by tier. */
+        tier?: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus' | undefined;
+        /** Records, charged and unbilled. */
+        records: number;
+        /** Seconds that participants were connected. */
+        seconds: number;
+        /** Bytes sent to participants. */
+        egressBytes: bigint;
+        /** Bytes received from participants. */
+        ingressBytes: bigint;
+        /** What was charged. */
+        total: Amount;
+        /** What would have been charged, while the tenant was exempt. */
+        unbilled: Amount;
+      }[];
+      /** Of all groups, on every page. */
+      sum: {
+        /** Records, charged and unbilled. */
+        records: number;
+        /** Seconds that participants were connected. */
+        seconds: number;
+        /** Bytes sent to participants. */
+        egressBytes: bigint;
+        /** Bytes received from participants. */
+        ingressBytes: bigint;
+        /** What was charged. */
+        total: Amount;
+        /** What would have been charged, while the tenant was exempt. */
+        unbilled: Amount;
+      };
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** Every usage record, as it was charged. */
+  'GET /v1/usage/records': {
+    /** In the query. */
+    query?: {
+      /** Only this room. */
+      room?: string | undefined;
+      /** Only this participant. */
+      participant?: string | undefined;
+      /** Only this role. */
+      role?: 'host' | 'audience' | 'broadcast_audience' | undefined;
+      /** Only this tier. */
+      tier?: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus' | undefined;
+      /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      from?: string | undefined;
+      /** End of the period; what happened at that time is not in it. */
+      to?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The records. */
+      records: {
+        /** As reported. */
+        id: string;
+        /** As reported. Absent: there was none. */
+        room?: string | undefined;
+        /** As reported. Absent: there was none. */
+        participant?: string | undefined;
+        /** As reported. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** As reported. */
+        tier: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus';
+        /** As reported. */
+        seconds: number;
+        /** As reported. */
+        egressBytes: number;
+        /** As reported. */
+        ingressBytes: number;
+        /** What it cost; for an unbilled record, what it would have cost. */
+        total: Amount;
+        /** The ceiling limited the charge. */
+        capped: boolean;
+        /** The tenant was exempt, so it was not charged. */
+        unbilled: boolean;
+        /** When it was charged. */
+        at: Date;
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** How the charge of a record came about. */
+  'GET /v1/usage/{id}/explain': {
+    /** In the path. */
+    path: {
+      /** The id of the record, percent-encoded. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** A usage record. */
+      record: {
+        /** As reported. */
+        id: string;
+        /** As reported. Absent: there was none. */
+        room?: string | undefined;
+        /** As reported. Absent: there was none. */
+        participant?: string | undefined;
+        /** As reported. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** As reported. */
+        tier: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus';
+        /** As reported. */
+        seconds: number;
+        /** As reported. */
+        egressBytes: number;
+        /** As reported. */
+        ingressBytes: number;
+        /** What it cost; for an unbilled record, what it would have cost. */
+        total: Amount;
+        /** The ceiling limited the charge. */
+        capped: boolean;
+        /** The tenant was exempt, so it was not charged. */
+        unbilled: boolean;
+        /** When it was charged. */
+        at: Date;
+      };
+      /** The calculation, step by step. */
+      explanation: {
+        /** `egress_bytes` in GiB, rounded to 12 decimals. */
+        egressGib: string;
+        /** Of the rate card. */
+        platformFeePerGib: Amount;
+        /** `egress_gib` times the platform fee, in micros. */
+        fee: string;
+        /** `seconds` in minutes, rounded to 12 decimals. */
+        minutes: string;
+        /** Of the rate card, for the role and the tier. */
+        ceilingPer1000Minutes: Amount;
+        /** A thousandth of it for every minute, in micros. */
+        ceiling: string;
+        /** The smaller of the two, which is the price. */
+        limitedBy: 'fee' | 'ceiling';
+        /** The price, in micros. */
+        price: string;
+        /** The fraction that earlier charges left over, in micros. */
+        carryBefore: string;
+        /** The fraction that is left for the next charge, in micros. */
+        carryAfter: string;
+        /** `carry`: price and carry before are cut to whole micros; `per_record`: the price is rounded half-up. */
+        rounding: 'carry' | 'per_record';
+        /** Version of the rate card. */
+        rateCard: number;
+        /** Version of the pricing rule. */
+        rule: number;
+      };
+      /** The change of the balance that this record is part of. */
+      posting: {
+        /** Its number in the ledger. */
+        seq: number;
+        /** How many records were charged together. */
+        records: number;
+        /** By how much they changed the balance. */
+        amount: Amount;
+        /** When. */
+        at: Date;
+      };
+    };
+  };
+  /** Which ids were charged. */
+  'POST /v1/usage/lookup': {
+    /** The body. */
+    body: {
+      /** Ids of records. */
+      ids: string[];
+    };
+    /** The answer. */
+    answer: {
+      /** In the order of `ids`. */
+      records: {
+        /** As asked. */
+        id: string;
+        /** `unbilled`: accepted while the tenant was exempt; `unknown`: never accepted, so report it. */
+        outcome: 'charged' | 'unbilled' | 'unknown';
+        /** What it cost, or would have cost if it is unbilled. Absent: it is unknown. */
+        total?: Amount | undefined;
+        /** When it was charged. Absent: it is unknown. */
+        at?: Date | undefined;
+      }[];
+    };
+  };
+  /** Ids that were reported again with other values. */
+  'GET /v1/usage/conflicts': {
+    /** In the query. */
+    query?: {
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The conflicts. */
+      conflicts: {
+        /** The id of the record. */
+        id: string;
+        /** How often it was reported with other values. */
+        times: number;
+        /** When this happened first. */
+        firstAt: Date;
+        /** When this happened last. */
+        lastAt: Date;
+        /** The first report, which was charged. */
+        charged: {
+          /** As reported. Absent: there was none. */
+          room?: string | undefined;
+          /** As reported. Absent: there was none. */
+          participant?: string | undefined;
+          /** As reported. */
+          role: string;
+          /** As reported. */
+          tier: string;
+          /** As reported. */
+          seconds: number;
+          /** As reported. */
+          egressBytes: number;
+          /** As reported. */
+          ingressBytes: number;
+        };
+        /** The latest of the others, which were not charged. */
+        reported: {
+          /** As reported. Absent: there was none. */
+          room?: string | undefined;
+          /** As reported. Absent: there was none. */
+          participant?: string | undefined;
+          /** As reported. */
+          role: string;
+          /** As reported. */
+          tier: string;
+          /** As reported. */
+          seconds: number;
+          /** As reported. */
+          egressBytes: number;
+          /** As reported. */
+          ingressBytes: number;
+        };
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** Every entry of the ledger. */
+  'GET /v1/ledger': {
+    /** In the query. */
+    query?: {
+      /** Only these kinds, of `usage`, `top_up`, `auto_top_up`, `refund`, `dispute`, `adjustment`, separated by commas. */
+      kind?: string | undefined;
+      /** Only usage of this room. */
+      room?: string | undefined;
+      /** Only usage of this participant. */
+      participant?: string | undefined;
+      /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      from?: string | undefined;
+      /** End of the period; what happened at that time is not in it. */
+      to?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The entries. */
+      entries: {
+        /** What changed the balance. */
+        kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment';
+        /** By how much the balance changed; charges are negative. */
+        amount: Amount;
+        /** The charge was limited by the ceiling. */
+        capped: boolean;
+        /** For usage, the room; for payments, the provider's id. */
+        reference: string;
+        /** For usage, the participant. */
+        detail?: string | undefined;
+        /** When the balance changed. */
+        at: Date;
+        /** For usage, the id of the record. */
+        id?: string | undefined;
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
 }
 
 /** Names on the wire, and here. */
@@ -320,34 +720,53 @@ export const NAMES = {
   amount_cents: 'amountCents',
   api_key: 'apiKey',
   auto_top_up: 'autoTopUp',
+  balance_after: 'balanceAfter',
   below_cents: 'belowCents',
+  carry_after: 'carryAfter',
+  carry_before: 'carryBefore',
+  ceiling_per_1000_minutes: 'ceilingPer1000Minutes',
   ceiling_per_1000_participant_minutes: 'ceilingPer1000ParticipantMinutes',
   checkout_url: 'checkoutUrl',
   created_at: 'createdAt',
   egress_bytes: 'egressBytes',
   egress_cost_per_gib: 'egressCostPerGib',
+  egress_gib: 'egressGib',
+  first_at: 'firstAt',
+  group_by: 'groupBy',
   has_card: 'hasCard',
   ingress_bytes: 'ingressBytes',
+  interval_seconds: 'intervalSeconds',
   key_id: 'keyId',
+  last_at: 'lastAt',
   last_top_up_error: 'lastTopUpError',
+  limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
   next_cursor: 'nextCursor',
   old_key_retires: 'oldKeyRetires',
   overlap_seconds: 'overlapSeconds',
   platform_fee_per_gib: 'platformFeePerGib',
   portal_url: 'portalUrl',
+  rate_card: 'rateCard',
+  rate_version: 'rateVersion',
   retires_at: 'retiresAt',
   revoked_at: 'revokedAt',
+  rule_version: 'ruleVersion',
 } as const;
 
 /** What is a time in answers, by its name on the wire. */
 export const TIMES: ReadonlySet<string> = new Set([
   'at',
   'created_at',
+  'day',
+  'first_at',
+  'from',
+  'hour',
+  'last_at',
   'old_key_retires',
   'retires_at',
   'revoked_at',
+  'to',
 ]);
 
 /** What is an integer of 64 bits in answers, by its name on the wire. */
-export const INTEGERS: ReadonlySet<string> = new Set(['micros']);
+export const INTEGERS: ReadonlySet<string> = new Set(['egress_bytes', 'ingress_bytes', 'micros']);

@@ -1,0 +1,132 @@
+/** `GET /v1/usage/conflicts`: ids that were reported again with other values. */
+
+import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
+import { type Static, Type } from '../../base/lib/schema.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Conflict, ConflictPlace, Report } from '../../money/usage/conflict.ts';
+import { listConflicts } from '../../money/usage/list-conflicts.ts';
+import type { Deps } from '../deps.ts';
+import { answers } from '../http/answers.ts';
+import type { Http } from '../http/http.ts';
+import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
+import { limitField, parseLimit } from './query.ts';
+import { time } from './schemas.ts';
+
+const CONFLICTS_USUAL = 100;
+const CONFLICTS_MAX = 1_000;
+
+const text = () => Type.Optional(Type.String({ description: 'As reported. Absent: there was none' }));
+
+function reportSchema(description: string) {
+  return Type.Object(
+    {
+      room: text(),
+      participant: text(),
+      role: Type.String({ description: 'As reported' }),
+      tier: Type.String({ description: 'As reported' }),
+      seconds: Type.Integer({ description: 'As reported' }),
+      egress_bytes: Type.Integer({ description: 'As reported' }),
+      ingress_bytes: Type.Integer({ description: 'As reported' }),
+    },
+    { description },
+  );
+}
+
+const ConflictSchema = Type.Object(
+  {
+    id: Type.String({ description: 'The id of the record' }),
+    times: Type.Integer({ description: 'How often it was reported with other values' }),
+    first_at: time('When this happened first'),
+    last_at: time('When this happened last'),
+    charged: reportSchema('The first report, which was charged'),
+    reported: reportSchema('The latest of the others, which were not charged'),
+  },
+  { description: 'An id that was reported again with other values' },
+);
+
+export function usageConflictsRoute(app: Http, deps: Deps): void {
+  app.get(
+    '/v1/usage/conflicts',
+    {
+      onRequest: requireKey(deps, 'backend'),
+      schema: {
+        tags: ['Usage'],
+        operationId: 'listUsageConflicts',
+        summary: 'Ids that were reported again with other values',
+        description:
+          'Newest report first. It usually means that a relay uses ids twice, and that the second use is not charged.',
+        security: [{ backend_key: [] }],
+        querystring: Type.Object({
+          limit: limitField(CONFLICTS_MAX, CONFLICTS_USUAL),
+          ...CursorSchema.properties,
+        }),
+        response: answers(
+          {
+            200: Type.Object(
+              { conflicts: Type.Array(ConflictSchema, { description: 'The conflicts' }), ...nextCursor },
+              { description: 'A page of them' },
+            ),
+          },
+          401,
+          403,
+        ),
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const size = parseLimit(request.query.limit, CONFLICTS_MAX, CONFLICTS_USUAL);
+      const after = parsePlace(request.query.cursor, caller.tenant);
+      refuseStatus(caller, 'suspended', 'archived', 'deleted');
+      const page = await listConflicts(deps.db, caller.tenant, { after, size });
+      return { conflicts: page.conflicts.map(renderConflict), ...renderPlace(caller.tenant, page.place) };
+    },
+  );
+}
+
+function renderConflict({
+  id,
+  times,
+  firstAt,
+  lastAt,
+  accepted,
+  reported,
+}: Conflict): Static<typeof ConflictSchema> {
+  return {
+    id,
+    times,
+    first_at: firstAt.toISOString(),
+    last_at: lastAt.toISOString(),
+    charged: renderReport(accepted),
+    reported: renderReport(reported),
+  };
+}
+
+function renderReport(report: Partial<Report>) {
+  const { room, participant, role, tier, seconds, egress_bytes, ingress_bytes } = report;
+  return {
+    ...(typeof room === 'string' && { room }),
+    ...(typeof participant === 'string' && { participant }),
+    role: role!,
+    tier: tier!,
+    seconds: seconds!,
+    egress_bytes: egress_bytes!,
+    ingress_bytes: ingress_bytes!,
+  };
+}
+
+/** The tenant is in the cursor, so that one of another tenant is refused. */
+function renderPlace(tenant: TenantId, place: ConflictPlace | undefined): { next_cursor?: string } {
+  return place ? { next_cursor: renderPageToken([renderTenantId(tenant), place.lastAt, place.id]) } : {};
+}
+
+/** As PostgreSQL writes times. */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/;
+
+function parsePlace(cursor: string | undefined, tenant: TenantId): ConflictPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [of, lastAt = '', id = '', ...others] = readPageToken(cursor) ?? [];
+  const isPlace = of === renderTenantId(tenant) && TIME.test(lastAt) && !Number.isNaN(Date.parse(lastAt));
+  if (!isPlace || id === '' || others.length > 0) throw noSuchPage();
+  return { lastAt, id };
+}

@@ -1,0 +1,30 @@
+/** An id that was reported again with other values. Only the first report was charged. */
+
+/** What a relay reported: the fields of a usage record without the id. Absent ones are null. */
+export interface Report {
+  readonly room: string | null;
+  readonly participant: string | null;
+  readonly role: string | null;
+  readonly tier: string | null;
+  readonly seconds: number | null;
+  readonly egress_bytes: number | null;
+  readonly ingress_bytes: number | null;
+}
+
+export interface Conflict {
+  readonly id: string;
+  readonly times: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  /** What was charged. */
+  readonly accepted: Report;
+  /** The latest conflicting report. */
+  readonly reported: Partial<Report>;
+}
+
+/** Before the conflicts of the next page. */
+export interface ConflictPlace {
+  /** With microseconds. */
+  readonly lastAt: string;
+  readonly id: string;
+}

@@ -1,0 +1,34 @@
+/** SQL of `usage_conflicts`: ids that relays reported again with other values. Only the first report was charged. */
+import { filtered } from '../../base/db/filtered.ts';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Conflict, ConflictPlace } from './conflict.ts';
+
+/** The newest first, by their latest reports. */
+export async function findConflicts(
+  db: Db,
+  tenant: TenantId,
+  { after, limit }: { readonly after?: ConflictPlace | undefined; readonly limit: number },
+): Promise<(Conflict & { readonly place: ConflictPlace })[]> {
+  const { name, where, values } = filtered('find-conflicts', [tenant, limit], {
+    after: after && ['(c.last_at, c.id) < (?, ?)', after.lastAt, after.id],
+  });
+  const { rows } = await db.query<Conflict & { place: ConflictPlace }>({
+    name,
+    text: `select c.id, c.times, c.first_at as "firstAt", c.last_at as "lastAt", c.reported,
+            jsonb_build_object('lastAt', c.last_at::text, 'id', c.id) as place,
+            jsonb_build_object(
+              'room', r.room, 'participant', r.participant,
+              'role', case r.role when 'h' then 'host' when 'a' then 'audience'
+                                  when 'b' then 'broadcast_audience' end,
+              'tier', case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd'
+                                  when '2' then '2k' when 'k' then '2k_plus' end,
+              'seconds', r.seconds, 'egress_bytes', r.egress_bytes, 'ingress_bytes', r.ingress_bytes) as accepted
+       from usage_conflicts c
+       left join usage_records r on r.tenant_id = c.tenant_id and r.id = c.id
+      where c.tenant_id = $1 ${where}
+      order by c.last_at desc, c.id desc limit $2`,
+    values,
+  });
+  return rows;
+}

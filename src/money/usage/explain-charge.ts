@@ -1,0 +1,77 @@
+/** How the charge of one usage record came about. */
+import type { Db } from '../../base/db/pool.ts';
+import { assert } from '../../base/lib/assert.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { LedgerPosting } from '../ledger/ledger-line.ts';
+import { findPosting, findRecordsOf } from '../ledger/walk-ledger.sql.ts';
+import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
+import { type Explanation, explainPrice } from '../pricing/explain-price.ts';
+import { findRule, type Terms } from '../pricing/pricing-rule.ts';
+import type { RateCards } from '../pricing/rate-cards.ts';
+import { type ChargeTerms, findChargeTerms } from './charge-terms.sql.ts';
+import { type ListedRecord, recordOf } from './list-records.ts';
+
+export interface ExplainedCharge {
+  readonly record: ListedRecord;
+  readonly explanation: Explanation;
+  /** The posting of the ledger that holds the record. */
+  readonly posting: LedgerPosting;
+}
+
+/** Old postings do not name their rounding: the one that leads to the charged amount is theirs. */
+const ROUNDINGS: Readonly<Record<string, readonly Rounding[]>> = {
+  c: ['carry'],
+  r: ['per_record'],
+  u: ['carry', 'per_record'],
+};
+
+/**
+ * Charges the record again, from the carry with which its posting began. `undefined`: there is no such record.
+ *
+ * Reads the records of the posting before this one, a few thousand at most.
+ */
+export async function explainCharge(
+  { db, rates }: { readonly db: Db; readonly rates: RateCards },
+  tenant: TenantId,
+  id: string,
+): Promise<ExplainedCharge | undefined> {
+  const found = await findChargeTerms(db, tenant, id);
+  if (!found) return undefined;
+  const posting = await findPosting(db, tenant, found.seq);
+  assert(posting, 'posting of a usage record');
+  // Newest first: the record, and those before it.
+  const records = await findRecordsOf(db, tenant, [posting], {
+    filter: { kinds: [posting.kind], firstSeq: found.seq, lastSeq: found.seq },
+    place: { seq: found.seq, line: found.line + 1 },
+    limit: found.line + 1,
+  });
+  const [record, ...before] = records;
+  assert(record?.id === id && before.length === found.line, 'records of a posting');
+  const rule = findRule(found.ruleVersion);
+  assert(rule, 'pricing rule of a posting');
+  const card = await rates.version(db, found.rateVersion);
+  const explanations = ROUNDINGS[found.rounding]!.map((rounding) => {
+    const terms = { rates: card, rule, rounding };
+    return explainPrice(record, terms, settleAll(before.toReversed(), terms, startOf(found)));
+  });
+  const explanation = explanations.find(({ amount }) => amount === record.amount);
+  assert(explanation, 'charge that can be recomputed');
+  return { record: recordOf({ posting, record }), explanation, posting };
+}
+
+/** The carry with which a posting begins. Unbilled records leave none to the next posting. */
+function startOf({ kind, previousCarry }: ChargeTerms): bigint {
+  return kind === 'unbilled' ? INITIAL_CARRY : (previousCarry ?? INITIAL_CARRY);
+}
+
+/** The carry after these records. */
+function settleAll(
+  records: readonly Parameters<typeof explainPrice>[0][],
+  { rates, rule, rounding }: Terms,
+  start: bigint,
+): bigint {
+  return records.reduce(
+    (carry, usage) => rule.settle(rule.price(usage, rates).numerator, carry, rounding).carry,
+    start,
+  );
+}

@@ -1,0 +1,22 @@
+/** Ids that relays reported again with other values, the newest report first. */
+import type { Db } from '../../base/db/pool.ts';
+import { readPage } from '../../base/lib/page.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Conflict, ConflictPlace } from './conflict.ts';
+import { findConflicts } from './conflicts.sql.ts';
+
+export interface ConflictPage {
+  readonly conflicts: readonly Conflict[];
+  /** `undefined`: there are no further ones. */
+  readonly place: ConflictPlace | undefined;
+}
+
+/** `after` is the `place` of the page before. */
+export async function listConflicts(
+  db: Db,
+  tenant: TenantId,
+  { after, size }: { readonly after?: ConflictPlace | undefined; readonly size: number },
+): Promise<ConflictPage> {
+  const { items, end } = await readPage(size, (limit) => findConflicts(db, tenant, { after, limit }));
+  return { conflicts: items, place: end?.place };
+}

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { foldDeltas } from '../../../src/money/usage/fold-usage.sql.ts';
+import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { manyRecords, ROLES, ROOMS, report, setExempt, TIERS } from '../../doors/rest/ledger-routes.ts';
+import { expectOk } from '../../doors/rest/support.ts';
+import { checkLedger } from '../../support/check-ledger.ts';
+import { useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+
+const app = useService();
+
+test('sums equal the ledger at any time, whatever is charged and whenever it is added up', async () => {
+  const { db } = app.service.deps;
+  const records = fc.array(
+    fc.record({
+      room: fc.constantFrom(...ROOMS, undefined),
+      role: fc.constantFrom(...ROLES),
+      tier: fc.constantFrom(...TIERS),
+      seconds: fc.integer({ min: 0, max: 86_400 }),
+      egress_bytes: fc.oneof(
+        fc.integer({ min: 0, max: 500_000 }),
+        fc.maxSafeNat().map((each) => each % 1e12),
+      ),
+      ingress_bytes: fc.nat(),
+    }),
+    { maxLength: 60 },
+  );
+  const step = fc.oneof(
+    { weight: 5, arbitrary: records },
+    { weight: 2, arbitrary: fc.constant('fold' as const) },
+    { weight: 1, arbitrary: fc.constant('exempt' as const) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const of = await app.signUp();
+      let exempt = false;
+      let charged = 0;
+      let free = 0;
+      await Promise.all(
+        steps.map(async (each) => {
+          if (each === 'fold') await foldUsage({ db });
+          else if (each === 'exempt') {
+            exempt = !exempt;
+            await setExempt(app, of, exempt);
+          } else {
+            const sent = each.map((record) => manyRecords(1, record)[0]!);
+            // The same records twice: the second time they are duplicates.
+            const outcomes = [await report(app, of, sent), await report(app, of, sent)];
+            charged += outcomes.reduce((sum, { total }) => sum + total.micros, 0);
+            free += outcomes.reduce((sum, { unbilled }) => sum + unbilled, 0);
+          }
+        }),
+      );
+      const { rows } = await db.query<{ sum: bigint; free: bigint }>(
+        `select coalesce(-sum(amount), 0)::bigint as sum,
+                coalesce(sum(records) filter (where kind = 'unbilled'), 0)::bigint as free
+           from postings where tenant_id = $1`,
+        [idOf(of)],
+      );
+      const { sum } = expectOk(await app.request('GET', '/v1/usage/summary', { key: of.key }));
+      expect([sum.total.micros, charged, free]).toStrictEqual([
+        Number(rows[0]!.sum),
+        Number(rows[0]!.sum),
+        Number(rows[0]!.free),
+      ]);
+    }),
+    { numRuns: 25 },
+  );
+  expect(await checkLedger(db)).toStrictEqual([]);
+});
+
+test('deltas are added once, though several processes add them up', async () => {
+  const { db } = app.service.deps;
+  const tenants = await Promise.all(Array.from({ length: 4 }, () => app.signUp()));
+  await Promise.all(
+    tenants.flatMap((tenant) =>
+      Array.from({ length: 30 }, async () => {
+        await report(app, tenant, manyRecords(4));
+        await foldUsage({ db });
+      }),
+    ),
+  );
+  await foldUsage({ db });
+  const { rows } = await db.query(
+    `select (select count(*) from usage_deltas)::int as deltas,
+            (select sum(records) from usage_hours where tenant_id = any($1))::int as records`,
+    [tenants.map(idOf)],
+  );
+  expect(rows).toStrictEqual([{ deltas: 0, records: 4 * 30 * 4 }]);
+  expect(await checkLedger(db)).toStrictEqual([]);
+});
+
+test('a transaction that adds up and dies leaves the deltas', async () => {
+  const { db } = app.service.deps;
+  const tenant = await app.signUp();
+  await report(app, tenant, manyRecords(9));
+  const client = await db.connect();
+  await client.query('begin');
+  await foldDeltas(client, 1_000);
+  const { rows } = await client.query('select pg_backend_pid() as pid');
+  const lost = new Promise((resolve) => client.once('error', resolve));
+  await db.query('select pg_terminate_backend($1)', [rows[0].pid]);
+  await lost;
+  client.release(true);
+  const { sum } = expectOk(await app.request('GET', '/v1/usage/summary', { key: tenant.key }));
+  expect(sum.records).toBe(9);
+  await foldUsage({ db });
+  expect(await checkLedger(db)).toStrictEqual([]);
+});
