@@ -20,6 +20,16 @@ const month = Type.String({
   description: 'A month of the calendar in UTC',
 });
 
+export const FurtherEntriesSchema = Type.Object(
+  { count: count('How many'), sum: described(AmountSchema, 'Of all of them') },
+  { description: `Entries after the first ${MOVEMENTS_MAX}, added up` },
+);
+
+export const FurtherRoomsSchema = Type.Object(
+  { rooms: count('How many rooms'), ...measures },
+  { description: `Rooms after the first ${ROOMS_MAX}, added up` },
+);
+
 function movements(group: MovementGroup, description: string) {
   return Type.Object(
     {
@@ -42,10 +52,7 @@ function movements(group: MovementGroup, description: string) {
         { maxItems: MOVEMENTS_MAX, description: 'The first ones, in the order of time' },
       ),
       others: Type.Optional(
-        Type.Object(
-          { count: count('How many'), sum: described(AmountSchema, 'Of all of them') },
-          { description: `Those after the first ${MOVEMENTS_MAX}. Absent: there are none` },
-        ),
+        described(FurtherEntriesSchema, 'Those that are not listed. Absent: there are none'),
       ),
       sum: described(AmountSchema, 'Of all of them'),
     },
@@ -85,10 +92,7 @@ export const StatementSchema = Type.Object(
           { maxItems: ROOMS_MAX, description: 'The most expensive first' },
         ),
         others: Type.Optional(
-          Type.Object(
-            { rooms: count('How many rooms'), ...measures },
-            { description: `Those after the first ${ROOMS_MAX}. Absent: there are none` },
-          ),
+          described(FurtherRoomsSchema, 'Those that are not listed. Absent: there are none'),
         ),
         sum: Type.Object(measures, { description: 'Of all rooms' }),
       },
