@@ -136,12 +136,12 @@ export async function markRemoved(tx: Tx, kid: string): Promise<void> {
   });
 }
 
-/** Like `markRemoved()`, for a key that may have leaked: it never had a time at which it was done. */
+/** For a key that may have leaked: it is removed, and never had a time at which it was done. */
 export async function markCompromised(tx: Tx, kid: string): Promise<void> {
   await tx.query({
     name: 'mark-signing-key-compromised',
-    text: `update signing_keys set state = 'removed', removed_at = now(), private_key = null, remove_at = null
-            where kid = $1`,
+    text: `update signing_keys set state = 'removed', removed_at = coalesce(removed_at, now()),
+                   private_key = null, remove_at = null where kid = $1`,
     values: [kid],
   });
 }

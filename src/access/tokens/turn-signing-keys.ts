@@ -103,6 +103,21 @@ export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
   });
 }
 
+/**
+ * Verify no statement by a removed key any more. Its private part is erased here, but may have leaked before, or with a
+ * backup.
+ */
+export async function distrustSigningKey(db: Pool, kid: string): Promise<void> {
+  await inLock(db, async (tx, keys) => {
+    const key = keys.find((each) => each.kid === kid);
+    if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
+    if (key.state !== 'removed') {
+      throw new SigningKeyRefusal(`${kid} is ${key.state}: replace it with activate --compromised`);
+    }
+    await markCompromised(tx, kid);
+  });
+}
+
 function inLock<T>(db: Pool, work: (tx: Tx, keys: SigningKeyRow[]) => Promise<T>): Promise<T> {
   return inTransaction(db, async (tx) => {
     await lockSigningKeys(tx);

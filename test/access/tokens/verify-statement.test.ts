@@ -7,9 +7,11 @@ import { DatabaseSigner, type Signer } from '../../../src/access/tokens/signer.t
 import { newSigningKey, type PublicJwk } from '../../../src/access/tokens/signing-key.ts';
 import { findStatementKeys, listSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import {
+  distrustSigningKey,
   removeSigningKey,
   replaceCompromisedKeys,
   rotateSigningKey,
+  SigningKeyRefusal,
   turnSigningKeys,
 } from '../../../src/access/tokens/turn-signing-keys.ts';
 import { verifyStatement } from '../../../src/access/tokens/verify-statement.ts';
@@ -83,6 +85,25 @@ describe('a signed statement', () => {
     expect(verifyStatement(await signSample(), await keys()).statement).toEqual(SAMPLE);
     await pass('10 years');
     expect(await keys()).toEqual(published);
+  });
+
+  test('is not verified by a removed key that leaked with an old backup, once an operator says so', async () => {
+    const [{ kid }] = (await keys()) as [PublicJwk];
+    await expect(distrustSigningKey(database.pool, kid)).rejects.toThrow(
+      new SigningKeyRefusal(`${kid} is active: replace it with activate --compromised`),
+    );
+    await expect(distrustSigningKey(database.pool, 'x')).rejects.toThrow('there is no key x');
+    const jws = await signSample();
+    await replaceKey();
+    expect(verifyStatement(jws, await keys()).kid).toBe(kid);
+    const removedAt = async () =>
+      (await listSigningKeys(database.pool)).find((each) => each.kid === kid)!.removedAt;
+    const before = await removedAt();
+    await distrustSigningKey(database.pool, kid);
+    const left = await keys();
+    expect(() => verifyStatement(jws, left)).toThrow('is not among the keys');
+    expect(await removedAt()).toEqual(before);
+    expect(left).toHaveLength(1);
   });
 
   test('a key that is removed before it signs is not published for ever, and one that retires early is', async () => {
