@@ -43,6 +43,7 @@ export const FAILURES = {
   too_many_requests: 'too many requests with this api key',
   overloaded: 'the service is busy: try again',
   request_timeout: 'the request was not complete in time',
+  month_not_over: 'the month is not over',
   status_change_refused: 'tenant status cannot change that way',
   would_stop_service:
     "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",

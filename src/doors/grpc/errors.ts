@@ -63,6 +63,7 @@ const MEANING = {
   too_many_requests: { code: status.UNAVAILABLE, reason: 'TOO_MANY_REQUESTS' },
   overloaded: { code: status.UNAVAILABLE, reason: 'OVERLOADED' },
   request_timeout: { code: status.DEADLINE_EXCEEDED, reason: 'DEADLINE_EXCEEDED' },
+  month_not_over: { code: FAILED_PRECONDITION, reason: 'MONTH_NOT_OVER' },
   status_change_refused: { code: FAILED_PRECONDITION, reason: 'STATUS_CHANGE_REFUSED' },
   would_stop_service: { code: FAILED_PRECONDITION, reason: 'WOULD_STOP_SERVICE' },
   too_many_signups: { code: status.UNAVAILABLE, reason: 'TOO_MANY_SIGNUPS' },

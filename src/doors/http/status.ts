@@ -38,6 +38,7 @@ export const STATUS = {
   too_many_requests: 429,
   overloaded: 503,
   request_timeout: 408,
+  month_not_over: 409,
   status_change_refused: 409,
   would_stop_service: 409,
   too_many_signups: 429,

@@ -19,6 +19,8 @@ import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { signupRoute } from './signup.ts';
 import { simulationRoute } from './simulation.ts';
+import { statementKeysRoute } from './statement-keys.ts';
+import { statementRoutes } from './statements.ts';
 import { usageRoute } from './usage.ts';
 import { usageConflictsRoute } from './usage-conflicts.ts';
 import { usageExplainRoute } from './usage-explain.ts';
@@ -55,6 +57,8 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   usageConflictsRoute(app, deps);
   ledgerRoute(app, deps);
   participantRoutes(app, deps);
+  statementRoutes(app, deps);
+  statementKeysRoute(app, deps);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);

@@ -1,8 +1,8 @@
 /** What is booked here, as the provider's balance should show it. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { endOf, type Month, startOf } from '../month.ts';
 import { REFUND_TAKES } from '../payments/reversal.ts';
-import type { Month } from './month.ts';
 import type { MovedKind } from './payout.ts';
 
 export interface BookedMoney {
@@ -45,7 +45,7 @@ export async function findBookedMoney(db: Db, ids: readonly string[]): Promise<B
  */
 export async function listBookedMoney(
   db: Db,
-  { from, until }: Month,
+  month: Month,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<BookedMoney[]> {
   const { rows } = await db.query<BookedMoney>({
@@ -53,7 +53,7 @@ export async function listBookedMoney(
     text: `select ${COLUMNS} from (${BOOKED}) as booked
             where moves and at >= $1 and at < least($2, now() - interval '1 hour') and id > $3
             order by id limit $4`,
-    values: [from, until, after, limit],
+    values: [startOf(month), endOf(month), after, limit],
   });
   return rows;
 }

@@ -9,9 +9,9 @@ import type { Db } from '../../base/db/pool.ts';
 import { batchesOf } from '../../base/lib/batches.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../amount.ts';
+import { endOf, isComplete, type Month, startOf } from '../month.ts';
 import { findAtProvider } from '../payments/provider.ts';
 import { idOf } from '../payments/reversal.ts';
-import { hasEnded, type Month } from './month.ts';
 import {
   isReturned,
   type Movement,
@@ -58,7 +58,7 @@ export interface Reconciliation {
 
 /** Keeps ids only. Fails with `invalid_request` for a month that has not begun. */
 export async function reconcilePayouts(db: Db, stripe: Stripe, month: Month): Promise<Reconciliation> {
-  const soFar = !hasEnded(month, await findTime(db));
+  const soFar = !isComplete(month, await findTime(db));
   const run = new Reconciler(db, stripe, month);
   await run.readPayouts();
   await run.readBalance();
@@ -205,8 +205,7 @@ class Reconciler {
   }
 
   #period(): { gte: number; lt: number } {
-    const { from, until } = this.#month;
-    return { gte: from.getTime() / 1000, lt: until.getTime() / 1000 };
+    return { gte: startOf(this.#month).getTime() / 1000, lt: endOf(this.#month).getTime() / 1000 };
   }
 
   #differ(what: string, expected: string, found: string): void {

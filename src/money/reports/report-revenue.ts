@@ -6,7 +6,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../amount.ts';
-import { hasEnded, type Month } from './month.ts';
+import { isComplete, type Month } from '../month.ts';
 import { sumRevenue } from './revenue.sql.ts';
 
 /** Micros, summed over tenants. */
@@ -46,7 +46,7 @@ export async function reportRevenue(
   tenant: TenantId | undefined,
 ): Promise<RevenueReport> {
   const { now, wrong, ...texts } = await sumRevenue(db, month, tenant);
-  const soFar = !hasEnded(month, now);
+  const soFar = !isComplete(month, now);
   const credit = (unused: string, owed: string): Credit => ({
     total: BigInt(unused) + BigInt(owed),
     unused: BigInt(unused),
@@ -75,7 +75,7 @@ function checkSum(report: RevenueReport, wrong: readonly string[]): void {
   if (expected === closing.total && wrong.length === 0) return;
   const of = wrong.length > 0 ? ` (${wrong.join(', ')})` : '';
   throw new Error(
-    `the ledger of ${month.name} does not add up${of}: its postings lead to ${displayMicros(expected)}, and it ` +
+    `the ledger of ${month} does not add up${of}: its postings lead to ${displayMicros(expected)}, and it ` +
       `ends at ${displayMicros(closing.total)}. Run verify`,
   );
 }

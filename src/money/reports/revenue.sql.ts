@@ -2,6 +2,7 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { endOf, type Month, startOf } from '../month.ts';
 
 /** Micros. Sums over tenants may be too large for 64 bits, so they come as text. */
 export interface RevenueRow {
@@ -31,12 +32,8 @@ const sum = (of: string, name: string) => `coalesce(sum(${of}), 0)::text as "${n
  * between: two ways to the same number. The search for a posting runs backwards, so a report of a recent month
  * reads little more than the postings of this month.
  */
-export async function sumRevenue(
-  db: Db,
-  period: { readonly from: Date; readonly until: Date },
-  tenant: TenantId | undefined,
-): Promise<RevenueRow> {
-  const { name, where, values } = filtered('sum-revenue', [period.from, period.until], {
+export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefined): Promise<RevenueRow> {
+  const { name, where, values } = filtered('sum-revenue', [startOf(month), endOf(month)], {
     tenant: tenant !== undefined && ['a.tenant_id = ?', tenant],
   });
   const newestBefore = (time: string) =>

@@ -4,7 +4,7 @@ import { Failure } from '../../base/failure.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, microsOfCents, renderAmount } from '../../money/amount.ts';
-import { type Month, parseMonth } from '../../money/reports/month.ts';
+import { endOf, type Month, parseMonth, startOf } from '../../money/month.ts';
 import { isReturned, type PayoutSums } from '../../money/reports/payout.ts';
 import type { Reconciliation, ReportedPayout } from '../../money/reports/reconcile-payouts.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../money/reports/report-revenue.ts';
@@ -56,7 +56,7 @@ function revenue(report: Command): void {
 }
 
 function describeMonth({ month, soFar }: { month: Month; soFar: boolean }): string {
-  return soFar ? `${month.name} so far` : month.name;
+  return soFar ? `${month} so far` : month;
 }
 
 function printRevenue(report: RevenueReport): void {
@@ -87,7 +87,7 @@ function creditJson({ total, unused, owed }: Credit) {
 }
 
 function monthJson({ month, soFar }: { month: Month; soFar: boolean }) {
-  return { month: month.name, from: month.from, until: month.until, so_far: soFar };
+  return { month, from: startOf(month), until: endOf(month), so_far: soFar };
 }
 
 function revenueJson(report: RevenueReport, tenant: TenantId | undefined) {

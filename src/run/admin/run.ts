@@ -17,6 +17,7 @@ import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
 import { reportCommands } from './reports.ts';
 import { signingKeysCommands } from './signing-keys.ts';
+import { statementCommands } from './statement.ts';
 import { tenantsCommands } from './tenants.ts';
 import { topUpsCommands } from './top-ups.ts';
 import { usageCommands } from './usage.ts';
@@ -40,6 +41,7 @@ const GROUPS = [
   keyCeilingCommand,
   signingKeysCommands,
   reportCommands,
+  statementCommands,
   verifyCommand,
 ];
 

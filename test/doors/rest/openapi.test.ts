@@ -2,8 +2,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { monthOf } from '../../../src/money/month.ts';
 import { anyCharacter } from '../../support/characters.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 import { expectCommonHeaders, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -84,6 +86,9 @@ const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/ledger': 'backend_key',
   'post /v1/participants/erase': 'backend_key',
   'get /v1/erasures/{id}': 'backend_key',
+  'get /v1/statements': 'backend_key',
+  'get /v1/statements/{month}': 'backend_key',
+  'get /.well-known/statement-keys.json': undefined,
   'get /.well-known/jwks.json': undefined,
   'get /v1/revocations/{tenant}': undefined,
   'post /join': 'device_credential',
@@ -190,7 +195,11 @@ describe('GET /openapi.json', () => {
         .map(({ operationId }) => operationId);
     const all = operations().map(({ operationId }) => operationId);
     expect(withStatus(500)).toStrictEqual(all);
-    expect(all.filter((id) => !withStatus(429).includes(id))).toStrictEqual(['getRates', 'getPublicKeys']);
+    expect(all.filter((id) => !withStatus(429).includes(id))).toStrictEqual([
+      'getRates',
+      'getStatementKeys',
+      'getPublicKeys',
+    ]);
     expect(withStatus(503)).toStrictEqual(all);
     const withBody = operations().filter(({ requestBody }) => requestBody);
     expect(withStatus(408)).toStrictEqual(withBody.map(({ operationId }) => operationId));
@@ -352,6 +361,16 @@ describe('real answers are as documented', () => {
     const erasure = 'get /v1/erasures/{id}';
     await note(call(erasure, `/v1/erasures/${(await asked).json.erasure.id}`, { key }));
     await note(call(erasure, '/v1/erasures/x', { key }));
+    await app.service.deps.db.query(`update tenants set created_at = '2020-01-01' where id = $1`, [
+      idOf(tenant),
+    ]);
+    const statement = 'get /v1/statements/{month}';
+    for (const month of ['2020-01', '2019-12', '2020-13', monthOf(new Date())]) {
+      await note(call(statement, `/v1/statements/${month}`, { key }));
+    }
+    await note(call('get /v1/statements', '/v1/statements', { key }));
+    await note(call('get /v1/statements', '/v1/statements'));
+    await note(call('get /.well-known/statement-keys.json', '/.well-known/statement-keys.json'));
     expect(statuses).toStrictEqual([
       ...[200, 200, 400, 401],
       ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
@@ -361,6 +380,7 @@ describe('real answers are as documented', () => {
       ...[201, 400, 201, 409, 404, 200, 204, 404],
       ...[200, 400, 401, 200, 200, 400, 404],
       ...[202, 400, 200, 404],
+      ...[200, 404, 400, 409, 200, 401, 200],
     ]);
   });
 });

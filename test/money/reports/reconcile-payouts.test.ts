@@ -1,6 +1,6 @@
 /** Payouts of the sandbox, compared with what is booked. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseMonth } from '../../../src/money/reports/month.ts';
+import { parseMonth } from '../../../src/money/month.ts';
 import { type Reconciliation, reconcilePayouts } from '../../../src/money/reports/reconcile-payouts.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';

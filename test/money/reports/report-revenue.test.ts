@@ -1,8 +1,11 @@
 /** The revenue of a month, over months in which everything happens. */
 import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
-import { parseMonth } from '../../../src/money/reports/month.ts';
+import { parseMonth } from '../../../src/money/month.ts';
 import { type RevenueReport, reportRevenue } from '../../../src/money/reports/report-revenue.ts';
+import { resetSums } from '../../support/months.ts';
 import { type TestTenant, usageRecord } from '../../support/service.ts';
 import { usePayments } from '../payments/support.ts';
 
@@ -29,10 +32,18 @@ async function itWas(month: string): Promise<void> {
 
 /** As the owner of the table could. */
 async function changePostings(change: string): Promise<void> {
-  await db().query(`
-    alter table postings disable trigger append_only;
-    update postings set ${change};
-    alter table postings enable trigger append_only`);
+  await inTransaction(db(), async (tx) => {
+    await tx.query('alter table postings disable trigger append_only');
+    const { rows } = await tx.query<{ tenant: TenantId }>(
+      `with changed as (update postings set ${change} returning tenant_id)
+       select distinct tenant_id as tenant from changed`,
+    );
+    await tx.query('alter table postings enable trigger append_only');
+    await resetSums(
+      tx,
+      rows.map(({ tenant }) => tenant),
+    );
+  });
 }
 
 const adjust = (tenant: TestTenant, cents: number) =>
