@@ -11,6 +11,7 @@ import { join } from './join.ts';
 import { keysGarbage } from './keys-garbage.ts';
 import { keysRoute } from './keys-route.ts';
 import { keysVerify } from './keys-verify.ts';
+import { ledgerReads } from './ledger-reads.ts';
 import { mint } from './mint.ts';
 import { reads } from './reads.ts';
 import { describeMachine, renderReport } from './report.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageHot,
   usageCases,
   flat,
+  ledgerReads,
   budget,
   keysRoute,
   keysGarbage,

@@ -15,6 +15,11 @@ import {
   RateCardSchema,
   TenantSchema,
 } from '../src/doors/rest/schemas.ts';
+import {
+  FurtherEntriesSchema,
+  FurtherRoomsSchema,
+  StatementSchema,
+} from '../src/doors/rest/statement-schema.ts';
 import { describeRest } from './describe-rest.ts';
 
 const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.meta.url);
@@ -32,6 +37,9 @@ const NAMED = {
   LedgerEntry: LedgerEntrySchema,
   ApiKey: ApiKeySchema,
   RateCard: RateCardSchema,
+  FurtherEntries: FurtherEntriesSchema,
+  FurtherRooms: FurtherRoomsSchema,
+  Statement: StatementSchema,
 };
 
 interface Schema {

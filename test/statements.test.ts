@@ -22,6 +22,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/money/ledger/walk-ledger.sql.ts': 'how many records the values mean decides about the plan',
   'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',
   'src/run/admin/database.ts': 'for operators',
+  'src/run/admin/export.sql.ts': 'for operators',
   'src/run/admin/overview.sql.ts': 'for operators',
   'src/run/embedded-postgres/embedded-postgres.ts': 'at the start',
   'src/run/open-database.ts': 'at the start',

@@ -2,8 +2,10 @@
 import { invalidRequest, refused } from '../http/errors.ts';
 import type { Instrument } from '../objects/cards.ts';
 import { type CheckoutSession, renderCheckoutSession, totalOf } from '../objects/checkout-session.ts';
+import { renderAddress, renderLiveCustomer } from '../objects/customer.ts';
 import { type PaymentIntent, renderPaymentIntent } from '../objects/payment-intent.ts';
 import { instrumentOf, type PaymentMethod } from '../objects/payment-method.ts';
+import { TAXED_COUNTRY } from '../objects/tax.ts';
 import { emit, now, type Provider, perform } from '../provider.ts';
 import { createCustomer } from './create-customer.ts';
 import { createPaymentIntent } from './create-payment-intent.ts';
@@ -11,12 +13,20 @@ import { getLiveCustomer, getRow } from './find.ts';
 import { authenticateIntent, ON_SESSION, payIntent, settleIntent } from './pay-intent.ts';
 import { createPaymentMethod } from './save-payment-method.ts';
 
+/** What the buyer enters on the page. */
+export interface Buyer {
+  readonly email: string | null;
+  /** Two letters; decides about tax. Default: that of an earlier payment, or else the one with tax. */
+  readonly country?: string | undefined;
+  readonly taxId?: string | undefined;
+}
+
 /** Pay an open session as its buyer would. The status of the returned intent is the outcome. */
 export function payCheckout(
   provider: Provider,
   session: CheckoutSession,
   instrument: Instrument,
-  email: string | null,
+  buyer: Buyer,
 ): PaymentIntent {
   if (session.status !== 'open') throw refused(`This checkout session is ${session.status}.`);
   if (session.allowedTypes !== null && !session.allowedTypes.includes(instrument.type)) {
@@ -24,10 +34,13 @@ export function payCheckout(
   }
   if (session.customer !== null) getLiveCustomer(provider, session.customer, 'customer');
 
-  const intent = intentOf(provider, identifyBuyer(provider, session, email));
+  const intent = intentOf(
+    provider,
+    locateBuyer(provider, identifyBuyer(provider, session, buyer.email), buyer),
+  );
   if (intent.status === 'requires_action') cancelAuthentication(provider, intent);
   const method = createPaymentMethod(provider, instrument, {
-    email,
+    email: buyer.email,
     allowRedisplay: intent.setupFutureUsage === null ? 'unspecified' : 'limited',
   });
   const paid = payIntent(provider, intent, method, ON_SESSION);
@@ -134,10 +147,29 @@ function identifyBuyer(provider: Provider, session: CheckoutSession, email: stri
   return provider.state.change('checkoutSessions', session.id, { buyerEmail, customer });
 }
 
-/** The session's payment intent, created when the buyer first tries to pay. */
+/** The session with the buyer's country, which decides about tax, and with a tax id if the page asks for one. */
+function locateBuyer(provider: Provider, session: CheckoutSession, buyer: Buyer): CheckoutSession {
+  const { automaticTax, taxIdCollection, customerUpdate } = session;
+  if (!automaticTax && !taxIdCollection) return session;
+  const country = buyer.country ?? session.country ?? TAXED_COUNTRY;
+  const customer = provider.state.get('customers', session.customer ?? '');
+  if (customer !== undefined && customerUpdate?.address === 'auto' && customer.country !== country) {
+    const changed = provider.state.change('customers', customer.id, { country });
+    emit(provider, 'customer.updated', renderLiveCustomer(changed), {
+      address: renderAddress(customer.country),
+    });
+  }
+  const taxId = (taxIdCollection && buyer.taxId) ?? null;
+  return provider.state.change('checkoutSessions', session.id, { country, taxId });
+}
+
+/** The session's payment intent, created when the buyer first tries to pay. Its amount follows the tax. */
 function intentOf(provider: Provider, session: CheckoutSession): PaymentIntent {
   const existing = provider.state.get('paymentIntents', session.paymentIntent ?? '');
-  if (existing !== undefined) return existing;
+  if (existing?.amount === totalOf(session)) return existing;
+  if (existing) {
+    return provider.state.change('paymentIntents', existing.id, { amount: totalOf(session) });
+  }
   const intent = createPaymentIntent(provider, {
     ...session.paymentIntentData,
     amount: totalOf(session),

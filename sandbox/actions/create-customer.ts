@@ -17,6 +17,7 @@ export function createCustomer(
     description: details.description ?? null,
     metadata: details.metadata ?? {},
     defaultPaymentMethod: null,
+    country: null,
   });
   emit(provider, 'customer.created', renderLiveCustomer(customer));
   return customer;

@@ -2,6 +2,7 @@
 import { refused } from '../http/errors.ts';
 import type { Charge } from '../objects/charge.ts';
 import {
+  balanceOfMovement,
   DISPUTE_FEE,
   type Dispute,
   type DisputeReason,
@@ -25,17 +26,19 @@ export function openDispute(provider: Provider, charge: Charge, request: Dispute
   if (amount < 1 || amount > charge.amount)
     throw refused('A dispute covers at most the amount of the charge.');
 
+  const { currency } = charge;
+  const id = provider.ids.next('du_');
   const dispute = provider.state.put('disputes', {
-    id: provider.ids.next('du_'),
+    id,
     created: now(provider),
     amount,
-    currency: charge.currency,
+    currency,
     charge: charge.id,
     paymentIntent: charge.paymentIntent,
     reason,
     inquiry,
     status: inquiry ? 'warning_needs_response' : 'needs_response',
-    movements: inquiry ? [] : [movement(provider, -amount, DISPUTE_FEE)],
+    movements: inquiry ? [] : [move(provider, { id, currency }, -amount, DISPUTE_FEE)],
   });
   provider.state.change('charges', charge.id, { disputed: true });
   emit(provider, 'charge.dispute.created', renderDispute(dispute));
@@ -58,7 +61,7 @@ export function winDispute(
   if (amount < 1 || amount > dispute.amount) throw refused('At most the disputed amount comes back.');
   const won = provider.state.change('disputes', dispute.id, {
     status: dispute.inquiry ? 'warning_closed' : 'won',
-    movements: dispute.inquiry ? [] : [...dispute.movements, movement(provider, amount, 0)],
+    movements: dispute.inquiry ? [] : [...dispute.movements, move(provider, dispute, amount, 0)],
   });
   if (!dispute.inquiry) emit(provider, 'charge.dispute.funds_reinstated', renderDispute(won));
   emit(provider, 'charge.dispute.closed', renderDispute(won));
@@ -87,15 +90,22 @@ function loseInquiry(provider: Provider, dispute: Dispute): Dispute {
   const lost = provider.state.change('disputes', dispute.id, {
     inquiry: false,
     status: 'lost',
-    movements: [movement(provider, -dispute.amount, DISPUTE_FEE)],
+    movements: [move(provider, dispute, -dispute.amount, DISPUTE_FEE)],
   });
   emit(provider, 'charge.dispute.funds_withdrawn', renderDispute(lost));
   emit(provider, 'charge.dispute.closed', renderDispute(lost));
   return lost;
 }
 
-function movement(provider: Provider, amount: number, fee: number): Movement {
-  return { id: provider.ids.next('txn_'), created: now(provider), amount, fee };
+function move(
+  provider: Provider,
+  dispute: Pick<Dispute, 'id' | 'currency'>,
+  amount: number,
+  fee: number,
+): Movement {
+  const movement = { id: provider.ids.next('txn_'), created: now(provider), amount, fee };
+  provider.state.put('balanceTransactions', balanceOfMovement(dispute, movement));
+  return movement;
 }
 
 function assertOpen(dispute: Dispute): void {

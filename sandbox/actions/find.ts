@@ -7,6 +7,7 @@ import type { Row } from '../state/tables.ts';
 
 /** The names of objects in Stripe's messages. */
 const KINDS = {
+  balanceTransactions: 'balance_transaction',
   charges: 'charge',
   checkoutSessions: 'checkout.session',
   customers: 'customer',
@@ -14,8 +15,10 @@ const KINDS = {
   disputes: 'dispute',
   events: 'event',
   fraudWarnings: 'early_fraud_warning',
+  invoices: 'invoice',
   paymentIntents: 'payment_intent',
   paymentMethods: 'PaymentMethod',
+  payouts: 'payout',
   portalSessions: 'billing_portal.session',
   refunds: 'refund',
   webhookEndpoints: 'webhook endpoint',

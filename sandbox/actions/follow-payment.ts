@@ -4,6 +4,7 @@ import { type CheckoutSession, renderCheckoutSession } from '../objects/checkout
 import type { PaymentIntent } from '../objects/payment-intent.ts';
 import { instrumentOf } from '../objects/payment-method.ts';
 import { emit, type Provider } from '../provider.ts';
+import { createInvoice } from './create-invoice.ts';
 import { openDispute } from './dispute-charge.ts';
 import { warnOfFraud } from './warn-of-fraud.ts';
 
@@ -23,9 +24,11 @@ function followInSession(provider: Provider, session: CheckoutSession, intent: P
   if (session.status === 'open' && !paid && intent.status !== 'processing') return;
 
   const completing = session.status === 'open';
+  const invoice = paid && session.invoiceCreation ? createInvoice(provider, session, intent).id : null;
   const changed = provider.state.change('checkoutSessions', session.id, {
     status: 'complete',
     paymentStatus: paid ? 'paid' : 'unpaid',
+    invoice,
   });
   const type = completing
     ? 'checkout.session.completed'

@@ -4,6 +4,8 @@
  * The caller holds a transaction open (`perform`). A decline is an outcome, not an exception:
  * read it from the status and `lastError` of the returned intent.
  */
+
+import { balanceOfCharge } from '../objects/balance-transaction.ts';
 import {
   AUTHENTICATION_FAILED,
   AUTHENTICATION_REQUIRED,
@@ -15,6 +17,7 @@ import { type PaymentIntent, renderPaymentIntent } from '../objects/payment-inte
 import { instrumentOf, type PaymentMethod } from '../objects/payment-method.ts';
 import { emit, now, type Provider } from '../provider.ts';
 import { followPayment } from './follow-payment.ts';
+import { recordBalance } from './record-balance.ts';
 import { attachPaymentMethod } from './save-payment-method.ts';
 
 export interface Mode {
@@ -95,11 +98,8 @@ function judge(method: PaymentMethod, mode: Mode): Verdict {
 }
 
 function succeed(provider: Provider, intent: PaymentIntent, method: PaymentMethod): PaymentIntent {
-  const charge = putCharge(provider, intent, method, {
-    status: 'succeeded',
-    balanceTransaction: provider.ids.next('txn_'),
-  });
-  emit(provider, 'charge.succeeded', renderCharge(charge));
+  const charge = credit(provider, putCharge(provider, intent, method, { status: 'succeeded' }));
+  emit(provider, 'charge.succeeded', renderCharge(charge, provider.publicUrl));
   saveForLater(provider, intent, method);
   const paid = changeIntent(provider, intent, method, {
     status: 'succeeded',
@@ -113,7 +113,7 @@ function succeed(provider: Provider, intent: PaymentIntent, method: PaymentMetho
 
 function process(provider: Provider, intent: PaymentIntent, method: PaymentMethod): PaymentIntent {
   const charge = putCharge(provider, intent, method, { status: 'pending' });
-  emit(provider, 'charge.pending', renderCharge(charge));
+  emit(provider, 'charge.pending', renderCharge(charge, provider.publicUrl));
   saveForLater(provider, intent, method);
   const processing = changeIntent(provider, intent, method, {
     status: 'processing',
@@ -139,7 +139,7 @@ function fail(
   { charged }: { charged: boolean } = { charged: true },
 ): PaymentIntent {
   const charge = charged ? putCharge(provider, intent, method, { status: 'failed', failure: decline }) : null;
-  if (charge !== null) emit(provider, 'charge.failed', renderCharge(charge));
+  if (charge !== null) emit(provider, 'charge.failed', renderCharge(charge, provider.publicUrl));
   const failed = provider.state.change('paymentIntents', intent.id, {
     status: 'requires_payment_method',
     paymentMethod: null,
@@ -176,6 +176,12 @@ function putCharge(
     balanceTransaction: null,
     ...result,
   });
+}
+
+/** The money of a charge arrives in the merchant's balance. */
+function credit(provider: Provider, charge: Charge): Charge {
+  const { id } = recordBalance(provider, balanceOfCharge(charge));
+  return provider.state.change('charges', charge.id, { balanceTransaction: id });
 }
 
 function changeIntent(

@@ -1,9 +1,11 @@
 /** Refunds, in full or in part. A refund may also fail afterwards. */
 import { refused } from '../http/errors.ts';
+import { balanceOfRefund } from '../objects/balance-transaction.ts';
 import { type Charge, renderCharge } from '../objects/charge.ts';
 import { instrumentOf } from '../objects/payment-method.ts';
 import { type Refund, type RefundReason, renderRefund } from '../objects/refund.ts';
 import { emit, now, type Provider } from '../provider.ts';
+import { recordBalance } from './record-balance.ts';
 
 export const REFUND_OUTCOMES = ['succeeded', 'pending', 'requires_action', 'failed'] as const;
 export type RefundOutcome = (typeof REFUND_OUTCOMES)[number];
@@ -21,7 +23,7 @@ export function refundCharge(provider: Provider, charge: Charge, request: Refund
   const { amount = charge.amount - charge.amountRefunded, reason = null, metadata = {} } = request;
   assertRefundable(provider, charge, amount);
 
-  const refund = provider.state.put('refunds', {
+  const created = provider.state.put('refunds', {
     id: provider.ids.next('re_'),
     created: now(provider),
     amount,
@@ -33,7 +35,10 @@ export function refundCharge(provider: Provider, charge: Charge, request: Refund
     metadata,
     status: request.outcome === undefined || request.outcome === 'failed' ? 'succeeded' : request.outcome,
     failureReason: null,
+    balanceTransaction: null,
+    failureBalanceTransaction: null,
   });
+  const refund = created.status === 'requires_action' ? created : debit(provider, created);
   changeRefunded(provider, charge, amount);
   emit(provider, 'refund.created', renderRefund(refund));
   const cardFails = instrumentOf(charge.paymentMethod).behaviour.kind === 'refund_fails';
@@ -46,10 +51,11 @@ export function settleRefund(provider: Provider, refund: Refund, outcome: 'succe
   if (refund.status === 'failed' || refund.status === outcome) {
     throw refused(`This refund has ${refund.status} already.`);
   }
-  const settled = provider.state.change('refunds', refund.id, {
+  const changed = provider.state.change('refunds', refund.id, {
     status: outcome,
     failureReason: outcome === 'failed' ? 'expired_or_canceled_card' : null,
   });
+  const settled = outcome === 'failed' ? undoDebit(provider, changed) : debit(provider, changed);
   emit(provider, 'refund.updated', renderRefund(settled), { status: refund.status });
   if (outcome === 'failed') {
     const charge = provider.state.get('charges', refund.charge);
@@ -61,11 +67,27 @@ export function settleRefund(provider: Provider, refund: Refund, outcome: 'succe
   return settled;
 }
 
+/** The money leaves the merchant's balance, once. */
+function debit(provider: Provider, refund: Refund): Refund {
+  if (refund.balanceTransaction !== null) return refund;
+  const { id } = recordBalance(provider, balanceOfRefund(refund, { failed: false }));
+  return provider.state.change('refunds', refund.id, { balanceTransaction: id });
+}
+
+/** If the money had left, it comes back. */
+function undoDebit(provider: Provider, refund: Refund): Refund {
+  if (refund.balanceTransaction === null) return refund;
+  const { id } = recordBalance(provider, balanceOfRefund(refund, { failed: true }));
+  return provider.state.change('refunds', refund.id, { failureBalanceTransaction: id });
+}
+
 function changeRefunded(provider: Provider, charge: Charge, amount: number): void {
   const changed = provider.state.change('charges', charge.id, {
     amountRefunded: charge.amountRefunded + amount,
   });
-  emit(provider, 'charge.refunded', renderCharge(changed), { amount_refunded: charge.amountRefunded });
+  emit(provider, 'charge.refunded', renderCharge(changed, provider.publicUrl), {
+    amount_refunded: charge.amountRefunded,
+  });
 }
 
 function assertRefundable(provider: Provider, charge: Charge, amount: number): void {

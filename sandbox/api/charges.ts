@@ -11,7 +11,7 @@ export const chargeRoutes: readonly ApiRoute[] = [
 ];
 
 function retrieve({ provider, id }: Call) {
-  return renderCharge(getRow(provider, 'charges', id));
+  return renderCharge(getRow(provider, 'charges', id), provider.publicUrl);
 }
 
 function list({ provider, form }: Call) {
@@ -22,6 +22,6 @@ function list({ provider, form }: Call) {
     keep: (charge, { customer, payment_intent }) =>
       (customer === undefined || charge.customer === customer) &&
       (payment_intent === undefined || charge.paymentIntent === payment_intent),
-    render: renderCharge,
+    render: (charge) => renderCharge(charge, provider.publicUrl),
   });
 }

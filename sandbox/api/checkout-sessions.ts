@@ -3,6 +3,7 @@ import { expireCheckout } from '../actions/checkout.ts';
 import { getLiveCustomer, getRow } from '../actions/find.ts';
 import { invalidRequest } from '../http/errors.ts';
 import {
+  boolean,
   currency,
   ignored,
   integer,
@@ -24,6 +25,7 @@ import {
   renderCheckoutSession,
   renderLineItem,
 } from '../objects/checkout-session.ts';
+import type { Customer } from '../objects/customer.ts';
 import { now, type Provider } from '../provider.ts';
 import type { ApiRoute, Call } from './call.ts';
 import { CREATED, listPage } from './list.ts';
@@ -53,7 +55,7 @@ const PRICE_DATA = {
       tax_code: optional(ignored()),
     }),
   ),
-  tax_behavior: optional(ignored()),
+  tax_behavior: optional(oneOf('exclusive', 'inclusive', 'unspecified')),
 };
 
 const LINE_ITEM = {
@@ -92,18 +94,42 @@ const SESSION = {
   locale: optional(ignored()),
   payment_method_options: optional(ignored()),
   saved_payment_method_options: optional(ignored()),
-  customer_update: optional(ignored()),
 };
 
-type SessionParams = Params<typeof SESSION>;
+const UPDATES = optional(oneOf('auto', 'never'));
+
+/** Of tax and invoices. `true` needs an account that is set up for it, which the sandbox always is. */
+const ACCOUNTING = {
+  automatic_tax: optional(object({ enabled: required(boolean()) })),
+  tax_id_collection: optional(
+    object({ enabled: required(boolean()), required: optional(oneOf('if_supported', 'never')) }),
+  ),
+  customer_update: optional(object({ address: UPDATES, name: UPDATES, shipping: UPDATES })),
+  invoice_creation: optional(
+    object({
+      enabled: required(boolean()),
+      invoice_data: optional(
+        object({
+          description: optional(text({ max: 1500 })),
+          footer: optional(text({ max: 5000 })),
+          metadata: optional(metadata()),
+        }),
+      ),
+    }),
+  ),
+};
+
+type SessionParams = Params<typeof SESSION> & Params<typeof ACCOUNTING>;
 
 function create({ provider, form }: Call) {
-  const params = readParams(form, SESSION);
+  const params: SessionParams = readParams(form, { ...SESSION, ...ACCOUNTING });
   checkBuyer(params);
   const code = checkCurrency(params);
   const expiresAt = readExpiry(provider, params.expires_at);
   checkAmount(itemsTotal(params), code, 'line_items');
-  if (params.customer !== undefined) getLiveCustomer(provider, params.customer, 'customer');
+  const customer =
+    params.customer === undefined ? null : getLiveCustomer(provider, params.customer, 'customer');
+  checkTax(params, customer);
 
   const session: CheckoutSession = {
     id: provider.ids.next('cs_test_'),
@@ -113,8 +139,8 @@ function create({ provider, form }: Call) {
     paymentStatus: 'unpaid',
     lineItems: params.line_items.map((item) => parseLineItem(provider, item)),
     currency: code,
-    customer: params.customer ?? null,
-    customerCreation: params.customer === undefined ? (params.customer_creation ?? 'if_required') : null,
+    customer: customer?.id ?? null,
+    customerCreation: customer === null ? (params.customer_creation ?? 'if_required') : null,
     customerEmail: params.customer_email ?? null,
     buyerEmail: null,
     clientReferenceId: params.client_reference_id ?? null,
@@ -125,6 +151,10 @@ function create({ provider, form }: Call) {
     submitType: params.submit_type ?? null,
     successUrl: params.success_url,
     cancelUrl: params.cancel_url ?? null,
+    country: params.automatic_tax?.enabled ? (customer?.country ?? null) : null,
+    taxId: null,
+    invoice: null,
+    ...parseAccounting(params),
   };
   return renderCheckoutSession(provider.state.put('checkoutSessions', session), provider.publicUrl);
 }
@@ -165,7 +195,7 @@ function lineItems({ provider, id, form }: Call) {
     rows: session.lineItems.map((item) => ({ ...item, created: session.created })).reverse(),
     filters: {},
     keep: () => true,
-    render: (item) => renderLineItem(item, session.currency),
+    render: (item) => renderLineItem(item, session),
   });
 }
 
@@ -177,6 +207,46 @@ function checkBuyer(params: SessionParams): void {
   if (params.customer !== undefined && params.customer_email !== undefined) {
     throw invalidRequest('You may only specify one of these parameters: customer, customer_email.');
   }
+}
+
+/** Source: Stripe's own messages. */
+function checkTax(params: SessionParams, customer: Customer | null): void {
+  const { automatic_tax, tax_id_collection, customer_update, line_items } = params;
+  if (customer_update !== undefined && customer === null) {
+    throw invalidRequest('`customer_update` can only be used with `customer`.', { param: 'customer_update' });
+  }
+  if (tax_id_collection?.enabled && customer !== null && customer_update?.name !== 'auto') {
+    throw invalidRequest(
+      'Tax ID collection requires updating business name on the customer. To enable tax ID collection for an existing customer, please set `customer_update[name]` to `auto`.',
+    );
+  }
+  if (!automatic_tax?.enabled) return;
+  if (customer !== null && !customer.country && customer_update?.address !== 'auto') {
+    throw invalidRequest(
+      "Automatic tax calculation in Checkout requires a valid address on the Customer. Add a valid address to the Customer or set `customer_update[address]` to 'auto'.",
+      { code: 'customer_tax_location_invalid' },
+    );
+  }
+  if (line_items.some((item) => item.price_data.tax_behavior !== 'exclusive')) {
+    throw invalidRequest('The sandbox computes tax for prices with `tax_behavior` `exclusive` only.', {
+      param: 'line_items',
+    });
+  }
+}
+
+function parseAccounting(
+  params: SessionParams,
+): Pick<CheckoutSession, 'automaticTax' | 'taxIdCollection' | 'customerUpdate' | 'invoiceCreation'> {
+  const { automatic_tax, tax_id_collection: ids, customer_update: update, invoice_creation } = params;
+  const { description, footer, metadata: own } = invoice_creation?.invoice_data ?? {};
+  return {
+    automaticTax: automatic_tax?.enabled ?? false,
+    taxIdCollection: ids?.enabled ? { required: ids.required ?? 'never' } : null,
+    customerUpdate: update ? { address: update.address ?? 'never', name: update.name ?? 'never' } : null,
+    invoiceCreation: invoice_creation?.enabled
+      ? { description: description ?? null, footer: footer ?? null, metadata: mergeMetadata({}, own) }
+      : null,
+  };
 }
 
 function checkCurrency({ currency: code, line_items }: SessionParams): string {

@@ -11,15 +11,18 @@ const DEPTH_MAX = 4;
 
 /** The fields that can be expanded, by object. */
 const EXPANDABLE: Record<string, readonly string[]> = {
-  charge: ['customer', 'payment_intent', 'refunds'],
-  'checkout.session': ['customer', 'line_items', 'payment_intent'],
+  balance_transaction: ['source'],
+  charge: ['balance_transaction', 'customer', 'payment_intent', 'refunds'],
+  'checkout.session': ['customer', 'invoice', 'line_items', 'payment_intent'],
   customer: ['invoice_settings'],
   dispute: ['charge', 'payment_intent'],
+  invoice: ['customer'],
   invoice_settings: ['default_payment_method'],
   payment_intent: ['customer', 'latest_charge', 'payment_method'],
   payment_method: ['customer'],
+  payout: ['balance_transaction'],
   'radar.early_fraud_warning': ['charge', 'payment_intent'],
-  refund: ['charge', 'payment_intent'],
+  refund: ['balance_transaction', 'charge', 'failure_balance_transaction', 'payment_intent'],
 };
 
 export function readExpand(value: FormValue | undefined): string[] {

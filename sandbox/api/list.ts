@@ -18,7 +18,7 @@ interface Listed {
   readonly created: number;
 }
 
-const createdRange: Reader<CreatedRange> = (value, path) => {
+const range: Reader<Range> = (value, path) => {
   if (!isFormObject(value)) {
     const at = integer()(value, path);
     return { gte: at, lte: at };
@@ -31,7 +31,7 @@ const createdRange: Reader<CreatedRange> = (value, path) => {
   })(value, path);
 };
 
-interface CreatedRange {
+interface Range {
   readonly gt?: number | undefined;
   readonly gte?: number | undefined;
   readonly lt?: number | undefined;
@@ -44,10 +44,11 @@ const PAGE = {
   ending_before: optional(text()),
 };
 
+/** A time, or a range of times. */
+export const RANGE: Field<Range | undefined> = optional(range);
+
 /** For lists that can be filtered by time of creation. */
-export const CREATED: { readonly created: Field<CreatedRange | undefined> } = {
-  created: optional(createdRange),
-};
+export const CREATED = { created: RANGE };
 
 export interface ListSource<S extends Schema, T extends Listed> {
   /** The address of the list. */
@@ -62,7 +63,7 @@ export interface ListSource<S extends Schema, T extends Listed> {
 
 export function listPage<S extends Schema, T extends Listed>(form: FormObject, source: ListSource<S, T>) {
   const params = readParams(form, { ...PAGE, ...source.filters });
-  const page = params as Params<typeof PAGE> & { created?: CreatedRange };
+  const page = params as Params<typeof PAGE> & { created?: Range };
   const rows = source.rows
     .filter((row) => inRange(row.created, page.created) && source.keep(row, params as unknown as Params<S>))
     .reverse();
@@ -97,8 +98,8 @@ function position(rows: Listed[], id: string, param: string): number {
   return index;
 }
 
-function inRange(created: number, range: CreatedRange | undefined): boolean {
-  if (range === undefined) return true;
-  const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = range;
-  return created > gt && created >= gte && created < lt && created <= lte;
+export function inRange(time: number, wanted: Range | undefined): boolean {
+  if (wanted === undefined) return true;
+  const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = wanted;
+  return time > gt && time >= gte && time < lt && time <= lte;
 }

@@ -6,8 +6,10 @@ import { customerRoutes } from './customers.ts';
 import { disputeRoutes } from './disputes.ts';
 import { eventRoutes } from './events.ts';
 import { fraudWarningRoutes } from './fraud-warnings.ts';
+import { invoiceRoutes } from './invoices.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
+import { payoutRoutes } from './payouts.ts';
 import { portalSessionRoutes } from './portal-sessions.ts';
 import { refundRoutes } from './refunds.ts';
 import { webhookEndpointRoutes } from './webhook-endpoints.ts';
@@ -19,8 +21,10 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...disputeRoutes,
   ...eventRoutes,
   ...fraudWarningRoutes,
+  ...invoiceRoutes,
   ...paymentIntentRoutes,
   ...paymentMethodRoutes,
+  ...payoutRoutes,
   ...portalSessionRoutes,
   ...refundRoutes,
   ...webhookEndpointRoutes,

@@ -1,6 +1,7 @@
 /** The control API: JSON over HTTP, under `/_sandbox/`. Its routes are listed in the README. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PAYOUT_STATUSES } from '../actions/create-payout.ts';
 import { REFUND_OUTCOMES } from '../actions/refund-charge.ts';
 import type { Fault } from '../faults.ts';
 import { ApiError, invalidRequest, renderError } from '../http/errors.ts';
@@ -67,6 +68,7 @@ const routes: ReadonlyArray<Route<ControlHandler>> = [
     path: '/_sandbox/payment_methods/:id/detach',
     handle: ({ control, id }) => control.detachCard(id),
   },
+  { method: 'POST', path: '/_sandbox/payouts', handle: payOut },
   { method: 'GET', path: '/_sandbox/endpoints', handle: ({ control }) => control.endpoints() },
   { method: 'GET', path: '/_sandbox/deliveries', handle: ({ control }) => control.deliveries() },
   {
@@ -97,8 +99,13 @@ export async function handleControl(control: Control, message: IncomingMessage, 
 }
 
 function pay({ control, id, form }: ControlCall) {
-  const { card, email } = readParams(form, { card: required(text()), email: optional(text()) });
-  return control.pay(id, { card, email });
+  const { card, email, country, tax_id } = readParams(form, {
+    card: required(text()),
+    email: optional(text()),
+    country: optional(text({ max: 2 })),
+    tax_id: optional(text({ max: 50 })),
+  });
+  return control.pay(id, { card, email, country, taxId: tax_id });
 }
 
 function authenticate({ control, id, form }: ControlCall) {
@@ -129,6 +136,17 @@ function dispute({ control, id, form }: ControlCall) {
 
 function winDispute({ control, id, form }: ControlCall) {
   return control.winDispute(id, readParams(form, { amount: optional(integer({ min: 1 })) }));
+}
+
+function payOut({ control, form }: ControlCall) {
+  const { arrival_date, ...request } = readParams(form, {
+    created: optional(integer({ min: 1 })),
+    arrival_date: optional(integer({ min: 1 })),
+    except: optional(text()),
+    manual: optional(boolean()),
+    status: optional(oneOf(...PAYOUT_STATUSES)),
+  });
+  return control.payOut({ ...request, arrivalDate: arrival_date });
 }
 
 function settleRefund({ control, id, form }: ControlCall) {

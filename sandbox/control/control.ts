@@ -5,7 +5,14 @@
  * Identifiers are Stripe's. A payment is named by its payment intent or its charge. An action
  * that its state does not allow throws an `ApiError`.
  */
-import { authenticatePayment, expireCheckout, payCheckout, settlePayment } from '../actions/checkout.ts';
+import {
+  authenticatePayment,
+  type Buyer,
+  expireCheckout,
+  payCheckout,
+  settlePayment,
+} from '../actions/checkout.ts';
+import { createPayout, type PayoutRequest } from '../actions/create-payout.ts';
 import { deleteCustomer } from '../actions/delete-customer.ts';
 import {
   appealDispute,
@@ -33,6 +40,7 @@ import { renderDispute } from '../objects/dispute.ts';
 import { renderFraudWarning } from '../objects/fraud-warning.ts';
 import { type PaymentIntent, renderPaymentIntent } from '../objects/payment-intent.ts';
 import { renderPaymentMethod } from '../objects/payment-method.ts';
+import { renderPayout } from '../objects/payout.ts';
 import { renderRefund } from '../objects/refund.ts';
 import { type Provider, perform } from '../provider.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
@@ -42,6 +50,12 @@ export interface CardChange {
   readonly card?: string | undefined;
   readonly expMonth?: number | undefined;
   readonly expYear?: number | undefined;
+}
+
+/** `card` is a test card or bank debit. */
+export interface Payment extends Omit<Buyer, 'email'> {
+  readonly card: string;
+  readonly email?: string | undefined;
 }
 
 export class Control {
@@ -54,11 +68,14 @@ export class Control {
   }
 
   /** Pay an open checkout session with a test card or bank debit. Returns the payment intent. */
-  pay(session: string, { card, email = 'buyer@example.com' }: { card: string; email?: string | undefined }) {
+  pay(session: string, { card, email = 'buyer@example.com', ...buyer }: Payment) {
     const instrument = getInstrument(card);
     return this.#render(
       this.#act(() =>
-        payCheckout(this.#provider, getRow(this.#provider, 'checkoutSessions', session), instrument, email),
+        payCheckout(this.#provider, getRow(this.#provider, 'checkoutSessions', session), instrument, {
+          ...buyer,
+          email,
+        }),
       ),
     );
   }
@@ -122,6 +139,11 @@ export class Control {
     return renderFraudWarning(
       this.#act(() => warnOfFraud(this.#provider, getCharge(this.#provider, payment))),
     );
+  }
+
+  /** Pay out the balance to the merchant's bank. */
+  payOut(request: PayoutRequest = {}) {
+    return renderPayout(this.#act(() => createPayout(this.#provider, request)));
   }
 
   deleteCustomer(customer: string) {

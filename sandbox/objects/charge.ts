@@ -21,7 +21,8 @@ export interface Charge {
   readonly balanceTransaction: string | null;
 }
 
-export function renderCharge(charge: Charge) {
+/** `publicUrl` is the base URL of the receipt. */
+export function renderCharge(charge: Charge, publicUrl: string) {
   const succeeded = charge.status === 'succeeded';
   return {
     id: charge.id,
@@ -55,7 +56,7 @@ export function renderCharge(charge: Charge) {
     payment_method_details: renderMethodDetails(charge.paymentMethod),
     receipt_email: null,
     receipt_number: null,
-    receipt_url: null,
+    receipt_url: succeeded ? receiptUrl(charge, publicUrl) : null,
     refunded: succeeded && charge.amountRefunded === charge.amount,
     review: null,
     shipping: null,
@@ -67,6 +68,10 @@ export function renderCharge(charge: Charge) {
     transfer_data: null,
     transfer_group: null,
   };
+}
+
+export function receiptUrl({ id }: Charge, publicUrl: string): string {
+  return `${publicUrl}/receipts/${id}`;
 }
 
 function renderOutcome({ status, failure }: Charge) {

@@ -1,4 +1,7 @@
 /** Checkout sessions in payment mode, paid on a page of the sandbox. */
+import { renderAddress } from './customer.ts';
+import { taxOn } from './tax.ts';
+
 export interface CheckoutSession {
   readonly id: string;
   readonly created: number;
@@ -20,6 +23,31 @@ export interface CheckoutSession {
   readonly submitType: string | null;
   readonly successUrl: string;
   readonly cancelUrl: string | null;
+  readonly automaticTax: boolean;
+  readonly taxIdCollection: TaxIdCollection | null;
+  readonly customerUpdate: CustomerUpdate | null;
+  /** Of the buyer, in two letters: known from an earlier payment, or once it is given on the page. */
+  readonly country: string | null;
+  /** What the buyer typed on the page. */
+  readonly taxId: string | null;
+  readonly invoiceCreation: InvoiceCreation | null;
+  readonly invoice: string | null;
+}
+
+export interface TaxIdCollection {
+  readonly required: 'if_supported' | 'never';
+}
+
+/** What the buyer enters may change the customer. */
+export interface CustomerUpdate {
+  readonly address: 'auto' | 'never';
+  readonly name: 'auto' | 'never';
+}
+
+export interface InvoiceCreation {
+  readonly description: string | null;
+  readonly footer: string | null;
+  readonly metadata: Record<string, string>;
 }
 
 export interface LineItem {
@@ -40,9 +68,27 @@ export interface PaymentIntentData {
   readonly receiptEmail: string | null;
 }
 
-/** Cents. */
+/** Cents, with tax. */
 export function totalOf(session: CheckoutSession): number {
-  return session.lineItems.reduce((sum, item) => sum + item.unitAmount * item.quantity, 0);
+  return subtotalOf(session) + taxOf(session);
+}
+
+/** Cents, without tax. */
+export function subtotalOf(session: CheckoutSession): number {
+  return session.lineItems.reduce((sum, item) => sum + itemAmount(item), 0);
+}
+
+/** Cents, computed for each item. */
+export function taxOf(session: CheckoutSession): number {
+  return session.lineItems.reduce((sum, item) => sum + itemTax(item, session), 0);
+}
+
+function itemAmount({ unitAmount, quantity }: LineItem): number {
+  return unitAmount * quantity;
+}
+
+export function itemTax(item: LineItem, { automaticTax, country }: CheckoutSession): number {
+  return automaticTax ? taxOn(itemAmount(item), country) : 0;
 }
 
 export function pageUrl(session: CheckoutSession, publicUrl: string): string {
@@ -55,7 +101,6 @@ export function fillTemplate(url: string, session: CheckoutSession): string {
 }
 
 export function renderCheckoutSession(session: CheckoutSession, publicUrl: string) {
-  const total = totalOf(session);
   return {
     id: session.id,
     object: 'checkout.session',
@@ -63,9 +108,9 @@ export function renderCheckoutSession(session: CheckoutSession, publicUrl: strin
     after_expiration: null,
     allow_promotion_codes: null,
     allowed_payment_method_types: session.allowedTypes,
-    amount_subtotal: total,
-    amount_total: total,
-    automatic_tax: { enabled: false, liability: null, provider: null, status: null },
+    amount_subtotal: subtotalOf(session),
+    amount_total: totalOf(session),
+    automatic_tax: renderAutomaticTax(session),
     billing_address_collection: null,
     cancel_url: session.cancelUrl,
     client_reference_id: session.clientReferenceId,
@@ -91,8 +136,8 @@ export function renderCheckoutSession(session: CheckoutSession, publicUrl: strin
     discounts: [],
     expires_at: session.expiresAt,
     integration_identifier: null,
-    invoice: null,
-    invoice_creation: null,
+    invoice: session.invoice,
+    invoice_creation: renderInvoiceCreation(session),
     livemode: false,
     locale: null,
     managed_payments: null,
@@ -117,24 +162,52 @@ export function renderCheckoutSession(session: CheckoutSession, publicUrl: strin
     submit_type: session.submitType,
     subscription: null,
     success_url: session.successUrl,
-    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
+    tax_id_collection: renderTaxIdCollection(session),
+    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: taxOf(session) },
     ui_mode: 'hosted_page',
     url: session.status === 'open' ? pageUrl(session, publicUrl) : null,
     wallet_options: null,
   };
 }
 
-export function renderLineItem(item: LineItem, currency: string) {
-  const total = item.unitAmount * item.quantity;
+export function renderAutomaticTax({ automaticTax, country }: CheckoutSession) {
+  if (!automaticTax) return { enabled: false, liability: null, provider: null, status: null };
+  const status = country === null ? 'requires_location_inputs' : 'complete';
+  return { enabled: true, liability: { type: 'self' }, provider: 'stripe', status };
+}
+
+function renderTaxIdCollection({ taxIdCollection }: CheckoutSession) {
+  return { enabled: Boolean(taxIdCollection), required: taxIdCollection?.required ?? 'never' };
+}
+
+function renderInvoiceCreation({ invoiceCreation }: CheckoutSession) {
+  const { description = null, footer = null, metadata = {} } = invoiceCreation ?? {};
+  return {
+    enabled: Boolean(invoiceCreation),
+    invoice_data: {
+      account_tax_ids: null,
+      custom_fields: null,
+      description,
+      footer,
+      issuer: null,
+      metadata,
+      rendering_options: null,
+    },
+  };
+}
+
+export function renderLineItem(item: LineItem, session: CheckoutSession) {
+  const amount = itemAmount(item);
+  const tax = itemTax(item, session);
   return {
     id: item.id,
     object: 'item',
     adjustable_quantity: null,
     amount_discount: 0,
-    amount_subtotal: total,
-    amount_tax: 0,
-    amount_total: total,
-    currency,
+    amount_subtotal: amount,
+    amount_tax: tax,
+    amount_total: amount + tax,
+    currency: session.currency,
     description: item.name,
     metadata: {},
     price: null,
@@ -146,13 +219,13 @@ function renderCustomerDetails(session: CheckoutSession) {
   const email = session.buyerEmail ?? session.customerEmail;
   if (email === null) return null;
   return {
-    address: null,
+    address: renderAddress(session.country),
     business_name: null,
     email,
     individual_name: null,
     name: null,
     phone: null,
     tax_exempt: 'none',
-    tax_ids: [],
+    tax_ids: session.taxId ? [{ type: 'us_ein', value: session.taxId }] : [],
   };
 }

@@ -9,6 +9,8 @@ export interface Customer {
   readonly description: string | null;
   readonly metadata: Record<string, string>;
   readonly defaultPaymentMethod: string | null;
+  /** Two letters of the country: all of an address that matters here. */
+  readonly country: string | null;
 }
 
 export function renderCustomer(customer: Customer) {
@@ -21,7 +23,7 @@ export function renderLiveCustomer(customer: Customer) {
   return {
     id: customer.id,
     object: 'customer',
-    address: null,
+    address: renderAddress(customer.country),
     balance: 0,
     created: customer.created,
     currency: null,
@@ -47,4 +49,9 @@ export function renderLiveCustomer(customer: Customer) {
     tax_exempt: 'none',
     test_clock: null,
   };
+}
+
+export function renderAddress(country: string | null) {
+  if (!country) return null;
+  return { city: null, country, line1: null, line2: null, postal_code: null, state: null };
 }

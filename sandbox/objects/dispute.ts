@@ -1,4 +1,6 @@
 /** Disputes: the cardholder asks the bank for the money back. */
+import { type BalanceTransaction, renderBalanceTransaction } from './balance-transaction.ts';
+
 export interface Dispute {
   readonly id: string;
   readonly created: number;
@@ -20,7 +22,7 @@ export interface Dispute {
   readonly movements: readonly Movement[];
 }
 
-/** Money taken from the merchant (negative) or given back, in cents. */
+/** Money taken from the merchant (negative) or given back, in cents. Its id is that of its balance transaction. */
 export interface Movement {
   readonly id: string;
   readonly created: number;
@@ -60,7 +62,9 @@ export function renderDispute(dispute: Dispute) {
     id: dispute.id,
     object: 'dispute',
     amount: dispute.amount,
-    balance_transactions: dispute.movements.map((movement) => renderMovement(dispute, movement)),
+    balance_transactions: dispute.movements.map((movement) =>
+      renderBalanceTransaction(balanceOfMovement(dispute, movement), movement.created),
+    ),
     charge: dispute.charge,
     created: dispute.created,
     currency: dispute.currency,
@@ -85,24 +89,22 @@ export function renderDispute(dispute: Dispute) {
   };
 }
 
-function renderMovement(dispute: Dispute, movement: Movement) {
-  const reversal = movement.amount > 0;
+export function balanceOfMovement(
+  { id: source, currency }: Pick<Dispute, 'id' | 'currency'>,
+  { id, created, amount, fee }: Movement,
+): BalanceTransaction {
+  const isReversal = amount > 0;
   return {
-    id: movement.id,
-    object: 'balance_transaction',
-    amount: movement.amount,
-    available_on: movement.created,
-    balance_type: 'payments',
-    created: movement.created,
-    currency: dispute.currency,
-    description: reversal ? 'Chargeback reversal' : 'Chargeback withdrawal',
-    exchange_rate: null,
-    fee: movement.fee,
-    fee_details: [],
-    net: movement.amount - movement.fee,
-    reporting_category: reversal ? 'dispute_reversal' : 'dispute',
-    source: dispute.id,
-    status: 'available',
+    id,
+    created,
+    availableOn: created,
+    amount,
+    fee,
+    currency,
     type: 'adjustment',
+    reportingCategory: isReversal ? 'dispute_reversal' : 'dispute',
+    description: isReversal ? 'Chargeback reversal' : 'Chargeback withdrawal',
+    source,
+    payout: null,
   };
 }

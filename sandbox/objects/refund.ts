@@ -12,6 +12,8 @@ export interface Refund {
   readonly metadata: Record<string, string>;
   readonly status: 'succeeded' | 'pending' | 'requires_action' | 'failed';
   readonly failureReason: string | null;
+  readonly balanceTransaction: string | null;
+  readonly failureBalanceTransaction: string | null;
 }
 
 export const REFUND_REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'] as const;
@@ -22,12 +24,15 @@ export function renderRefund(refund: Refund) {
     id: refund.id,
     object: 'refund',
     amount: refund.amount,
-    balance_transaction: null,
+    balance_transaction: refund.balanceTransaction,
     charge: refund.charge,
     created: refund.created,
     currency: refund.currency,
     customer: refund.customer,
     customer_account: null,
+    ...(refund.failureBalanceTransaction === null
+      ? {}
+      : { failure_balance_transaction: refund.failureBalanceTransaction }),
     ...(refund.failureReason === null ? {} : { failure_reason: refund.failureReason }),
     ...(refund.status === 'pending' ? { pending_reason: 'processing' } : {}),
     metadata: refund.metadata,

@@ -1,11 +1,13 @@
 /** The hosted payment page of a checkout session. */
 import { payCheckout } from '../actions/checkout.ts';
 import { ApiError } from '../http/errors.ts';
+import type { FormValue } from '../http/form.ts';
 import type { Reply } from '../http/request.ts';
 import type { Instrument } from '../objects/cards.ts';
-import { type CheckoutSession, fillTemplate, pageUrl, totalOf } from '../objects/checkout-session.ts';
+import { type CheckoutSession, fillTemplate, pageUrl, taxOf, totalOf } from '../objects/checkout-session.ts';
 import { authenticationUrl } from '../objects/payment-intent.ts';
 import { instrumentOf } from '../objects/payment-method.ts';
+import { TAXED_COUNTRY } from '../objects/tax.ts';
 import { type Provider, perform } from '../provider.ts';
 import { cardChoices, readChoice } from './card-choices.ts';
 import { formatAmount } from './format.ts';
@@ -31,11 +33,11 @@ export function submitCheckout({ provider, names, form }: PageCall): Reply {
   if (instrument === undefined) {
     return checkoutPage(provider, session, { status: 422, message: 'Choose one of the test cards.' });
   }
-  const email =
-    typeof form.email === 'string' && form.email.trim() !== '' ? form.email.trim().slice(0, 512) : null;
+  const email = readText(form.email, 512) ?? null;
+  const taxId = readText(form.tax_id, 50);
   try {
     const { result: intent } = perform(provider, null, () =>
-      payCheckout(provider, session, instrument, email),
+      payCheckout(provider, session, instrument, { email, taxId }),
     );
     if (intent.status === 'requires_action') return redirect(authenticationUrl(intent, provider.publicUrl));
     if (intent.lastError !== null) return redirect(pageUrl(session, provider.publicUrl));
@@ -46,21 +48,27 @@ export function submitCheckout({ provider, names, form }: PageCall): Reply {
   }
 }
 
+function readText(value: FormValue | undefined, max: number): string | undefined {
+  return (typeof value === 'string' && value.trim().slice(0, max)) || undefined;
+}
+
 function checkoutPage(
   provider: Provider,
   session: CheckoutSession,
   { status, message, chosen }: { status: number; message: string | null; chosen?: Instrument | undefined },
 ): Reply {
-  const total = formatAmount(totalOf(session), session.currency);
+  // Whoever pays on this page lives where there is tax, unless an earlier payment said otherwise.
+  const shown = { ...session, country: session.country ?? TAXED_COUNTRY };
+  const total = formatAmount(totalOf(shown), session.currency);
   const body = html`<main class="columns">
 <section class="summary" aria-labelledby="heading">
 <h1 id="heading"><span class="hint">Pay ${provider.merchantName}</span> <span class="amount">${total}</span></h1>
-<ul class="items">${session.lineItems.map((item) => lineItem(item, session.currency))}</ul>
+<ul class="items">${session.lineItems.map((item) => lineItem(item, session.currency))}${taxLine(shown)}</ul>
 </section>
 <section class="payment" aria-label="Payment">
 ${alert(message)}
 <form method="post">
-${session.customer === null ? emailField(session) : null}
+${session.customer === null ? emailField(session) : null}${session.taxIdCollection ? TAX_ID_FIELD : null}
 ${cardChoices({ types: typesOf(session), legend: 'Pay with a test card', chosen })}
 <button class="primary" type="submit">Pay ${total}</button>
 </form>
@@ -71,13 +79,23 @@ ${session.cancelUrl === null ? null : html`<p class="cancel"><a href="${fillTemp
   return renderPage({ title: `Pay ${provider.merchantName}`, body, layout: 'checkout', status, leadsTo });
 }
 
-function lineItem(item: CheckoutSession['lineItems'][number], currency: string): Html {
+export function lineItem(item: CheckoutSession['lineItems'][number], currency: string): Html {
   const quantity = item.quantity === 1 ? '' : `${item.quantity} × `;
   return html`<li>
 <span class="item-name">${quantity}${item.name}${item.description === null ? null : html`<span class="hint">${item.description}</span>`}</span>
 <span class="item-amount">${formatAmount(item.unitAmount * item.quantity, currency)}</span>
 </li>`;
 }
+
+export function taxLine(session: CheckoutSession): Html | null {
+  if (!session.automaticTax) return null;
+  return html`<li><span class="item-name">Tax</span><span class="item-amount">${formatAmount(taxOf(session), session.currency)}</span></li>`;
+}
+
+const TAX_ID_FIELD = html`<p class="field">
+<label for="tax_id">Tax ID (optional)</label>
+<input id="tax_id" name="tax_id" autocomplete="off" maxlength="50">
+</p>`;
 
 function emailField({ customerEmail }: CheckoutSession): Html {
   return html`<p class="field">

@@ -13,6 +13,7 @@ import { showDashboard, submitDashboard } from './dashboard-page.ts';
 import { renderNotice } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 import { showPortal, submitPortal } from './portal-page.ts';
+import { showInvoice, showReceipt } from './receipt-page.ts';
 import { ICON, STYLE } from './style.css.ts';
 
 type PageHandler = (call: PageCall) => Reply;
@@ -23,6 +24,8 @@ const hosted: ReadonlyArray<Route<PageHandler>> = [
   { method: 'POST', path: '/c/pay/:id', handle: submitCheckout },
   { method: 'GET', path: '/c/authenticate/:id', handle: showAuthentication },
   { method: 'POST', path: '/c/authenticate/:id', handle: submitAuthentication },
+  { method: 'GET', path: '/receipts/:id', handle: showReceipt },
+  { method: 'GET', path: '/invoices/:id', handle: showInvoice },
   { method: 'GET', path: '/p/session/:token', handle: showPortal },
   { method: 'POST', path: '/p/session/:token', handle: submitPortal },
   { method: 'GET', path: '/assets/style.css', handle: () => asset('text/css; charset=utf-8', STYLE) },

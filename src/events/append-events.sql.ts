@@ -125,7 +125,10 @@ function columnsOf(events: readonly NewEvent[]) {
   ] as const;
 }
 
-async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
+/**
+ * Until this transaction ends, no other one numbers events of the tenant. So do this last.
+ */
+export async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
   const lock = () =>
     tx.query({
       name: 'lock-stream',

@@ -8,6 +8,7 @@ import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
+import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { sweepParticipants } from '../control/rooms/sweep-participants.ts';
 import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
 import { watchdogListener } from '../control/watchdogs/watchdog-listener.ts';
@@ -81,6 +82,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
+    { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]

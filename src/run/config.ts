@@ -11,6 +11,7 @@ import { parseRange } from '../base/lib/address.ts';
 import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
+import type { CheckoutOptions } from '../money/payments/checkout-options.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 
@@ -59,6 +60,7 @@ export interface Config {
   /** Of them, from one client address. */
   readonly clientConnectionsPerAddressMax: number;
   readonly signupCheckoutCents: number;
+  readonly checkoutOptions: CheckoutOptions;
   /** From all addresses together. */
   readonly signupsPerHour: number;
   /** Of all tenants together. */
@@ -90,7 +92,7 @@ export function readConfig(env: Env): Config {
     workers: readInteger(env, 'WORKERS', 1, 1, 64),
     joinAddress: readJoinAddress(env, host),
     joinOrigins: readOrigins(env),
-    joinCreatesRooms: readChoice(env, 'JOIN_CREATES_ROOMS', ['true', 'false'], 'true') === 'true',
+    joinCreatesRooms: readFlag(env, 'JOIN_CREATES_ROOMS', true),
     confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
     secretsKey: readSecretsKey(env),
     databaseUrl: readServiceDatabaseUrl(env, production),
@@ -108,6 +110,11 @@ export function readConfig(env: Env): Config {
     clientConnectionsMax: readInteger(env, 'CONNECTIONS_MAX', 10_000, 1, 1_000_000),
     clientConnectionsPerAddressMax: readInteger(env, 'CONNECTIONS_PER_ADDRESS_MAX', 1_000, 1, 1_000_000),
     signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
+    checkoutOptions: {
+      tax: readFlag(env, 'CHECKOUT_TAX', false),
+      taxIds: readFlag(env, 'CHECKOUT_TAX_IDS', false),
+      invoices: readFlag(env, 'CHECKOUT_INVOICES', false),
+    },
     signupsPerHour: readInteger(env, 'SIGNUPS_PER_HOUR', 20_000, 1, 1_000_000),
     // Stripe accepts 25 calls a second for each kind of object; the sandbox has no limit.
     checkoutsPerSecond: readInteger(
@@ -156,6 +163,10 @@ function readChoice<T extends string>(env: Env, name: string, choices: readonly 
   const choice = choices.find((each) => each === text);
   if (choice === undefined) throw wrong(name, `one of ${choices.join(', ')}`, text);
   return choice;
+}
+
+function readFlag(env: Env, name: string, fallback: boolean): boolean {
+  return readChoice(env, name, ['true', 'false'], `${fallback}`) === 'true';
 }
 
 function readTls(env: Env): Tls | undefined {

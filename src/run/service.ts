@@ -55,6 +55,7 @@ export type ServiceConfig = Pick<
   | 'clientConnectionsMax'
   | 'clientConnectionsPerAddressMax'
   | 'signupCheckoutCents'
+  | 'checkoutOptions'
   | 'signupsPerHour'
   | 'checkoutsPerSecond'
   | 'billingRounding'
@@ -254,6 +255,7 @@ export function makeDeps(
       keyPrefix: config.keyPrefix,
       publicUrl: config.publicUrl,
       signupCheckoutCents: config.signupCheckoutCents,
+      checkoutOptions: config.checkoutOptions,
       billingRounding: config.billingRounding,
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,

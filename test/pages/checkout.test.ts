@@ -50,7 +50,7 @@ describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) 
     await page.getByRole('heading', { name: 'Thank you' }).waitFor();
 
     const text = await page.textContent('main');
-    expect(text).toContain('Your payment of $12.34 was received');
+    expect(text).toContain('Your payment was received, and your balance has grown by $12.34.');
     expect(text).not.toContain(tenant.id);
     await expectOnward(page);
     expect(await overflows(page)).toBe(false);

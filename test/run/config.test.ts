@@ -42,6 +42,7 @@ describe('an empty environment', () => {
       clientConnectionsMax: 10_000,
       clientConnectionsPerAddressMax: 1_000,
       signupCheckoutCents: 2000,
+      checkoutOptions: { tax: false, taxIds: false, invoices: false },
       signupsPerHour: 20_000,
       checkoutsPerSecond: 1_000,
       billingRounding: 'carry',
@@ -71,6 +72,9 @@ describe('an empty environment', () => {
       'JOIN_PORT',
       'JOIN_ORIGINS',
       'JOIN_CREATES_ROOMS',
+      'CHECKOUT_TAX',
+      'CHECKOUT_TAX_IDS',
+      'CHECKOUT_INVOICES',
       'CONFUSABLE_USERNAMES',
       'SECRETS_KEY',
     ];
@@ -104,6 +108,14 @@ describe('values', () => {
     [{ CONNECTIONS_PER_ADDRESS_MAX: '1000000' }, { clientConnectionsPerAddressMax: 1_000_000 }],
     [{ SIGNUP_CHECKOUT_CENTS: '1000' }, { signupCheckoutCents: 1000 }],
     [{ SIGNUP_CHECKOUT_CENTS: '1000000' }, { signupCheckoutCents: 1_000_000 }],
+    [
+      { CHECKOUT_TAX: 'true', CHECKOUT_TAX_IDS: 'false' },
+      { checkoutOptions: { tax: true, taxIds: false, invoices: false } },
+    ],
+    [
+      { CHECKOUT_TAX_IDS: 'true', CHECKOUT_INVOICES: 'true' },
+      { checkoutOptions: { tax: false, taxIds: true, invoices: true } },
+    ],
     [{ BILLING_ROUNDING: 'per_record' }, { billingRounding: 'per_record' }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [{ GRPC_PORT: '0' }, { grpcPort: 0 }],
@@ -256,6 +268,9 @@ describe('refuses, with one line that names the variable', () => {
       'JOIN_ORIGINS must be a list of origins, such as https://example.com, or *, not "*"',
     ],
     [{ JOIN_CREATES_ROOMS: '1' }, 'JOIN_CREATES_ROOMS must be one of true, false, not "1"'],
+    [{ CHECKOUT_TAX: 'yes' }, 'CHECKOUT_TAX must be one of true, false, not "yes"'],
+    [{ CHECKOUT_TAX_IDS: '1' }, 'CHECKOUT_TAX_IDS must be one of true, false, not "1"'],
+    [{ CHECKOUT_INVOICES: 'True' }, 'CHECKOUT_INVOICES must be one of true, false, not "True"'],
     [{ CONFUSABLE_USERNAMES: 'yes' }, 'CONFUSABLE_USERNAMES must be one of allow, refuse, not "yes"'],
     ...[
       'hunter2',

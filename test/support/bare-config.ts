@@ -20,6 +20,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     clientConnectionsMax: 10_000,
     clientConnectionsPerAddressMax: 1_000,
     signupCheckoutCents: 2000,
+    checkoutOptions: { tax: false, taxIds: false, invoices: false },
     signupsPerHour: 1_000_000,
     checkoutsPerSecond: 1_000,
     billingRounding: 'carry',

@@ -86,10 +86,13 @@ const RULES: Readonly<Record<string, string>> = {
   'a posting of a payment has its payment': `
     select l.tenant_id, l.seq, l.payment_id from postings l left join payments p on p.id = l.payment_id
      where l.payment_id is not null and p.tenant_id is distinct from l.tenant_id`,
-  'what was taken back is what refunds and disputes took, up to the credit': `
-    select p.id, p.credited, p.reversed from payments p where p.reversed <> least(p.credited,
+  'what was taken back is the share of the credit in what refunds and disputes took, up to the credit': `
+    select * from (select p.id, p.credited, p.reversed, (p.credited + p.tax)::numeric as paid,
       coalesce((select sum(amount) from refunds r where r.payment_id = p.id and r.status in ('pending', 'succeeded')), 0)
-      + coalesce((select sum(d.withdrawn - d.reinstated) from disputes d where d.payment_id = p.id), 0))`,
+      + coalesce((select sum(d.withdrawn - d.reinstated) from disputes d where d.payment_id = p.id), 0) as taken
+      from payments p) as p
+     where case when taken >= paid then reversed <> credited
+                else reversed * paid > taken * credited or (reversed + 1) * paid <= taken * credited end`,
   'a tenant has one open top-up at the most': `
     select tenant_id, count(*) from top_up_attempts where state in ('pending', 'unknown')
      group by tenant_id having count(*) > 1`,
@@ -269,6 +272,7 @@ export async function checkProviderBook(
   );
   const credited = new Map((rows as Booked[]).map((row) => [row.id, row]));
   const takenBack = await sumTakenBack(stripe);
+  const taxes = await readTaxes(stripe);
   const problems: string[] = [];
   const attempts = new Set<string>();
   for await (const intent of stripe.paymentIntents.list({ limit: 100 })) {
@@ -278,9 +282,11 @@ export async function checkProviderBook(
     if (attempt && attempts.has(attempt)) problems.push(`top-up ${attempt} was charged twice`);
     if (attempt) attempts.add(attempt);
     const booked = credited.get(intent.id);
-    const cents = BigInt(intent.amount_received);
-    const back = takenBack.get(intent.id) ?? 0n;
-    const expected = `${cents * 10_000n} - ${(back > cents ? cents : back) * 10_000n} of ${intent.metadata.tenant}`;
+    const paid = BigInt(intent.amount_received) * 10_000n;
+    const credit = paid - (taxes.get(intent.id) ?? 0n) * 10_000n;
+    const back = (takenBack.get(intent.id) ?? 0n) * 10_000n;
+    const reversed = back >= paid ? credit : (credit * back) / paid;
+    const expected = `${credit} - ${reversed} of ${intent.metadata.tenant}`;
     const found = booked ? `${booked.credited} - ${booked.reversed} of ${booked.tenant}` : 'nothing';
     if (expected !== found) problems.push(`payment ${intent.id}: ${expected} at the provider, ${found} here`);
     credited.delete(intent.id);
@@ -293,6 +299,15 @@ function isOurs({ metadata }: Stripe.PaymentIntent): boolean {
   return (
     /^co_[0-9a-f]{32}$/.test(metadata.checkout ?? '') || /^tu_[0-9a-f]{32}$/.test(metadata.attempt ?? '')
   );
+}
+
+/** Cents by payment, as the payment pages computed them. */
+async function readTaxes(stripe: Stripe): Promise<Map<string, bigint>> {
+  const taxes = new Map<string, bigint>();
+  for await (const { payment_intent, total_details } of stripe.checkout.sessions.list({ limit: 100 })) {
+    if (payment_intent) taxes.set(String(payment_intent), BigInt(total_details?.amount_tax ?? 0));
+  }
+  return taxes;
 }
 
 /** Cents by payment: refunds that did not fail, and movements of disputes. */

@@ -47,7 +47,10 @@ export interface TestService {
   /** A tenant that has paid `cents` with a test card. Its event log is empty. */
   paidTenant(options?: { cents?: number; card?: string }): Promise<TestTenant>;
   /** Pay a checkout of the tenant on the sandbox, and wait until the credit is there. */
-  pay(tenant: TestTenant, options?: { cents?: number; card?: string }): Promise<{ payment: string }>;
+  pay(
+    tenant: TestTenant,
+    options?: { cents?: number; card?: string; country?: string },
+  ): Promise<{ payment: string }>;
   /** Start another service on the same database and sandbox. */
   another(): Promise<{ url: string; service: Service }>;
   /** Wait until every provider event of the sandbox was delivered. */
@@ -137,13 +140,16 @@ export function useService(
     return { id, key, keyId, relayKey: relay.json.api_key, relayKeyId: relay.json.key.id };
   };
 
-  const pay: TestService['pay'] = async (tenant, { cents = 2000, card = '4242424242424242' } = {}) => {
+  const pay: TestService['pay'] = async (
+    tenant,
+    { cents = 2000, card = '4242424242424242', country } = {},
+  ) => {
     const checkout = await request('POST', '/v1/billing/checkout', {
       key: tenant.key,
       body: { amount_cents: cents },
     });
     const session = /cs_test_\w+/.exec(checkout.json.checkout_url)![0];
-    const intent = sandbox.control.pay(session, { card });
+    const intent = sandbox.control.pay(session, { card, country });
     await sandbox.control.idle();
     return { payment: intent.id };
   };

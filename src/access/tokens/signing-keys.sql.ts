@@ -54,6 +54,28 @@ export async function findPublicKeys(db: Db): Promise<PublicJwk[]> {
   return rows.map((row) => row.key);
 }
 
+/**
+ * The keys that may sign statements, or have signed them: all there ever were, except those that never signed or may
+ * have leaked.
+ */
+export async function findStatementKeys(db: Db): Promise<PublicJwk[]> {
+  const { rows } = await db.query<{ key: PublicJwk }>({
+    name: 'find-statement-keys',
+    text: `select public_key as key from signing_keys
+            where state <> 'removed' or (activated_at is not null and removed_at >= remove_at)
+            order by published_at desc, kid`,
+  });
+  return rows.map((row) => row.key);
+}
+
+export async function findActiveKid(db: Db): Promise<string | undefined> {
+  const { rows } = await db.query<{ kid: string }>({
+    name: 'find-active-kid',
+    text: `select kid from signing_keys where state = 'active'`,
+  });
+  return rows[0]?.kid;
+}
+
 export interface SealedKey {
   readonly kid: string;
   readonly privateKey: Buffer;
@@ -110,6 +132,16 @@ export async function markRemoved(tx: Tx, kid: string): Promise<void> {
   await tx.query({
     name: 'mark-signing-key-removed',
     text: `update signing_keys set state = 'removed', removed_at = now(), private_key = null where kid = $1`,
+    values: [kid],
+  });
+}
+
+/** For a key that may have leaked: it is removed, and never had a time at which it was done. */
+export async function markCompromised(tx: Tx, kid: string): Promise<void> {
+  await tx.query({
+    name: 'mark-signing-key-compromised',
+    text: `update signing_keys set state = 'removed', removed_at = coalesce(removed_at, now()),
+                   private_key = null, remove_at = null where kid = $1`,
     values: [kid],
   });
 }

@@ -15,6 +15,7 @@ import {
   listSigningKeys,
   lockSigningKeys,
   markActive,
+  markCompromised,
   markRemoved,
   markRetiring,
   type SigningKeyRow,
@@ -76,11 +77,11 @@ export async function activateSigningKey(db: Pool): Promise<string> {
 
 /**
  * Replace keys that may have leaked: a new key is active and all others are removed at once. A relay refuses
- * the tokens they signed as soon as it reads the published keys again.
+ * the tokens they signed as soon as it reads the published keys again. Statements are no longer verified by them.
  */
 export async function replaceCompromisedKeys(db: Pool, box: SecretBox): Promise<string> {
   return inLock(db, async (tx, keys) => {
-    for (const key of keys) if (key.state !== 'removed') await markRemoved(tx, key.kid);
+    for (const key of keys) if (key.state !== 'removed') await markCompromised(tx, key.kid);
     const kid = await publish(tx, box);
     await markActive(tx, kid);
     return kid;
@@ -99,6 +100,21 @@ export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
       );
     }
     if (key.state !== 'removed') await markRemoved(tx, kid);
+  });
+}
+
+/**
+ * Verify no statement by a removed key any more. Its private part is erased here, but may have leaked before, or with a
+ * backup.
+ */
+export async function distrustSigningKey(db: Pool, kid: string): Promise<void> {
+  await inLock(db, async (tx, keys) => {
+    const key = keys.find((each) => each.kid === kid);
+    if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
+    if (key.state !== 'removed') {
+      throw new SigningKeyRefusal(`${kid} is ${key.state}: replace it with activate --compromised`);
+    }
+    await markCompromised(tx, kid);
   });
 }
 

@@ -250,3 +250,46 @@ export async function liftEndedBans(db: Db, limit: number): Promise<number> {
   });
   return rowCount ?? 0;
 }
+
+const BANS_AT_ONCE = 1_000;
+
+/** The columns that name people. */
+type Named = Pick<Ban, 'subject' | 'reason' | 'actor'>;
+
+/**
+ * Rewrite who is named by the tenant's next bans after id `after`, those that have ended too. `rewrite` returns the same
+ * object if it has nothing to change. A ban that gets another subject no longer covers anyone, and is lifted. Returns the
+ * id of the last one; `undefined`: there are no more.
+ */
+export async function rewriteBans(
+  tx: Tx,
+  tenant: TenantId,
+  after: string,
+  rewrite: (ban: Named) => Named,
+): Promise<string | undefined> {
+  const { rows } = await tx.query<Named & { id: string }>({
+    name: 'find-bans-to-rewrite',
+    text: `select id, json_build_object('kind', kind, 'value', value) as subject, reason, actor
+             from bans where tenant_id = $1 and id > $2 order by id limit ${BANS_AT_ONCE}`,
+    values: [tenant, after],
+  });
+  const changed = rows.flatMap((row) => {
+    const rewritten = rewrite(row);
+    return rewritten === row ? [] : [{ ...rewritten, id: row.id }];
+  });
+  await tx.query({
+    name: 'rewrite-bans',
+    text: `update bans b set value = n.value, reason = n.reason, actor = n.actor,
+                  lifted_at = case when b.value = n.value then b.lifted_at else coalesce(b.lifted_at, now()) end
+             from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as n (id, value, reason, actor)
+            where b.tenant_id = $1 and b.id = n.id`,
+    values: [
+      tenant,
+      changed.map(({ id }) => id),
+      changed.map(({ subject }) => subject.value),
+      changed.map(({ reason }) => reason),
+      changed.map(({ actor }) => actor),
+    ],
+  });
+  return rows.length === BANS_AT_ONCE ? rows.at(-1)!.id : undefined;
+}

@@ -1,4 +1,4 @@
-/** SQL of `moderation_events`, which only grows. */
+/** SQL of `moderation_events`, which only grows; only names in it may be erased. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -92,4 +92,46 @@ export async function findModerationEvents(
     values: filter.values,
   });
   return rows;
+}
+
+const EVENTS_AT_ONCE = 1_000;
+
+/** The columns that name people. */
+type Named = Pick<ModerationEvent, 'subject' | 'reason' | 'actor'>;
+
+/**
+ * Rewrite who is named by the tenant's next events after `after`. `rewrite` returns the same object if it has nothing to
+ * change. Returns the id of the last one; `undefined`: there are no more.
+ */
+export async function rewriteModerationEvents(
+  tx: Tx,
+  tenant: TenantId,
+  after: bigint,
+  rewrite: (event: Named) => Named,
+): Promise<bigint | undefined> {
+  const { rows } = await tx.query<Named & { id: bigint }>({
+    name: 'find-moderation-events-to-rewrite',
+    text: `select id, reason, actor,
+                  case when kind is not null then json_build_object('kind', kind, 'value', value) end as subject
+             from moderation_events where tenant_id = $1 and id > $2 order by id limit ${EVENTS_AT_ONCE}`,
+    values: [tenant, after],
+  });
+  const changed = rows.flatMap((row) => {
+    const rewritten = rewrite(row);
+    return rewritten === row ? [] : [{ ...rewritten, id: row.id }];
+  });
+  await tx.query({
+    name: 'rewrite-moderation-events',
+    text: `update moderation_events e set value = n.value, reason = n.reason, actor = n.actor
+             from unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) as n (id, value, reason, actor)
+            where e.tenant_id = $1 and e.id = n.id`,
+    values: [
+      tenant,
+      changed.map(({ id }) => id),
+      changed.map(({ subject }) => subject?.value ?? null),
+      changed.map(({ reason }) => reason),
+      changed.map(({ actor }) => actor),
+    ],
+  });
+  return rows.length === EVENTS_AT_ONCE ? rows.at(-1)!.id : undefined;
 }

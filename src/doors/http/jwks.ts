@@ -8,19 +8,20 @@ import type { Http } from './http.ts';
 
 /** Far less than the hour that the rotation schedule of the keys allows for. */
 const MAX_AGE_SECONDS = 300;
+export const KEYS_CACHE_CONTROL = `public, max-age=${MAX_AGE_SECONDS}`;
 
 const JwkSchema = Type.Object({
   kty: Type.String({ description: 'Always `EC`' }),
   crv: Type.String({ description: 'Always `P-256`' }),
   x: Type.String({ description: 'A coordinate of the point, in base64url' }),
   y: Type.String({ description: 'The other one' }),
-  kid: Type.String({ description: 'The id, which tokens have in their header' }),
+  kid: Type.String({ description: 'The id, which signed texts have in their header' }),
   alg: Type.String({ description: 'Always `ES256`' }),
   use: Type.String({ description: 'Always `sig`' }),
 });
 
-const JwksSchema = Type.Object(
-  { keys: Type.Array(JwkSchema, { description: 'Every key whose tokens may be accepted' }) },
+export const JwksSchema = Type.Object(
+  { keys: Type.Array(JwkSchema, { description: 'Every key whose signatures may be accepted' }) },
   { description: 'A JSON Web Key Set (RFC 7517)' },
 );
 
@@ -38,7 +39,7 @@ export function jwksRoute(app: Http, deps: Deps): void {
         security: [],
         response: answers({ 200: JwksSchema }),
       },
-      config: { cacheControl: `public, max-age=${MAX_AGE_SECONDS}` },
+      config: { cacheControl: KEYS_CACHE_CONTROL },
     },
     async (_request, reply) => {
       // Public, so any web page may read them. A page that cannot join learns by this that the host is there.

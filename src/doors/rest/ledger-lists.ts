@@ -20,6 +20,8 @@ import {
   walkLedger,
 } from '../../money/ledger/walk-ledger.ts';
 import type { Deps } from '../deps.ts';
+import { preferredType } from './accept.ts';
+import { renderCsv } from './csv.ts';
 import { CursorSchema, noSuchPage } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
 
@@ -44,13 +46,11 @@ export function listAnswer(page: TSchema, columns: readonly string[]) {
 }
 
 type Stream = 'text/csv' | 'application/x-ndjson';
-const STREAMS: readonly Stream[] = ['text/csv', 'application/x-ndjson'];
 
 /** What `Accept` asks for first; `undefined`: JSON. */
-function streamOf(accept = ''): Stream | undefined {
-  const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
-  const first = types.find((type) => type === 'application/json' || STREAMS.includes(type as Stream));
-  return STREAMS.find((each) => each === first);
+function streamOf(accept: string | undefined): Stream | undefined {
+  const type = preferredType(accept, ['application/json', 'text/csv', 'application/x-ndjson']);
+  return type === 'application/json' ? undefined : type;
 }
 
 interface List<T> {
@@ -117,23 +117,6 @@ function renderItem<T>(item: T, columns: List<T>['columns'], stream: Stream): st
 
 function renderJson(value: unknown): string {
   return typeof value === 'bigint' ? `${value}` : JSON.stringify(value);
-}
-
-/** One line. Source: RFC 4180. */
-function renderCsv(cells: readonly unknown[]): string {
-  return `${cells.map(renderCell).join(',')}\r\n`;
-}
-
-/**
- * A text that a spreadsheet would take for a formula gets an apostrophe in front: rooms and participants have names
- * that anyone may choose.
- */
-function renderCell(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') return String(value);
-  const isFormula = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value);
-  const text = isFormula ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 const SEQ_MAX = 2n ** 63n - 1n;

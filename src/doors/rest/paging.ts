@@ -18,11 +18,11 @@ export const nextCursor = {
   ),
 };
 
-/** The key or credential that a page ends with. `undefined`: the first page. */
-export function parseCursor(cursor: string | undefined): string | undefined {
+/** What a page ends with: by default a key or credential. `undefined`: the first page. */
+export function parseCursor(cursor: string | undefined, isId = isKeyId): string | undefined {
   if (cursor === undefined) return undefined;
   const [id = '', ...others] = readPageToken(cursor) ?? [];
-  if (!isKeyId(id) || others.length > 0) throw noSuchPage();
+  if (!isId(id) || others.length > 0) throw noSuchPage();
   return id;
 }
 

@@ -74,13 +74,13 @@ function describe(checkout: Checkout, canceled: boolean): Page {
     case 'paid':
       return {
         title: 'Thank you',
-        text: `Your payment of ${amount} was received, and your balance has grown by it.`,
+        text: `Your payment was received, and your balance has grown by ${amount}.`,
         links: ONWARD,
       };
     case 'processing':
       return {
         title: 'Your payment is on its way',
-        text: `The bank is still working on your payment of ${amount}. Your balance grows by it once it arrives.`,
+        text: `The bank is still working on your payment. Your balance grows by ${amount} once it arrives.`,
         links: ONWARD,
       };
     case 'failed':

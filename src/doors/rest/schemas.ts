@@ -13,6 +13,7 @@ import { type Static, type TSchema, Type } from '../../base/lib/schema.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
+import { type ListedPayment, PAYMENT_KINDS } from '../../money/payments/payment.ts';
 import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { exactMicros } from '../../money/pricing/exact-micros.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
@@ -134,6 +135,29 @@ export function renderLedgerEntry(entry: LedgerEntry): Static<typeof LedgerEntry
     reference: entry.reference ?? '',
     ...(entry.detail === null ? {} : { detail: entry.detail }),
     at: entry.at.toISOString(),
+  };
+}
+
+export const PaymentSchema = Type.Object(
+  {
+    id: Type.String({ description: "The provider's id, which the ledger entries of the payment name" }),
+    kind: words(PAYMENT_KINDS, { description: '`top_up`: by checkout; `auto_top_up`: from the saved card' }),
+    amount: described(AmountSchema, 'The credit that was paid for, without tax'),
+    tax: Type.Optional(described(AmountSchema, 'What was paid on top of it as tax. Absent: nothing')),
+    reversed: described(AmountSchema, 'How much of the credit refunds and disputes have taken back'),
+    at: time('When it was credited'),
+  },
+  { description: 'A payment that was credited' },
+);
+
+export function renderPayment(payment: ListedPayment): Static<typeof PaymentSchema> {
+  return {
+    id: payment.id,
+    kind: payment.kind,
+    amount: renderAmount(payment.credited),
+    ...(payment.tax === 0n ? {} : { tax: renderAmount(payment.tax) }),
+    reversed: renderAmount(payment.reversed),
+    at: payment.settledAt.toISOString(),
   };
 }
 

@@ -24,11 +24,11 @@ import { AmountSchema, time, words } from './schemas.ts';
 
 const ROWS_USUAL = 100;
 
-const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
+export const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
 /** A sum of safe integers, which may itself be none. */
 const bytes = (description: string) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
 
-const measures = {
+export const measures = {
   records: count('Records, charged and unbilled'),
   seconds: count('Seconds that participants were connected'),
   egress_bytes: bytes('Bytes sent to participants'),

@@ -1,14 +1,16 @@
 /**
- * Compares the provider's payments, refunds and disputes with those booked here, both ways.
+ * Compares the provider's payments, their tax, refunds and disputes with those booked here, both ways.
  *
  * One whose provider event has not arrived yet shows as a difference: run it again a little later.
  */
 import type Stripe from 'stripe';
 import type { Db } from '../../base/db/pool.ts';
+import { batchesOf } from '../../base/lib/batches.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, microsOfCents } from '../amount.ts';
+import { taxOf } from '../payments/find-tax.ts';
 import { findAtProvider } from '../payments/provider.ts';
-import { readDispute, readRefund, takenByDispute, takenByRefund } from '../payments/reversal.ts';
+import { idOf, readDispute, readRefund, takenByDispute, takenByRefund } from '../payments/reversal.ts';
 import {
   type Booked,
   type BookedKind,
@@ -39,6 +41,7 @@ export async function* compareWithProvider(
   comparison: Comparison = {},
 ): AsyncGenerator<Difference> {
   yield* compareBooks(db, paymentsOf(stripe), comparison);
+  yield* compareBooks(db, taxesOf(stripe), comparison);
   yield* compareBooks(db, refundsOf(stripe), comparison);
   yield* compareBooks(db, disputesOf(stripe), comparison);
 }
@@ -57,8 +60,9 @@ interface Expected {
 interface Book<T> {
   readonly kind: BookedKind;
   list(params: Stripe.PaginationParams & { created?: Stripe.RangeQueryParam }): AsyncIterable<T>;
-  retrieve(id: string): Promise<T>;
-  read(object: T): Expected;
+  retrieve(id: string): Promise<T | undefined>;
+  /** `undefined`: it names no payment. */
+  read(object: T): Expected | undefined;
 }
 
 function paymentsOf({ paymentIntents }: Stripe): Book<Stripe.PaymentIntent> {
@@ -78,6 +82,20 @@ function paymentsOf({ paymentIntents }: Stripe): Book<Stripe.PaymentIntent> {
 /** Other systems may share the provider account. Our payments name their tenant in the metadata. */
 function tenantOf({ metadata }: Stripe.PaymentIntent): TenantId | undefined {
   return metadata.checkout || metadata.attempt ? parseTenantId(metadata.tenant ?? '') : undefined;
+}
+
+/** Tax is on the payment page. Without this, a payment of which tax was credited would not be noticed. */
+function taxesOf({ checkout: { sessions } }: Stripe): Book<Stripe.Checkout.Session> {
+  return {
+    kind: 'tax',
+    list: (params) => sessions.list({ ...params, status: 'complete' }),
+    retrieve: async (id) => (await sessions.list({ payment_intent: id, limit: 1 })).data[0],
+    read: (session) => {
+      const id = idOf(session.payment_intent);
+      const amount = session.payment_status === 'paid' ? taxOf(session) : 0n;
+      return id === undefined ? undefined : { id, tenant: undefined, paymentId: id, amount };
+    },
+  };
 }
 
 function refundsOf({ refunds }: Stripe): Book<Stripe.Refund> {
@@ -111,9 +129,9 @@ async function* compareBooks<T>(
 ): AsyncGenerator<Difference> {
   const seen = new Set<string>();
   const created = period && { gte: secondsOf(period.since), lte: secondsOf(period.until) };
-  for await (const objects of pagesOf(book.list({ limit: PAGE, ...(created && { created }) }))) {
+  for await (const objects of batchesOf(PAGE, book.list({ limit: PAGE, ...(created && { created }) }))) {
     signal?.throwIfAborted();
-    const { differences, booked } = await compare(db, book.kind, objects.map(book.read));
+    const { differences, booked } = await compare(db, book, objects);
     for (const { id } of booked) seen.add(id);
     yield* differences;
   }
@@ -128,18 +146,6 @@ async function* compareBooks<T>(
 
 function secondsOf(time: Date): number {
   return Math.floor(time.getTime() / 1000);
-}
-
-async function* pagesOf<T>(objects: AsyncIterable<T>): AsyncGenerator<T[]> {
-  let page: T[] = [];
-  for await (const object of objects) {
-    page.push(object);
-    if (page.length === PAGE) {
-      yield page;
-      page = [];
-    }
-  }
-  yield page;
 }
 
 async function* pagesOfBooked(
@@ -159,15 +165,16 @@ async function* pagesOfBooked(
 /** The provider's list did not hold it: it is older than the period, newer than the list, or not there. */
 async function compareUnseen<T>(db: Db, book: Book<T>, booked: Booked): Promise<readonly Difference[]> {
   const object = await findAtProvider(() => book.retrieve(booked.id));
-  if (object) return (await compare(db, book.kind, [book.read(object)])).differences;
+  if (object) return (await compare(db, book, [object])).differences;
   return [differ(book.kind, booked, `no such ${book.kind}`, describe(book.kind, booked))];
 }
 
-async function compare(
+async function compare<T>(
   db: Db,
-  kind: BookedKind,
-  expected: readonly Expected[],
+  { kind, read }: Book<T>,
+  objects: readonly T[],
 ): Promise<{ differences: readonly Difference[]; booked: readonly Booked[] }> {
+  const expected = objects.flatMap((object) => read(object) ?? []);
   const booked = await findBooked(
     db,
     kind,

@@ -1,4 +1,4 @@
-/** What we have booked of the provider's payments, refunds and disputes. */
+/** What we have booked of the provider's payments, their tax, refunds and disputes. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { REFUND_TAKES } from '../payments/reversal.ts';
@@ -8,11 +8,11 @@ export interface Booked {
   readonly tenant: TenantId;
   /** The payment itself, or the one that is reversed. */
   readonly paymentId: string;
-  /** Micros credited, or taken back. */
+  /** Micros as the provider counts them: paid with tax, taken back with tax; or the tax of the payment. */
   readonly amount: bigint;
 }
 
-export type BookedKind = 'payment' | 'refund' | 'dispute';
+export type BookedKind = 'payment' | 'tax' | 'refund' | 'dispute';
 
 export interface Period {
   readonly since: Date;
@@ -21,8 +21,10 @@ export interface Period {
 
 /** Each selects the columns of `Booked`, `changed_at`, and whether the provider may still change it. */
 const BOOKED: Readonly<Record<BookedKind, string>> = {
-  payment: `select id, tenant_id as tenant, id as "paymentId", credited as amount, settled_at as changed_at,
-                   false as is_open from payments`,
+  payment: `select id, tenant_id as tenant, id as "paymentId", credited + tax as amount,
+                   settled_at as changed_at, false as is_open from payments`,
+  tax: `select id, tenant_id as tenant, id as "paymentId", tax as amount, settled_at as changed_at,
+               false as is_open from payments where tax > 0`,
   refund: `select r.id, p.tenant_id as tenant, p.id as "paymentId",
                   case when r.status in ('${REFUND_TAKES.join("', '")}') then r.amount else 0 end as amount,
                   r.changed_at, not r.final and r.status <> 'succeeded' as is_open

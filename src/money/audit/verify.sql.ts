@@ -115,18 +115,20 @@ export async function comparePayments(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** The reversed amount of each payment against its refunds and disputes. */
+/** The reversed credit of each payment against its refunds and disputes: their share without tax. */
 export async function compareReversals(db: Db): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
     `select p.tenant_id as tenant, 'reversals of payment ' || p.id as what,
-            least(p.credited, taken.sum)::text as expected, p.reversed::text as found
+            due.reversed::text as expected, p.reversed::text as found
        from payments p
        cross join lateral (select coalesce(sum(amount), 0) as sum from (
               select amount from refunds where payment_id = p.id and status = any($2)
               union all
               select greatest(withdrawn - reinstated, 0) from disputes where payment_id = p.id) as each
             ) as taken
-      where p.reversed <> least(p.credited, taken.sum) limit $1`,
+       cross join lateral (
+              select least(p.credited, div(taken.sum * p.credited, p.credited + p.tax)) as reversed) as due
+      where p.reversed <> due.reversed limit $1`,
     [DIFFERENCES_MAX, REFUND_TAKES],
   );
   return rows;

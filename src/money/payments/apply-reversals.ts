@@ -1,15 +1,17 @@
 /**
  * Book the refunds and disputes of a payment in the ledger.
  *
- * They may come in any order, and repeatedly. So the reversed amount is recomputed, between zero and the
- * credited amount, and the ledger gets the difference. What is taken back also pauses automatic top-ups:
+ * They may come in any order, and repeatedly. So the reversed credit is recomputed from all of them, between
+ * zero and the credited amount, and the ledger gets the difference. What is taken back also pauses automatic top-ups:
  * otherwise the refund of a top-up could lead to the next one.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type Account, appendPosting } from '../ledger/ledger.sql.ts';
+import type { Payment } from './payment.ts';
 import { paymentReversed } from './payment-events.ts';
-import { type Payment, updateReversed } from './payments.sql.ts';
+import { updateReversed } from './payments.sql.ts';
+import { reversedCredit } from './reversal.ts';
 import { sumTakenBack } from './reversals.sql.ts';
 import { endReversalPause, pauseForReversal } from './top-up-stops.sql.ts';
 
@@ -20,8 +22,7 @@ export async function applyReversals(
   payment: Payment,
   cause: { kind: 'refund' | 'dispute'; id: string },
 ): Promise<Account> {
-  const takenBack = await sumTakenBack(tx, payment.id);
-  const reversed = takenBack > payment.credited ? payment.credited : takenBack;
+  const reversed = reversedCredit(payment, await sumTakenBack(tx, payment.id));
   if (reversed === payment.reversed) return account;
 
   const amount = payment.reversed - reversed;

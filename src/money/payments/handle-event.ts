@@ -19,6 +19,7 @@ import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { CheckoutState } from './checkout.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import { findShapeFault, readEnvelope } from './event-shape.ts';
+import { findTax } from './find-tax.ts';
 import { topUpFailed } from './payment-events.ts';
 import {
   advanceCheckout,
@@ -31,7 +32,14 @@ import { findAtProvider, type Provider } from './provider.ts';
 import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 import { idOf, readDispute, readRefund } from './reversal.ts';
 import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
-import { fetchPayment, type Handled, PROCESSED, parked, settlePayment } from './settle-payment.ts';
+import {
+  fetchPayment,
+  type Handled,
+  PROCESSED,
+  type ProviderPayment,
+  parked,
+  settlePayment,
+} from './settle-payment.ts';
 import { findAttempt } from './top-up-attempts.sql.ts';
 import { countTopUp } from './top-up-outcome.ts';
 import { freeze, unfreeze } from './top-up-stops.sql.ts';
@@ -112,13 +120,13 @@ async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event)
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
-      return paidSession(provider, event.data.object);
+      return paidSession(deps, provider, event.data.object);
     case 'checkout.session.async_payment_failed':
       return checkoutMoved(event.data.object, 'failed');
     case 'checkout.session.expired':
       return checkoutMoved(event.data.object, 'expired');
     case 'payment_intent.succeeded':
-      return succeeded(provider, event.data.object.id);
+      return succeeded(deps, provider, event.data.object.id);
     case 'payment_intent.payment_failed':
     case 'payment_intent.canceled':
     case 'payment_intent.requires_action':
@@ -146,10 +154,14 @@ async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event)
   }
 }
 
-async function paidSession(provider: Provider, session: Stripe.Checkout.Session): Promise<Effect> {
+async function paidSession(
+  deps: BaseDeps,
+  provider: Provider,
+  session: Stripe.Checkout.Session,
+): Promise<Effect> {
   const paymentId = idOf(session.payment_intent);
   if (session.payment_status !== 'paid' || !paymentId) return checkoutMoved(session, 'processing');
-  return succeeded(provider, paymentId);
+  return succeeded(deps, provider, paymentId);
 }
 
 function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): Effect {
@@ -165,10 +177,19 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
   };
 }
 
-async function succeeded(provider: Provider, paymentId: string): Promise<Effect> {
+async function succeeded(deps: BaseDeps, provider: Provider, paymentId: string): Promise<Effect> {
+  const payment = await findAsPaid(deps, provider, paymentId);
+  if (!payment) return notThere(`payment ${paymentId}`);
+  return (tx) => settlePayment(tx, payment);
+}
+
+async function findAsPaid(
+  { db }: BaseDeps,
+  provider: Provider,
+  paymentId: string,
+): Promise<ProviderPayment | undefined> {
   const intent = await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
-  if (!intent) return notThere(`payment ${paymentId}`);
-  return (tx) => settlePayment(tx, intent);
+  return intent && { intent, tax: await findTax(db, provider, intent) };
 }
 
 function notThere(what: string): Effect {
@@ -202,7 +223,7 @@ async function aboutPayment(
 ): Promise<Effect> {
   if (!paymentId) return async () => parked(`${id} names no payment`);
   const isKnown = (await findPayment(deps.db, paymentId)) !== undefined;
-  const missing = isKnown ? undefined : await findAtProvider(() => fetchPayment(provider.stripe, paymentId));
+  const missing = isKnown ? undefined : await findAsPaid(deps, provider, paymentId);
   return async (tx) => {
     const settled = missing && (await settlePayment(tx, missing));
     const handled = await effect(tx, paymentId);

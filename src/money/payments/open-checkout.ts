@@ -11,6 +11,7 @@ import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { centsOfMicros } from '../amount.ts';
 import type { CheckoutLimit } from './checkout-limit.ts';
+import { type CheckoutOptions, renderOptions, taxBehavior } from './checkout-options.ts';
 import {
   advanceCheckout,
   findPaymentSettings,
@@ -29,6 +30,7 @@ import {
 
 export interface CheckoutDeps extends PaymentsDeps {
   readonly checkoutLimit: CheckoutLimit;
+  readonly config: PaymentsDeps['config'] & { readonly checkoutOptions: CheckoutOptions };
 }
 
 /**
@@ -71,7 +73,7 @@ async function customerOf(
 
 /** If the customer was deleted at the provider, replace it with a new one. */
 async function createSession(
-  deps: PaymentsDeps,
+  deps: CheckoutDeps,
   provider: Provider,
   checkout: { id: string; tenant: TenantId; amount: bigint },
 ): Promise<Stripe.Checkout.Session> {
@@ -87,13 +89,13 @@ async function createSession(
 }
 
 function createSessionOf(
-  deps: PaymentsDeps,
+  { config }: CheckoutDeps,
   { stripe }: Provider,
   { id, tenant, amount, customer }: { id: string; tenant: TenantId; amount: bigint; customer: string },
 ): Promise<Stripe.Checkout.Session> {
   // A session's metadata does not reach its payment intent, which is what refunds and disputes name.
   const metadata = { tenant: renderTenantId(tenant), checkout: id };
-  const returnUrl = `${deps.config.publicUrl}/checkout/${id}`;
+  const returnUrl = `${config.publicUrl}/checkout/${id}`;
   return stripe.checkout.sessions.create(
     {
       mode: 'payment',
@@ -105,6 +107,7 @@ function createSessionOf(
           price_data: {
             currency: 'usd',
             unit_amount: centsOfMicros(amount),
+            ...taxBehavior(config.checkoutOptions),
             product_data: { name: 'Prepaid credit' },
           },
         },
@@ -113,6 +116,7 @@ function createSessionOf(
       metadata,
       success_url: returnUrl,
       cancel_url: `${returnUrl}?canceled=1`,
+      ...renderOptions(config.checkoutOptions, metadata),
     },
     // The provider stores refusals under the key too, so a new customer needs a new key.
     { idempotencyKey: `${id}-${customer}` },

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Checkout, CheckoutState } from './checkout.ts';
+import type { Payment } from './payment.ts';
 import type { PaymentSettings, SavedCard } from './payment-settings.ts';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
@@ -220,16 +221,6 @@ export async function advanceCheckout(
   return rows[0];
 }
 
-export interface Payment {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly kind: 'top_up' | 'auto_top_up';
-  /** Micros. */
-  readonly credited: bigint;
-  /** Micros taken back by refunds and disputes, between 0 and `credited`. */
-  readonly reversed: bigint;
-}
-
 /** Returns false if the payment exists already, or if another one paid for the same attempt. */
 export async function insertPayment(
   tx: Tx,
@@ -241,13 +232,14 @@ export async function insertPayment(
 ): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'insert-payment',
-    text: `insert into payments (id, tenant_id, kind, credited, attempt_id, checkout_id, card_fingerprint)
-           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    text: `insert into payments (id, tenant_id, kind, credited, tax, attempt_id, checkout_id, card_fingerprint)
+           values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
     values: [
       payment.id,
       payment.tenant,
       payment.kind,
       payment.credited,
+      payment.tax,
       payment.attemptId ?? null,
       payment.checkoutId ?? null,
       payment.cardFingerprint ?? null,
@@ -256,7 +248,7 @@ export async function insertPayment(
   return rowCount === 1;
 }
 
-const PAYMENT = 'id, tenant_id as tenant, kind, credited, reversed';
+const PAYMENT = 'id, tenant_id as tenant, kind, credited, tax, reversed';
 
 export async function findPayment(db: Db, id: string): Promise<Payment | undefined> {
   const [payment] = await findPayments(db, [id]);

@@ -81,6 +81,19 @@ export function takenByDispute({ withdrawn, reinstated }: Dispute): bigint {
 }
 
 /**
+ * Micros of credit to take back of a payment, of which the provider has taken back `takenBack` micros. The
+ * customer got back a share of the tax as well, so it is the same share of the credit, rounded down. All
+ * of the payment is all of the credit, exactly.
+ */
+export function reversedCredit(
+  { credited, tax }: { readonly credited: bigint; readonly tax: bigint },
+  takenBack: bigint,
+): bigint {
+  const paid = credited + tax;
+  return takenBack >= paid ? credited : (takenBack * credited) / paid;
+}
+
+/**
  * Cents of the dispute's currency. The account may settle in another one; its transaction then names the
  * exchange rate. The rate is rounded, so an amount next to the disputed one is that one.
  */

@@ -74,7 +74,7 @@ export async function insertFraudWarning(tx: Tx, id: string, paymentId: string):
   });
 }
 
-/** Micros of a payment that are refunded now, or withdrawn by disputes and not given back. */
+/** Micros of a payment, with its tax, that are refunded now, or withdrawn by disputes and not given back. */
 export async function sumTakenBack(tx: Tx, paymentId: string): Promise<bigint> {
   const { rows } = await tx.query<{ sum: bigint }>({
     name: 'sum-taken-back',

@@ -124,7 +124,8 @@ async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Pro
 async function recordOutcome(deps: BaseDeps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
   switch (intent.status) {
     case 'succeeded':
-      await close(deps, async (tx) => (await settlePayment(tx, intent)).topUp);
+      // Only checkouts have tax.
+      await close(deps, async (tx) => (await settlePayment(tx, { intent, tax: 0n })).topUp);
       return;
     case 'processing':
       await postpone(deps.db, attempt.id, RETRY_SECONDS_MAX, { paymentId: intent.id });

@@ -16,6 +16,7 @@ import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { isCheckoutId } from './checkout.ts';
+import { taxOf } from './find-tax.ts';
 import { handleEvent } from './handle-event.ts';
 import { restoreCheckout } from './payments.sql.ts';
 import { findAtProvider, type Provider } from './provider.ts';
@@ -93,11 +94,12 @@ async function creditPayment(deps: BaseDeps, provider: Provider, paymentId: stri
   if (!intent) throw refusal(`payment ${paymentId} is not there at the provider`);
   const origin = await findClaimedOrigin(provider, intent);
   const { tenant } = origin;
+  const tax = 'session' in origin ? taxOf(origin.session) : 0n;
   const topUp = await inTransaction(deps.db, async (tx) => {
     if (!(await findTenant(tx, tenant))) throw refusal(`its tenant ${intent.metadata.tenant} is not here`);
     await lockAccount(tx, tenant);
     await restoreOrigin(tx, intent, origin);
-    const settled = await settlePayment(tx, intent);
+    const settled = await settlePayment(tx, { intent, tax });
     if (settled.outcome !== 'processed') throw refusal(settled.reason);
     // It may have been credited before, when another event was parked.
     await endHold(tx, tenant, intent.id);
@@ -105,12 +107,12 @@ async function creditPayment(deps: BaseDeps, provider: Provider, paymentId: stri
     return settled.topUp;
   });
   countTopUp(deps, topUp);
-  return { credited: { tenant, paymentId, amount: microsOfCents(intent.amount_received) } };
+  return { credited: { tenant, paymentId, amount: microsOfCents(intent.amount_received) - tax } };
 }
 
 /** The row that a payment claims to have been made for. */
 type Origin = { readonly tenant: TenantId } & (
-  | { readonly checkoutId: string; readonly sessionId: string }
+  | { readonly checkoutId: string; readonly session: Stripe.Checkout.Session }
   | { readonly attemptId: string }
 );
 
@@ -135,7 +137,7 @@ async function findClaimedOrigin(
   if (session?.metadata?.checkout !== checkout || session.client_reference_id !== intent.metadata.tenant) {
     throw refusal(`its checkout page does not name ${checkout} of tenant ${intent.metadata.tenant}`);
   }
-  return { tenant, checkoutId: checkout, sessionId: session.id };
+  return { tenant, checkoutId: checkout, session };
 }
 
 /** A deleted customer names no tenant. */
@@ -147,7 +149,8 @@ async function restoreOrigin(tx: Tx, intent: Stripe.PaymentIntent, origin: Origi
   const { tenant } = origin;
   const amount = microsOfCents(intent.amount);
   if ('checkoutId' in origin) {
-    await restoreCheckout(tx, { id: origin.checkoutId, tenant, amount, sessionId: origin.sessionId });
+    const { checkoutId: id, session } = origin;
+    await restoreCheckout(tx, { id, tenant, amount: amount - taxOf(session), sessionId: session.id });
     return;
   }
   await restoreAttempt(tx, {

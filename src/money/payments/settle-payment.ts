@@ -13,6 +13,7 @@ import { activate } from '../tenant-status/change-status.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
 import type { Checkout } from './checkout.ts';
+import type { Payment } from './payment.ts';
 import { topUpSucceeded } from './payment-events.ts';
 import type { SavedCard } from './payment-settings.ts';
 import {
@@ -21,7 +22,6 @@ import {
   findPayment,
   insertPayment,
   notePaid,
-  type Payment,
   saveCard,
 } from './payments.sql.ts';
 import { type ParkedPayment, releaseParkedEvents } from './provider-events.sql.ts';
@@ -90,18 +90,26 @@ interface Origin {
   readonly attemptId?: string;
 }
 
-/**
- * `intent` must come from the provider itself, never from a client, with `payment_method` expanded; for
- * the payment of a checkout, `latest_charge` too.
- */
-export async function settlePayment(tx: Tx, intent: Stripe.PaymentIntent): Promise<Handled> {
+/** A payment as the provider has it. */
+export interface ProviderPayment {
+  /**
+   * From the provider itself, never from a client, with `payment_method` expanded; for the payment of a
+   * checkout, `latest_charge` too.
+   */
+  readonly intent: Stripe.PaymentIntent;
+  /** Micros of the amount that are tax (`find-tax.ts`). */
+  readonly tax: bigint;
+}
+
+export async function settlePayment(tx: Tx, payment: ProviderPayment): Promise<Handled> {
+  const { intent } = payment;
   if (intent.status !== 'succeeded') return { outcome: 'ignored', reason: `payment is ${intent.status}` };
   if (intent.currency !== 'usd') return parked(`payment ${intent.id} is in ${intent.currency}, not usd`);
 
   const origin = await findOrigin(tx, intent);
   if (!origin)
     return parkPayment(tx, intent, `payment ${intent.id} belongs to no checkout or top-up of ours`);
-  return credit(tx, intent, origin);
+  return credit(tx, payment, origin);
 }
 
 /** Metadata only names our row. The row is the proof: it was written before the payment existed. */
@@ -114,7 +122,7 @@ async function findOrigin(tx: Tx, intent: Stripe.PaymentIntent): Promise<Origin 
   return { tenant, ...(checkout ? { checkout } : { attemptId: attempt!.id }) };
 }
 
-async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Promise<Handled> {
+async function credit(tx: Tx, { intent, tax }: ProviderPayment, origin: Origin): Promise<Handled> {
   const account = await lockAccount(tx, origin.tenant);
   if (account.status === 'deleted' && origin.checkout) return parkedForDeleted(intent, origin.tenant);
   const card = cardOf(intent);
@@ -122,7 +130,8 @@ async function credit(tx: Tx, intent: Stripe.PaymentIntent, origin: Origin): Pro
     id: intent.id,
     tenant: origin.tenant,
     kind: origin.attemptId ? 'auto_top_up' : 'top_up',
-    credited: microsOfCents(intent.amount_received),
+    credited: microsOfCents(intent.amount_received) - tax,
+    tax,
     reversed: 0n,
   };
   const isFirst = await insertPayment(tx, {

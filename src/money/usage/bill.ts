@@ -9,7 +9,7 @@ import type { Account } from '../ledger/ledger.sql.ts';
 import { INITIAL_CARRY } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
 import type { ChargedRecords } from './copy-rows.ts';
-import { repeats, type StoredRecord, stored } from './usage.sql.ts';
+import { repeats, type StoredRecord, stored, withoutErased } from './usage.sql.ts';
 import type { UsageRecord } from './usage-record.ts';
 import type { UsageRecords } from './usage-records.ts';
 
@@ -109,7 +109,7 @@ function sortRecords(records: UsageRecords, accepted: Map<string, StoredRecord>)
       accepted.set(record.id, stored(record));
       count += 1;
     } else if (!repeats(earlier, record)) {
-      conflicts.push(record);
+      conflicts.push(withoutErased(earlier, record));
     }
   }
   return { lines, count, conflicts };

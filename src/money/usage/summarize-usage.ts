@@ -19,6 +19,7 @@ export async function summarizeUsage(db: Db, tenant: TenantId, query: SummaryQue
   return {
     rows: found.rows.slice(0, query.limit),
     total: found.total ?? NOTHING,
+    groups: found.groups,
     hasMore: found.rows.length > query.limit,
   };
 }

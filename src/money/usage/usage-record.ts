@@ -11,6 +11,9 @@ export const RECORD_ID_MAX = 200;
 export const RECORD_TEXT_MAX = 200;
 export const SECONDS_MAX = 86_400;
 
+/** Stands for the name of a person who was erased. The migration `0015_people.sql` allows no other change of a name. */
+export const ERASED = '(erased)';
+
 export interface UsageRecord extends Usage {
   readonly id: string;
   readonly room: string | undefined;

@@ -18,12 +18,14 @@ interface SumRow extends Record<(typeof MEASURES)[number] | `all_${(typeof MEASU
   readonly room?: string;
   readonly role?: string;
   readonly tier?: string;
+  readonly groups: bigint;
 }
 
 export interface Sums {
   readonly rows: readonly SummaryRow[];
   /** Of all rows; absent if there is none. */
   readonly total: Measures | undefined;
+  readonly groups: bigint;
 }
 
 /** `all` is a window over every group, so that the total is of the same instant as the rows. */
@@ -49,11 +51,16 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
                     ${MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ')}
                from sums ${names.length > 0 ? `group by ${names.map((_, at) => at + 1).join(', ')}` : 'having count(*) > 0'}
            )
-           select *, ${MEASURES.map((each) => `sum(${each}) over () as all_${each}`).join(', ')}
+           select *, ${MEASURES.map((each) => `sum(${each}) over () as all_${each}`).join(', ')},
+                  count(*) over () as groups
              from groups order by ${order.join(', ')} limit $4 offset $5`,
     values: [tenant, from, to, limit, skip, ...(room === undefined ? [] : [room])],
   });
-  return { rows: rows.map(renderRow), total: rows[0] && measuresOf(rows[0], 'all_') };
+  return {
+    rows: rows.map(renderRow),
+    total: rows[0] && measuresOf(rows[0], 'all_'),
+    groups: rows[0]?.groups ?? 0n,
+  };
 }
 
 function renderRow({ time, room, role, tier, ...row }: SumRow): SummaryRow {

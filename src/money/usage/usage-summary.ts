@@ -46,5 +46,7 @@ export interface UsageSummary {
   readonly rows: readonly SummaryRow[];
   /** Of all groups, also those on other pages. */
   readonly total: Measures;
+  /** How many there are, on all pages; 0 for a page after the last one. */
+  readonly groups: bigint;
   readonly hasMore: boolean;
 }

@@ -5,7 +5,7 @@ import { violatesUnique } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { type Buffers, COPIED_COLUMNS, copyRows, type PostedRecords } from './copy-rows.ts';
 import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
-import type { UsageRecord } from './usage-record.ts';
+import { ERASED, type UsageRecord } from './usage-record.ts';
 
 /** Record ids with their tenants. */
 export type TenantIds = readonly { readonly tenant: TenantId; readonly id: string }[];
@@ -68,7 +68,7 @@ export async function findKnown(tx: Tx, ids: TenantIds): Promise<Map<TenantId, M
   return known;
 }
 
-/** Whether a report equals the stored record in every field. */
+/** Whether a report equals the stored record in every field, except for the name of a person who was erased. */
 export function repeats(stored: StoredRecord, record: UsageRecord): boolean {
   return (
     stored.egressBytes === record.egressBytes &&
@@ -77,7 +77,7 @@ export function repeats(stored: StoredRecord, record: UsageRecord): boolean {
     stored.role === ROLE_CODES[record.role] &&
     stored.tier === TIER_CODES[record.tier] &&
     (stored.room ?? undefined) === record.room &&
-    (stored.participant ?? undefined) === record.participant
+    (stored.participant === ERASED || (stored.participant ?? undefined) === record.participant)
   );
 }
 
@@ -90,6 +90,11 @@ export function stored(record: UsageRecord): StoredRecord {
     room: record.room ?? null,
     participant: record.participant ?? null,
   };
+}
+
+/** A conflicting report as it is kept: it does not bring back a name that was erased from the stored record. */
+export function withoutErased(stored: StoredRecord, record: UsageRecord): UsageRecord {
+  return stored.participant === ERASED ? { ...record, participant: ERASED } : record;
 }
 
 /** An id that was assumed to be new was accepted before. */

@@ -12,9 +12,12 @@ import { ConfigError } from '../config.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
+import { participantsCommands } from './participants.ts';
 import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
+import { reportCommands } from './reports.ts';
 import { signingKeysCommands } from './signing-keys.ts';
+import { statementCommands } from './statement.ts';
 import { tenantsCommands } from './tenants.ts';
 import { topUpsCommands } from './top-ups.ts';
 import { usageCommands } from './usage.ts';
@@ -32,10 +35,13 @@ const GROUPS = [
   topUpsCommands,
   paymentsCommands,
   usageCommands,
+  participantsCommands,
   ratesCommands,
   eventsCommands,
   keyCeilingCommand,
   signingKeysCommands,
+  reportCommands,
+  statementCommands,
   verifyCommand,
 ];
 

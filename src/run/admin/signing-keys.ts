@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { listSigningKeys, type SigningKeyRow } from '../../access/tokens/signing-keys.sql.ts';
 import {
   activateSigningKey,
+  distrustSigningKey,
   removeSigningKey,
   replaceCompromisedKeys,
   rotateSigningKey,
@@ -19,6 +20,7 @@ export function signingKeysCommands(program: Command): void {
   rotate(keys);
   activate(keys);
   remove(keys);
+  distrust(keys);
 }
 
 function list(keys: Command): void {
@@ -87,6 +89,21 @@ function remove(keys: Command): void {
       await withDatabase(async ({ db }) => {
         await removeSigningKey(db, kid);
         report(kid, 'removed', json);
+      });
+    });
+}
+
+function distrust(keys: Command): void {
+  withJson(
+    keys
+      .command('distrust')
+      .description('verify no statement by a removed key any more, because an old backup with it was stolen'),
+  )
+    .argument('<kid>', 'the key; one that begins with a dash comes after --')
+    .action(async (kid: string, { json }: JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        await distrustSigningKey(db, kid);
+        report(kid, 'distrusted', json);
       });
     });
 }

@@ -21,6 +21,7 @@ import { changeStatus, setExempt } from '../../money/tenant-status/change-status
 import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } from './arguments.ts';
 import { createCommand } from './create-tenant.ts';
 import { withDatabase } from './database.ts';
+import { exportCommand } from './export-tenant.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
 import {
   type AccountOverview,
@@ -37,6 +38,7 @@ export function tenantsCommands(program: Command): void {
   const tenants = program.command('tenants').description('look at tenants and change their status');
   list(tenants);
   show(tenants);
+  exportCommand(tenants);
   createCommand(tenants);
   move(
     tenants,

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { beginningOf, readLedgerPage } from '../../../src/money/ledger/walk-ledger.ts';
 import { INITIAL_CARRY, type Rounding, settlePrice } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../src/money/pricing/rate-card.ts';
 import { priceUsage } from '../../../src/money/pricing/usage-price.ts';
@@ -234,5 +236,64 @@ describe('0012_rate_of_posting.sql', () => {
         found: 'none',
       }),
     ]);
+  });
+});
+
+describe('0014_usage_by_hour.sql on a database with usage', () => {
+  const database = useDatabase({ empty: true });
+  const LONG = 'ü'.repeat(3_000);
+
+  beforeAll(async () => {
+    const { pool } = database;
+    await migrateBefore(pool, '0014_usage_by_hour.sql');
+    await pool.query('insert into rate_cards (version, card) values (1, $1)', [BUILT_IN_RATES]);
+    await pool.query(`insert into tenants (id, name, email) values (1, 'Ada', 'ada@example.com')`);
+    await pool.query('insert into accounts (tenant_id) values (1)');
+    await pool.query(
+      `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at, rate_version, rule_version,
+                             rounding, carry, records, newest_ids) values
+         (1, 1, 'usage', 0, -7, -7, '2026-10-01T10:59:59.999Z', 1, 1, 'c', 0, 3, '{c,b,a}'),
+         (1, 2, 'unbilled', -7, 0, -7, '2026-10-01T11:00:00Z', 1, 1, 'c', 0, 1, '{d}'),
+         (1, 3, 'usage', -7, -4, -11, '2026-10-01T11:30:00Z', 1, 1, 'c', 0, 1, '{e}')`,
+    );
+    await pool.query(
+      `insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role,
+                                  tier, capped, id, room) values
+         (1, 1, 10, 1, 2, 60, 0, 'h', 'a', false, 'a', 'stage'), (1, 1, 20, 1, 2, 60, 1, 'h', 'a', false, 'b', 'stage'),
+         (1, 1, 30, 1, 3, 60, 2, 'h', 'a', false, 'c', null), (1, 2, 40, 1, 9, 60, 0, 'h', 'a', false, 'd', 'stage'),
+         (1, 3, 50, 1, 4, 60, 0, 'a', 'k', false, 'e', $1)`,
+      [LONG],
+    );
+    await pool.query('update accounts set last_seq = 3, balance = -11 where tenant_id = 1');
+    expect(await migrate(pool)).toBeGreaterThan(0);
+  });
+
+  it('adds up what was charged, by hour and by room', async () => {
+    const sums = `records::int, seconds::int, egress_bytes::int as egress, amount::int, unbilled::int`;
+    const hour = `to_char(hour at time zone 'UTC', 'HH24') as hour, role, tier`;
+    const { rows: hours } = await database.pool.query(
+      `select ${hour}, ${sums} from usage_hours order by hour, role desc`,
+    );
+    expect(hours).toEqual([
+      { hour: '10', role: 'h', tier: 'a', records: 3, seconds: 180, egress: 60, amount: 7, unbilled: 0 },
+      { hour: '11', role: 'h', tier: 'a', records: 1, seconds: 60, egress: 40, amount: 0, unbilled: 9 },
+      { hour: '11', role: 'a', tier: 'k', records: 1, seconds: 60, egress: 50, amount: 4, unbilled: 0 },
+    ]);
+    const { rows: rooms } = await database.pool.query(
+      'select room, amount::int from usage_room_hours order by hour, room',
+    );
+    expect(rooms).toEqual([
+      { room: '', amount: 3 },
+      { room: 'stage', amount: 4 },
+      { room: 'stage', amount: 0 },
+      { room: LONG.slice(0, 200), amount: 4 },
+    ]);
+  });
+
+  it('leaves records that the ledger lists in order', async () => {
+    const { pool } = database;
+    const filter = { kinds: ['usage', 'unbilled'], firstSeq: 1n, lastSeq: 3n } as const;
+    const { lines } = await readLedgerPage(pool, 1n as TenantId, filter, beginningOf(filter), 100);
+    expect(lines.map(({ record }) => record?.id)).toEqual(['e', 'd', 'c', 'b', 'a']);
   });
 });

@@ -30,6 +30,7 @@ describe('a failure', () => {
     already_revoked: 409,
     already_expired: 409,
     room_ended: 409,
+    month_not_over: 409,
     status_change_refused: 409,
     would_stop_service: 409,
     too_many_signups: 429,

@@ -2,8 +2,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { monthOf } from '../../../src/money/month.ts';
 import { anyCharacter } from '../../support/characters.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 import { expectCommonHeaders, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -56,7 +58,7 @@ ajv.addFormat('email', true);
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
 const validators = new Map<object, ValidateFunction>();
 
-/** The documented operations of the specification, with their kind of key. */
+/** The documented operations, with their kind of key. */
 const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/rates': undefined,
   'post /v1/rates/simulate': 'backend_key',
@@ -65,6 +67,8 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/billing/checkout': 'backend_key',
   'post /v1/billing/portal': 'backend_key',
   'put /v1/billing/auto-top-up': 'backend_key',
+  'get /v1/payments': 'backend_key',
+  'get /v1/payments/{id}/receipt': 'backend_key',
   'get /v1/keys': 'backend_key',
   'post /v1/keys': 'backend_key',
   'delete /v1/keys/{id}': 'backend_key',
@@ -80,6 +84,11 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/usage/lookup': 'relay_key',
   'get /v1/usage/conflicts': 'backend_key',
   'get /v1/ledger': 'backend_key',
+  'post /v1/participants/erase': 'backend_key',
+  'get /v1/erasures/{id}': 'backend_key',
+  'get /v1/statements': 'backend_key',
+  'get /v1/statements/{month}': 'backend_key',
+  'get /.well-known/statement-keys.json': undefined,
   'get /.well-known/jwks.json': undefined,
   'get /v1/revocations/{tenant}': undefined,
   'post /join': 'device_credential',
@@ -186,7 +195,11 @@ describe('GET /openapi.json', () => {
         .map(({ operationId }) => operationId);
     const all = operations().map(({ operationId }) => operationId);
     expect(withStatus(500)).toStrictEqual(all);
-    expect(all.filter((id) => !withStatus(429).includes(id))).toStrictEqual(['getRates', 'getPublicKeys']);
+    expect(all.filter((id) => !withStatus(429).includes(id))).toStrictEqual([
+      'getRates',
+      'getStatementKeys',
+      'getPublicKeys',
+    ]);
     expect(withStatus(503)).toStrictEqual(all);
     const withBody = operations().filter(({ requestBody }) => requestBody);
     expect(withStatus(408)).toStrictEqual(withBody.map(({ operationId }) => operationId));
@@ -291,6 +304,12 @@ describe('real answers are as documented', () => {
       call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: { enabled: false } }),
     );
     await note(call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: {} }));
+    const payments = await call('get /v1/payments', '/v1/payments', { key });
+    const [{ id: payment }] = payments.json.payments;
+    await note(call('get /v1/payments', '/v1/payments?cursor=x', { key }));
+    const receipt = 'get /v1/payments/{id}/receipt';
+    await note(call(receipt, `/v1/payments/${payment}/receipt`, { key }));
+    await note(call(receipt, '/v1/payments/pi_x/receipt', { key }));
     await note(call('get /v1/keys', '/v1/keys', { key }));
     await note(call('post /v1/keys', '/v1/keys', { key, body: { name: 'x' } }));
     await note(call('post /v1/keys', '/v1/keys', { key, body: {} }));
@@ -334,12 +353,34 @@ describe('real answers are as documented', () => {
     await note(call(revocations, `/v1/revocations/${tenant.id}`));
     await note(call(revocations, `/v1/revocations/${tenant.id}?after=x`));
     await note(call(revocations, '/v1/revocations/x'));
+
+    const erase = 'post /v1/participants/erase';
+    const asked = call(erase, '/v1/participants/erase', { key, body: { participant: 'bob' } });
+    await note(asked);
+    await note(call(erase, '/v1/participants/erase', { key, body: { participant: '' } }));
+    const erasure = 'get /v1/erasures/{id}';
+    await note(call(erasure, `/v1/erasures/${(await asked).json.erasure.id}`, { key }));
+    await note(call(erasure, '/v1/erasures/x', { key }));
+    await app.service.deps.db.query(`update tenants set created_at = '2020-01-01' where id = $1`, [
+      idOf(tenant),
+    ]);
+    const statement = 'get /v1/statements/{month}';
+    for (const month of ['2020-01', '2019-12', '2020-13', monthOf(new Date())]) {
+      await note(call(statement, `/v1/statements/${month}`, { key }));
+    }
+    await note(call('get /v1/statements', '/v1/statements', { key }));
+    await note(call('get /v1/statements', '/v1/statements'));
+    await note(call('get /.well-known/statement-keys.json', '/.well-known/statement-keys.json'));
     expect(statuses).toStrictEqual([
       ...[200, 200, 400, 401],
-      ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400, 200, 201, 400],
+      ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
+      ...[400, 200, 404],
+      ...[200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],
       ...[201, 400, 201, 409, 404, 200, 204, 404],
       ...[200, 400, 401, 200, 200, 400, 404],
+      ...[202, 400, 200, 404],
+      ...[200, 404, 400, 409, 200, 401, 200],
     ]);
   });
 });

@@ -189,8 +189,8 @@ describe('the database refuses', () => {
          values ($1, 3, 'usage', 6, 0, 6, 1, 1, 'c', 1006632960000, 1, '{a}')),
        record as (
          insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role,
-                                    tier, capped, id)
-         values ($1, 3, 0, 0, 0, 0, 0, 'h', 'h', false, 'a'))
+                                    tier, capped, id, participant)
+         values ($1, 3, 0, 0, 0, 0, 0, 'h', 'h', false, 'a', 'ann'))
        update accounts set last_seq = 3 where tenant_id = $1`,
       [tenant],
     );
@@ -208,6 +208,21 @@ describe('the database refuses', () => {
       'append-only',
     ],
     ['a deleted record', 'delete from usage_records where tenant_id = $1', 'append-only'],
+    [
+      'another name of a participant',
+      `update usage_records set participant = 'bob' where tenant_id = $1`,
+      'participant may only be erased',
+    ],
+    [
+      'a participant who is taken away',
+      'update usage_records set participant = null where tenant_id = $1',
+      'participant may only be erased',
+    ],
+    [
+      'a changed price beside an erased participant',
+      `update usage_records set participant = '(erased)', amount = 1 where tenant_id = $1`,
+      'append-only',
+    ],
     [
       'a second record with the same id',
       `insert into usage_records select * from usage_records where tenant_id = $1`,

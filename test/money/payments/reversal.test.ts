@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
-import { readDispute, readRefund } from '../../../src/money/payments/reversal.ts';
+import { readDispute, readRefund, reversedCredit } from '../../../src/money/payments/reversal.ts';
 
 /** `[amount, currency, exchange rate]` of its balance transactions. */
 function disputeOf(status: string, movements: [number, string?, number?][] = []): Stripe.Dispute {
@@ -85,4 +86,46 @@ it('a refund names its payment, expanded or not, and may have no status yet', ()
   expect(readRefund(refund)).toEqual(read);
   expect(readRefund({ ...refund, payment_intent: { id: 'pi_1' } as never })).toEqual(read);
   expect(readRefund({ ...refund, payment_intent: null }).paymentId).toBeUndefined();
+});
+
+describe('the credit to take back', () => {
+  it.each([
+    { credited: 20n, tax: 0n, takenBack: 0n, expected: 0n },
+    { credited: 20n, tax: 0n, takenBack: 7n, expected: 7n },
+    { credited: 20n, tax: 0n, takenBack: 21n, expected: 20n },
+    { credited: 20n, tax: 4n, takenBack: 12n, expected: 10n },
+    { credited: 20n, tax: 4n, takenBack: 23n, expected: 19n },
+    { credited: 20n, tax: 4n, takenBack: 24n, expected: 20n },
+    { credited: 20n, tax: 4n, takenBack: 25n, expected: 20n },
+  ])(
+    'is $expected of $credited, with tax of $tax, when $takenBack was taken back',
+    ({ expected, ...given }) => {
+      expect(reversedCredit(given, given.takenBack)).toBe(expected);
+    },
+  );
+
+  const micros = fc.bigInt({ min: 1n, max: 10n ** 12n });
+
+  it('never falls while more is taken back, and is all of the credit exactly at the end', () => {
+    fc.assert(
+      fc.property(micros, micros, micros, micros, (credited, tax, one, other) => {
+        const payment = { credited, tax };
+        const [less, more] = one < other ? [one, other] : [other, one];
+        expect(reversedCredit(payment, less)).toBeLessThanOrEqual(reversedCredit(payment, more));
+        expect(reversedCredit(payment, credited + tax)).toBe(credited);
+        expect(reversedCredit(payment, credited + tax - 1n)).toBeLessThan(credited);
+      }),
+    );
+  });
+
+  it('is less than a micro away from the share, and without tax the amount itself', () => {
+    fc.assert(
+      fc.property(micros, micros, micros, (credited, tax, taken) => {
+        fc.pre(taken <= credited);
+        const share = reversedCredit({ credited, tax }, taken) * (credited + tax);
+        expect(share <= taken * credited && taken * credited < share + credited + tax).toBe(true);
+        expect(reversedCredit({ credited, tax: 0n }, taken)).toBe(taken);
+      }),
+    );
+  });
 });

@@ -77,6 +77,19 @@ describe('admin signing-keys', () => {
     });
   });
 
+  it('distrusts a removed key, and no other', async () => {
+    const { json: pending } = await admin('rotate', '--json');
+    expect(await admin('distrust', '--', pending.kid)).toMatchObject({
+      code: 1,
+      err: `${pending.kid} is pending: replace it with activate --compromised\n`,
+    });
+    await admin('remove', '--', pending.kid);
+    expect(await admin('distrust', '--', pending.kid)).toMatchObject({
+      code: 0,
+      out: `${pending.kid} is distrusted\n`,
+    });
+  });
+
   it('needs SECRETS_KEY to make a key, but not to list', async () => {
     const env = { DATABASE_URL: database.url };
     expect(await runAdmin(env, 'signing-keys', 'list')).toMatchObject({ code: 0 });

@@ -133,6 +133,162 @@ export interface RateCard {
   };
 }
 
+/** Entries after the first 1000, added up. */
+export interface FurtherEntries {
+  /** How many. */
+  count: number;
+  /** Of all of them. */
+  sum: Amount;
+}
+
+/** Rooms after the first 500, added up. */
+export interface FurtherRooms {
+  /** How many rooms. */
+  rooms: number;
+  /** Records, charged and unbilled. */
+  records: number;
+  /** Seconds that participants were connected. */
+  seconds: number;
+  /** Bytes sent to participants. */
+  egressBytes: bigint;
+  /** Bytes received from participants. */
+  ingressBytes: bigint;
+  /** What was charged. */
+  total: Amount;
+  /** What would have been charged, while the tenant was exempt. */
+  unbilled: Amount;
+}
+
+/** The statement. */
+export interface Statement {
+  /** Of this form: always 1. */
+  version: number;
+  /** The public address of the deployment. */
+  iss: string;
+  /** Whose statement it is. */
+  tenant: {
+    /** The id of the tenant. */
+    id: string;
+    /** As given at signup. */
+    name: string;
+  };
+  /** A month of the calendar in UTC. */
+  month: string;
+  /** Start of the month. */
+  from: Date;
+  /** End of the month; what happened at that time is not in it. */
+  to: Date;
+  /** Always `usd`. */
+  currency: string;
+  /** The balance at the start of the month. */
+  opening: Amount;
+  /** What was paid in. */
+  payments: {
+    /** The first ones, in the order of time. */
+    entries: {
+      /** When the balance changed. */
+      at: Date;
+      /** What changed the balance. */
+      kind: 'top_up' | 'auto_top_up';
+      /** By how much. */
+      amount: Amount;
+      /** The provider's id of the payment, refund or dispute; of an adjustment, its own. */
+      reference?: string | undefined;
+      /** Why an adjustment was made. */
+      detail?: string | undefined;
+      /** The payment that was reversed. */
+      payment?: string | undefined;
+    }[];
+    /** Those that are not listed. Absent: there are none. */
+    others?: FurtherEntries | undefined;
+    /** Of all of them. */
+    sum: Amount;
+  };
+  /** Refunds and disputes, and what they gave back. */
+  reversals: {
+    /** The first ones, in the order of time. */
+    entries: {
+      /** When the balance changed. */
+      at: Date;
+      /** What changed the balance. */
+      kind: 'refund' | 'dispute';
+      /** By how much. */
+      amount: Amount;
+      /** The provider's id of the payment, refund or dispute; of an adjustment, its own. */
+      reference?: string | undefined;
+      /** Why an adjustment was made. */
+      detail?: string | undefined;
+      /** The payment that was reversed. */
+      payment?: string | undefined;
+    }[];
+    /** Those that are not listed. Absent: there are none. */
+    others?: FurtherEntries | undefined;
+    /** Of all of them. */
+    sum: Amount;
+  };
+  /** What the operator gave or took back. */
+  adjustments: {
+    /** The first ones, in the order of time. */
+    entries: {
+      /** When the balance changed. */
+      at: Date;
+      /** What changed the balance. */
+      kind: 'adjustment';
+      /** By how much. */
+      amount: Amount;
+      /** The provider's id of the payment, refund or dispute; of an adjustment, its own. */
+      reference?: string | undefined;
+      /** Why an adjustment was made. */
+      detail?: string | undefined;
+      /** The payment that was reversed. */
+      payment?: string | undefined;
+    }[];
+    /** Those that are not listed. Absent: there are none. */
+    others?: FurtherEntries | undefined;
+    /** Of all of them. */
+    sum: Amount;
+  };
+  /** What usage cost. Unbilled usage moved no balance. */
+  usage: {
+    /** The most expensive first. */
+    rooms: {
+      /** As reported; empty for records without one. */
+      room: string;
+      /** Records, charged and unbilled. */
+      records: number;
+      /** Seconds that participants were connected. */
+      seconds: number;
+      /** Bytes sent to participants. */
+      egressBytes: bigint;
+      /** Bytes received from participants. */
+      ingressBytes: bigint;
+      /** What was charged. */
+      total: Amount;
+      /** What would have been charged, while the tenant was exempt. */
+      unbilled: Amount;
+    }[];
+    /** Those that are not listed. Absent: there are none. */
+    others?: FurtherRooms | undefined;
+    /** Of all rooms. */
+    sum: {
+      /** Records, charged and unbilled. */
+      records: number;
+      /** Seconds that participants were connected. */
+      seconds: number;
+      /** Bytes sent to participants. */
+      egressBytes: bigint;
+      /** Bytes received from participants. */
+      ingressBytes: bigint;
+      /** What was charged. */
+      total: Amount;
+      /** What would have been charged, while the tenant was exempt. */
+      unbilled: Amount;
+    };
+  };
+  /** The balance at the end: opening, payments, reversals and adjustments, less usage. */
+  closing: Amount;
+}
+
 /** What each operation takes and gives. */
 export interface Operations {
   /** The rate card in effect. */
@@ -280,6 +436,49 @@ export interface Operations {
     };
     /** The answer. */
     answer: Tenant;
+  };
+  /** All payments that were credited. */
+  'GET /v1/payments': {
+    /** In the query. */
+    query?: {
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The payments. */
+      payments: {
+        /** The provider's id, which the ledger entries of the payment name. */
+        id: string;
+        /** `top_up`: by checkout; `auto_top_up`: from the saved card. */
+        kind: 'top_up' | 'auto_top_up';
+        /** The credit that was paid for, without tax. */
+        amount: Amount;
+        /** What was paid on top of it as tax. Absent: nothing. */
+        tax?: Amount | undefined;
+        /** How much of the credit refunds and disputes have taken back. */
+        reversed: Amount;
+        /** When it was credited. */
+        at: Date;
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** The provider's receipt of a payment. */
+  'GET /v1/payments/{id}/receipt': {
+    /** In the path. */
+    path: {
+      /** The id of the payment. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The receipt, to open in a browser. */
+      url: string;
+      /** The invoice, to open in a browser. Absent: there is none. */
+      invoiceUrl?: string | undefined;
+    };
   };
   /** All keys, revoked ones too. */
   'GET /v1/keys': {
@@ -713,6 +912,59 @@ export interface Operations {
       nextCursor?: string | undefined;
     };
   };
+  /** The months that have statements. */
+  'GET /v1/statements': {
+    /** The answer. */
+    answer: {
+      /** The months. */
+      statements: {
+        /** A month of the calendar in UTC. */
+        month: string;
+        /** The balance at the start of the month. */
+        opening: Amount;
+        /** The balance at its end. */
+        closing: Amount;
+      }[];
+    };
+  };
+  /** The statement of a month. */
+  'GET /v1/statements/{month}': {
+    /** In the path. */
+    path: {
+      /** A month of the calendar in UTC, such as `2026-10`, that ended 15 minutes ago or earlier. */
+      month: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The statement. */
+      statement: Statement;
+      /** The statement, signed: a compact JWS of the type `statement+jwt`, to be verified with the keys of `/.well-known/statement-keys.json`. */
+      jws: string;
+    };
+  };
+  /** The keys that signed statements are verified with. */
+  'GET /.well-known/statement-keys.json': {
+    /** The answer. */
+    answer: {
+      /** Every key whose signatures may be accepted. */
+      keys: {
+        /** Always `EC`. */
+        kty: string;
+        /** Always `P-256`. */
+        crv: string;
+        /** A coordinate of the point, in base64url. */
+        x: string;
+        /** The other one. */
+        y: string;
+        /** The id, which signed texts have in their header. */
+        kid: string;
+        /** Always `ES256`. */
+        alg: string;
+        /** Always `sig`. */
+        use: string;
+      }[];
+    };
+  };
 }
 
 /** Names on the wire, and here. */
@@ -736,6 +988,7 @@ export const NAMES = {
   has_card: 'hasCard',
   ingress_bytes: 'ingressBytes',
   interval_seconds: 'intervalSeconds',
+  invoice_url: 'invoiceUrl',
   key_id: 'keyId',
   last_at: 'lastAt',
   last_top_up_error: 'lastTopUpError',

@@ -1,0 +1,252 @@
+/** A statement as a page to read and to print. It has no script, and loads nothing. */
+import { renderTenantId } from '../../base/tenants/tenant.ts';
+import { displayMicros } from '../../money/amount.ts';
+import { endOf, type Month } from '../../money/month.ts';
+import type { Movement, MovementKind, Movements, Statement } from '../../money/statements/statement.ts';
+import { digestOf } from '../../money/statements/statement-document.ts';
+import type { Measures } from '../../money/usage/usage-summary.ts';
+import { type Html, type HtmlValue, html, styleSheet } from '../http/html.ts';
+import { STATEMENT_KEYS_PATH } from './statement-keys.ts';
+import { STATEMENT_STYLE } from './statement-style.ts';
+
+const { element: STYLE, policy } = styleSheet(STATEMENT_STYLE);
+
+/** `Content-Security-Policy` of the page. */
+export const STATEMENT_PAGE_POLICY = policy;
+
+export function renderStatementPage(statement: Statement): string {
+  const { month, issuer, tenant } = statement;
+  const title = `Statement for ${nameOf(month)}`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}, ${tenant.name}</title>
+${STYLE}
+</head>
+<body>
+<main>
+<header>
+<h1><span>${new URL(issuer).host}</span>${title}</h1>
+${renderFacts(statement)}
+</header>
+${renderSummary(statement)}
+${renderMovements('Payments', PAYMENT_COLUMNS, statement.payments)}
+${renderMovements('Reversals', REVERSAL_COLUMNS, statement.reversals)}
+${renderMovements('Adjustments', ADJUSTMENT_COLUMNS, statement.adjustments)}
+${renderUsage(statement)}
+${renderFooter(statement)}
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+function nameOf(month: Month): string {
+  const [year = '', number = ''] = month.split('-');
+  return `${MONTHS[Number(number) - 1]} ${year}`;
+}
+
+function renderFacts({ tenant, month }: Statement): Html {
+  const lastDay = new Date(endOf(month).getTime() - 1).getUTCDate();
+  return html`<dl>
+<dt>Tenant</dt><dd>${tenant.name}</dd>
+<dt>Id</dt><dd>${renderTenantId(tenant.id)}</dd>
+<dt>Period</dt><dd>1 to ${lastDay} ${nameOf(month)}, UTC</dd>
+<dt>Currency</dt><dd>US dollars</dd>
+</dl>`;
+}
+
+function renderSummary({
+  opening,
+  payments,
+  reversals,
+  adjustments,
+  usage,
+  closing,
+  month,
+}: Statement): Html {
+  const line = (name: string, amount: bigint) =>
+    html`<tr><th scope="row">${name}</th><td class="number">${money(amount)}</td></tr>\n`;
+  return html`<h2 id="summary">Summary</h2>
+<table aria-labelledby="summary">
+<thead class="hidden"><tr><th scope="col">What</th><th scope="col">Amount</th></tr></thead>
+<tbody>
+${line(`Balance on 1 ${nameOf(month)}`, opening)}${line('Payments', payments.sum)}${line('Reversals', reversals.sum)}${line(
+  'Adjustments',
+  adjustments.sum,
+)}${line('Usage', -usage.sum.amount)}</tbody>
+<tfoot>
+<tr class="sum"><th scope="row">Balance at the end of ${nameOf(month)}</th><td class="number">${money(closing)}</td></tr>
+</tfoot>
+</table>`;
+}
+
+interface Column<T> {
+  readonly name: string;
+  /** `number` is set to the right; neither is broken into lines. */
+  readonly form?: 'number' | 'word';
+  readonly of: (row: T) => HtmlValue;
+}
+
+const KINDS: Readonly<Record<MovementKind, string>> = {
+  top_up: 'Payment',
+  auto_top_up: 'Automatic top-up',
+  refund: 'Refund',
+  dispute: 'Dispute',
+  adjustment: 'Adjustment',
+};
+
+const TIME: Column<Movement> = { name: 'Time (UTC)', of: ({ at }) => renderTime(at) };
+const KIND: Column<Movement> = { name: 'Kind', form: 'word', of: ({ kind }) => KINDS[kind] };
+const REFERENCE: Column<Movement> = { name: 'Reference', of: ({ reference }) => reference };
+const AMOUNT: Column<Movement> = { name: 'Amount', form: 'number', of: ({ amount }) => money(amount) };
+
+const PAYMENT_COLUMNS = [TIME, KIND, REFERENCE, AMOUNT];
+const REVERSAL_COLUMNS = [
+  TIME,
+  KIND,
+  REFERENCE,
+  { name: 'Of payment', of: ({ payment }: Movement) => payment },
+  AMOUNT,
+];
+const ADJUSTMENT_COLUMNS = [
+  TIME,
+  { name: 'Reason', of: ({ detail }: Movement) => detail },
+  REFERENCE,
+  AMOUNT,
+];
+
+function renderMovements(title: string, columns: readonly Column<Movement>[], movements: Movements): Html {
+  const { entries, others, sum } = movements;
+  const words = title.toLowerCase();
+  const span = columns.length - 1;
+  return renderSection(title, {
+    columns,
+    rows: entries,
+    further:
+      others &&
+      html`<tr><th scope="row" colspan="${span}">${grouped(others.count)} further ${words}</th><td class="number">${money(others.sum)}</td></tr>`,
+    sum: html`<tr class="sum"><th scope="row" colspan="${span}">All ${words}</th><td class="number">${money(sum)}</td></tr>`,
+    note:
+      others &&
+      `The first ${grouped(BigInt(entries.length))} ${words} are listed. The others are added up in one line; the ledger has each of them.`,
+  });
+}
+
+const UNBILLED: Column<Measures> = {
+  name: 'Unbilled',
+  form: 'number',
+  of: ({ unbilled }) => money(unbilled),
+};
+
+const USAGE_COLUMNS: readonly Column<Measures>[] = [
+  { name: 'Records', form: 'number', of: ({ records }) => grouped(records) },
+  { name: 'Minutes', form: 'number', of: ({ seconds }) => decimal(seconds, 60n, 2) },
+  { name: 'GiB sent', form: 'number', of: ({ egressBytes }) => decimal(egressBytes, 2n ** 30n, 3) },
+  UNBILLED,
+  { name: 'Cost', form: 'number', of: ({ amount }) => money(amount) },
+];
+
+function renderUsage({ usage: { rooms, others, sum } }: Statement): Html {
+  const columns = USAGE_COLUMNS.filter((column) => column !== UNBILLED || sum.unbilled > 0n);
+  const row = (name: HtmlValue, measures: Measures, kind?: string) =>
+    html`<tr${kind && html` class="${kind}"`}><th scope="row">${name}</th>${columns.map((each) => renderCell(each, measures))}</tr>`;
+  const notes = [
+    others &&
+      `The ${rooms.length} most expensive rooms are listed. The others are added up in one line; the sums of usage have each of them.`,
+    sum.unbilled > 0n &&
+      'Unbilled usage is what would have been charged if the tenant had not been exempt. It cost nothing.',
+  ];
+  return renderSection('Usage by room', {
+    columns: [
+      { name: 'Room', of: ({ room }: (typeof rooms)[number]) => room || 'Without a room' },
+      ...columns,
+    ],
+    rows: rooms,
+    further: others && row(`${grouped(others.rooms)} further rooms`, others),
+    sum: row('All rooms', sum, 'sum'),
+    note: notes.filter(Boolean).join(' ') || undefined,
+  });
+}
+
+interface Section<T> {
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  /** One row for all that are not listed. */
+  readonly further: Html | undefined;
+  readonly sum: Html;
+  readonly note: string | undefined;
+}
+
+function renderSection<T>(title: string, { columns, rows, further, sum, note }: Section<T>): Html {
+  const id = title.toLowerCase().replaceAll(' ', '-');
+  const heading = html`<h2 id="${id}">${title}</h2>`;
+  if (rows.length === 0) return html`${heading}\n<p class="note">None.</p>`;
+  const [first, ...others] = columns;
+  return html`${heading}
+<table class="wide" aria-labelledby="${id}">
+<thead><tr>${columns.map(({ name, form }) => html`<th scope="col"${form && html` class="${form}"`}>${name}</th>`)}</tr></thead>
+<tbody>
+${rows.map((row) => html`<tr><th scope="row">${first?.of(row)}</th>${others.map((each) => renderCell(each, row))}</tr>\n`)}${further}
+</tbody>
+<tfoot>
+${sum}
+</tfoot>
+</table>
+${note && html`<p class="note">${note}</p>`}`;
+}
+
+/** The label is for screens on which a row does not fit into one line. */
+function renderCell<T>({ name, form, of }: Column<T>, row: T): Html {
+  return html`<td${form && html` class="${form}"`} data-label="${name}">${of(row)}</td>`;
+}
+
+function renderFooter(statement: Statement): Html {
+  const { issuer, month } = statement;
+  return html`<footer>
+<p>This page shows the signed statement that <code>GET ${issuer}/v1/statements/${month}</code> answers. The SHA-256 digest of
+its text is <code>${digestOf(statement)}</code>. The keys that verify it are at
+<code>${issuer}${STATEMENT_KEYS_PATH}</code>.</p>
+</footer>`;
+}
+
+function renderTime(at: Date): Html {
+  const iso = at.toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`;
+}
+
+function money(micros: bigint): string {
+  return grouped(displayMicros(micros));
+}
+
+/** `size / unit` with so many decimals, rounded half up. */
+function decimal(size: bigint, unit: bigint, decimals: number): string {
+  const scale = 10n ** BigInt(decimals);
+  const scaled = (size * scale * 2n + unit) / (unit * 2n);
+  return `${grouped(scaled / scale)}.${(scaled % scale).toString().padStart(decimals, '0')}`;
+}
+
+/** With a comma before each three digits of the whole number. */
+function grouped(number: bigint | string): string {
+  return String(number).replace(/(?<![.\d]\d*)\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+}

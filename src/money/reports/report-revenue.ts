@@ -1,0 +1,81 @@
+/**
+ * The month of an accountant: from the credit at its start to the credit at its end.
+ *
+ * Credit that was paid for and not used is a liability. It becomes revenue when usage is charged.
+ */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { displayMicros } from '../amount.ts';
+import { isComplete, type Month } from '../month.ts';
+import { sumRevenue } from './revenue.sql.ts';
+
+/** Micros, summed over tenants. */
+export interface Credit {
+  readonly total: bigint;
+  /** Of balances above zero: a liability. */
+  readonly unused: bigint;
+  /** Of balances below zero, as a negative number: a receivable. */
+  readonly owed: bigint;
+}
+
+/** Micros. Changes of credit are signed: usage is negative. */
+export interface RevenueReport {
+  readonly month: Month;
+  /** The month goes on; the report holds what there was at `asOf`. */
+  readonly soFar: boolean;
+  readonly asOf: Date;
+  readonly opening: Credit;
+  readonly payments: bigint;
+  /** The revenue of the month, as what it took from the credit. */
+  readonly usage: bigint;
+  readonly refunds: bigint;
+  readonly disputes: bigint;
+  readonly adjustments: bigint;
+  readonly closing: Credit;
+  /** What the usage of exempt tenants would have cost. It is not part of any sum. */
+  readonly unbilled: bigint;
+}
+
+/**
+ * One statement, so one state of the ledger. Fails with `invalid_request` for a month that has not begun, and
+ * throws if the ledger does not add up.
+ */
+export async function reportRevenue(
+  db: Db,
+  month: Month,
+  tenant: TenantId | undefined,
+): Promise<RevenueReport> {
+  const { now, wrong, ...texts } = await sumRevenue(db, month, tenant);
+  const soFar = !isComplete(month, now);
+  const credit = (unused: string, owed: string): Credit => ({
+    total: BigInt(unused) + BigInt(owed),
+    unused: BigInt(unused),
+    owed: BigInt(owed),
+  });
+  const report = {
+    month,
+    soFar,
+    asOf: now,
+    opening: credit(texts.openingUnused, texts.openingOwed),
+    payments: BigInt(texts.payments),
+    usage: BigInt(texts.usage),
+    refunds: BigInt(texts.refunds),
+    disputes: BigInt(texts.disputes),
+    adjustments: BigInt(texts.adjustments),
+    closing: credit(texts.closingUnused, texts.closingOwed),
+    unbilled: BigInt(texts.unbilled),
+  };
+  checkSum(report, wrong);
+  return report;
+}
+
+function checkSum(report: RevenueReport, wrong: readonly string[]): void {
+  const { opening, payments, usage, refunds, disputes, adjustments, closing, month } = report;
+  const expected = opening.total + payments + usage + refunds + disputes + adjustments;
+  if (expected === closing.total && wrong.length === 0) return;
+  const of = wrong.length > 0 ? ` (${wrong.join(', ')})` : '';
+  throw new Error(
+    `the ledger of ${month} does not add up${of}: its postings lead to ${displayMicros(expected)}, and it ` +
+      `ends at ${displayMicros(closing.total)}. Run verify`,
+  );
+}

@@ -1,0 +1,75 @@
+/** What happened to credit in a period, from the postings alone. */
+import { filtered } from '../../base/db/filtered.ts';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { endOf, type Month, startOf } from '../month.ts';
+
+/** Micros. Sums over tenants may be too large for 64 bits, so they come as text. */
+export interface RevenueRow {
+  readonly now: Date;
+  readonly openingUnused: string;
+  readonly openingOwed: string;
+  readonly closingUnused: string;
+  readonly closingOwed: string;
+  readonly payments: string;
+  readonly usage: string;
+  readonly refunds: string;
+  readonly disputes: string;
+  readonly adjustments: string;
+  /** What the records of exempt tenants would have cost. */
+  readonly unbilled: string;
+  /** Some of the tenants whose postings do not lead from their first balance to their last, as `t_...`. */
+  readonly wrong: readonly string[];
+}
+
+const kind = (name: string, ...kinds: string[]) =>
+  `coalesce(sum(amount) filter (where kind in ('${kinds.join("', '")}')), 0) as ${name}`;
+
+const sum = (of: string, name: string) => `coalesce(sum(${of}), 0)::text as "${name}"`;
+
+/**
+ * The balances at both ends are those of the newest postings before them, and the movements are the sums
+ * between: two ways to the same number. The search for a posting runs backwards, so a report of a recent month
+ * reads little more than the postings of this month.
+ */
+export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefined): Promise<RevenueRow> {
+  const { name, where, values } = filtered('sum-revenue', [startOf(month), endOf(month)], {
+    tenant: tenant !== undefined && ['a.tenant_id = ?', tenant],
+  });
+  const newestBefore = (time: string) =>
+    `select seq, balance from postings p where p.tenant_id = a.tenant_id and p.at < ${time}
+      order by seq desc limit 1`;
+  const { rows } = await db.query<RevenueRow>({
+    name,
+    text: `with tenants as (
+             select a.tenant_id, coalesce(opening.balance, 0) as opening, coalesce(closing.balance, 0) as closing,
+                    moved.*, unbilled.sum as unbilled
+               from accounts a
+               left join lateral (${newestBefore('$1')}) as opening on true
+               left join lateral (${newestBefore('$2')}) as closing on true
+               cross join lateral (
+                 select ${kind('payments', 'top_up', 'auto_top_up')}, ${kind('usage', 'usage')},
+                        ${kind('refunds', 'refund')}, ${kind('disputes', 'dispute')},
+                        ${kind('adjustments', 'adjustment')}, coalesce(sum(amount), 0) as total,
+                        array_agg(seq) filter (where kind = 'unbilled') as unbilled_seqs
+                   from postings p
+                  where p.tenant_id = a.tenant_id and p.seq > coalesce(opening.seq, 0)
+                    and p.seq <= coalesce(closing.seq, 0)) as moved
+               left join lateral (
+                 select sum(amount) from usage_records r
+                  where r.tenant_id = a.tenant_id and r.posting_seq = any(moved.unbilled_seqs)) as unbilled
+                 on moved.unbilled_seqs is not null
+              where true ${where})
+           select clock_timestamp() as now,
+                  ${sum('greatest(opening, 0)', 'openingUnused')}, ${sum('least(opening, 0)', 'openingOwed')},
+                  ${sum('greatest(closing, 0)', 'closingUnused')}, ${sum('least(closing, 0)', 'closingOwed')},
+                  ${sum('payments', 'payments')}, ${sum('usage', 'usage')}, ${sum('refunds', 'refunds')},
+                  ${sum('disputes', 'disputes')}, ${sum('adjustments', 'adjustments')},
+                  ${sum('unbilled', 'unbilled')},
+                  coalesce((array_agg(tenant_name(tenant_id)) filter (where opening + total <> closing))[1:10],
+                    '{}') as wrong
+             from tenants`,
+    values,
+  });
+  return rows[0]!;
+}

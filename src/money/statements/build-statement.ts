@@ -1,0 +1,100 @@
+/** Builds the statement of a month from one snapshot of the database. */
+import type { Pool, Tx } from '../../base/db/pool.ts';
+import { inSnapshot } from '../../base/db/transaction.ts';
+import { Failure, invalidRequest, notFound } from '../../base/failure.ts';
+import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { endOf, type Month, readyAt, startOf } from '../month.ts';
+import { summarizeUsage } from '../usage/summarize-usage.ts';
+import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
+import { findFault } from './check-statement.ts';
+import { findMovements, findNow, findStanding } from './statement.sql.ts';
+import { ROOMS_MAX, type RoomUsage, type Statement, type StatementUsage } from './statement.ts';
+
+export interface StatementDeps {
+  readonly db: Pool;
+  readonly config: { readonly publicUrl: string };
+}
+
+/** The ledger, the sums of usage or this service is wrong. Doors answer 500, and log it. */
+export class StatementFaultError extends Error {
+  override readonly name = 'StatementFaultError';
+}
+
+/**
+ * Fails with `invalid_request` for a month in the future, with `month_not_over` for one whose statement is not there yet,
+ * and with `not_found` for one before the tenant signed up, or without such a tenant.
+ */
+export async function buildStatement(
+  { db, config }: StatementDeps,
+  id: TenantId,
+  month: Month,
+): Promise<Statement> {
+  return inSnapshot(db, async (tx) => {
+    const tenant = await findTenant(tx, id);
+    if (!tenant) throw notFound('tenant');
+    refuseMonth(month, tenant, await findNow(tx));
+    const statement = await readStatement(tx, tenant, month, config.publicUrl);
+    const fault = findFault(statement);
+    if (fault) {
+      throw new StatementFaultError(`the statement of ${renderTenantId(id)} for ${month}: ${fault}`);
+    }
+    return statement;
+  });
+}
+
+function refuseMonth(month: Month, { createdAt }: Tenant, now: Date): void {
+  if (startOf(month) > now) throw invalidRequest('month must not be in the future');
+  if (endOf(month) <= createdAt) throw notFound('statement');
+  const ready = readyAt(month);
+  if (ready > now) {
+    throw new Failure('month_not_over', {
+      message: `the statement of ${month} is there from ${ready.toISOString()} on`,
+    });
+  }
+}
+
+async function readStatement(
+  tx: Tx,
+  { id, name }: Tenant,
+  month: Month,
+  publicUrl: string,
+): Promise<Statement> {
+  const [from, to] = [startOf(month), endOf(month)];
+  const opening = await findStanding(tx, id, from);
+  const closing = await findStanding(tx, id, to);
+  const query = { groupBy: ['room'], from, to, room: undefined, limit: ROOMS_MAX, skip: 0 } as const;
+  return {
+    issuer: publicUrl,
+    tenant: { id, name },
+    month,
+    opening: opening.balance,
+    ...(await findMovements(tx, id, opening, closing)),
+    usage: usageOf(await summarizeUsage(tx, id, query)),
+    closing: closing.balance,
+  };
+}
+
+/** Those after the listed ones are added up. */
+function usageOf({ rows, total, groups }: UsageSummary): StatementUsage {
+  const rooms = rows.map((row): RoomUsage => ({ ...row, room: row.room! }));
+  const others = groups - BigInt(rooms.length);
+  return {
+    rooms,
+    others: others > 0n ? { rooms: others, ...restOf(total, rooms) } : undefined,
+    sum: total,
+  };
+}
+
+function restOf(total: Measures, listed: readonly Measures[]): Measures {
+  const rest = (measure: keyof Measures) =>
+    listed.reduce((left, each) => left - each[measure], total[measure]);
+  return {
+    records: rest('records'),
+    seconds: rest('seconds'),
+    egressBytes: rest('egressBytes'),
+    ingressBytes: rest('ingressBytes'),
+    amount: rest('amount'),
+    unbilled: rest('unbilled'),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * A statement as JSON: what answers show, what is signed, and what is read back to verify it.
+ *
+ * A statement has exactly one text, so it always has the same digest.
+ */
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../base/lib/canonical-json.ts';
+import { renderTenantId } from '../../base/tenants/tenant.ts';
+import { renderAmount } from '../amount.ts';
+import { endOf, startOf } from '../month.ts';
+import type { Measures } from '../usage/usage-summary.ts';
+import type { Movement, Movements, Statement, StatementUsage } from './statement.ts';
+
+/** A later form of the document has another number, so that this one stays readable. */
+const VERSION = 1;
+
+export type StatementDocument = ReturnType<typeof renderStatement>;
+
+export function renderStatement(statement: Statement) {
+  const { issuer, tenant, month, opening, usage, closing } = statement;
+  return {
+    version: VERSION,
+    iss: issuer,
+    tenant: { id: renderTenantId(tenant.id), name: tenant.name },
+    month,
+    from: startOf(month).toISOString(),
+    to: endOf(month).toISOString(),
+    currency: 'usd',
+    opening: renderAmount(opening),
+    payments: renderMovements(statement.payments),
+    reversals: renderMovements(statement.reversals),
+    adjustments: renderMovements(statement.adjustments),
+    usage: renderUsage(usage),
+    closing: renderAmount(closing),
+  };
+}
+
+function renderMovements({ entries, others, sum }: Movements) {
+  return {
+    entries: entries.map(renderMovement),
+    ...(others && { others: { count: others.count, sum: renderAmount(others.sum) } }),
+    sum: renderAmount(sum),
+  };
+}
+
+function renderMovement({ at, kind, amount, reference, detail, payment }: Movement) {
+  return {
+    at: at.toISOString(),
+    kind,
+    amount: renderAmount(amount),
+    ...(reference !== undefined && { reference }),
+    ...(detail !== undefined && { detail }),
+    ...(payment !== undefined && { payment }),
+  };
+}
+
+function renderUsage({ rooms, others, sum }: StatementUsage) {
+  return {
+    rooms: rooms.map((room) => ({ room: room.room, ...renderMeasures(room) })),
+    ...(others && { others: { rooms: others.rooms, ...renderMeasures(others) } }),
+    sum: renderMeasures(sum),
+  };
+}
+
+function renderMeasures({ records, seconds, egressBytes, ingressBytes, amount, unbilled }: Measures) {
+  return {
+    records,
+    seconds,
+    egress_bytes: egressBytes,
+    ingress_bytes: ingressBytes,
+    total: renderAmount(amount),
+    unbilled: renderAmount(unbilled),
+  };
+}
+
+/** The text that is signed. */
+export function textOf(statement: Statement): string {
+  return canonicalJson(renderStatement(statement));
+}
+
+/** SHA-256 of the text, in hex: it ties a printed statement to the signed one. */
+export function digestOf(statement: Statement): string {
+  return hash('sha256', textOf(statement), 'hex');
+}

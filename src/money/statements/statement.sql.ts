@@ -1,0 +1,131 @@
+/** SQL that reads what a statement says: the balances at the edges of a month, and what moved them besides usage. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { READY_MINUTES } from '../month.ts';
+import {
+  MOVEMENT_GROUPS,
+  MOVEMENT_KINDS,
+  MOVEMENTS_MAX,
+  type Movement,
+  type MovementGroup,
+  type Movements,
+} from './statement.ts';
+
+/** Where a ledger stood at some time: its newest posting, and the balance after it. */
+export interface Standing {
+  readonly seq: bigint;
+  readonly balance: bigint;
+}
+
+const NOTHING: Standing = { seq: 0n, balance: 0n };
+
+/** The times of postings never go back, so the newest one before a time is the last one in the chain before it. */
+export async function findStanding(db: Db, tenant: TenantId, before: Date): Promise<Standing> {
+  const { rows } = await db.query<Standing>({
+    name: 'find-standing',
+    text: `select seq, balance from postings where tenant_id = $1 and at < $2
+            order by at desc, seq desc limit 1`,
+    values: [tenant, before],
+  });
+  return rows[0] ?? NOTHING;
+}
+
+/** The time of the snapshot. */
+export async function findNow(db: Db): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>({ name: 'find-now', text: 'select now()' });
+  return rows[0]!.now;
+}
+
+const GROUP = `case ${MOVEMENT_GROUPS.map(
+  (group) => `when kind in (${MOVEMENT_KINDS[group].map((kind) => `'${kind}'`).join(', ')}) then '${group}'`,
+).join(' ')} end`;
+
+interface MovementRow extends Omit<Movement, 'reference' | 'detail' | 'payment'> {
+  readonly group: MovementGroup;
+  readonly reference: string | null;
+  readonly detail: string | null;
+  readonly payment: string | null;
+  readonly count: bigint;
+  /** `numeric`, as text. */
+  readonly sum: string;
+}
+
+/** The changes after the posting `opening` up to and with the posting `closing`, usage excepted. */
+export async function findMovements(
+  db: Db,
+  tenant: TenantId,
+  opening: Standing,
+  closing: Standing,
+): Promise<Record<MovementGroup, Movements>> {
+  const { rows } = await db.query<MovementRow>({
+    name: 'find-movements',
+    text: `select * from (
+             select seq, "group", kind, at, amount, reference, detail, payment_id as payment,
+                    row_number() over (partition by "group" order by seq) as place,
+                    count(*) over (partition by "group") as count,
+                    sum(amount) over (partition by "group")::text as sum
+               from (select *, ${GROUP} as "group" from postings
+                      where tenant_id = $1 and seq > $2 and seq <= $3
+                        and kind not in ('usage', 'unbilled')) as moved) as placed
+            where place <= ${MOVEMENTS_MAX} order by seq`,
+    values: [tenant, opening.seq, closing.seq],
+  });
+  const of = (group: MovementGroup) => movementsOf(rows.filter((row) => row.group === group));
+  return { payments: of('payments'), reversals: of('reversals'), adjustments: of('adjustments') };
+}
+
+/** `rows`: those of one group. */
+function movementsOf(rows: readonly MovementRow[]): Movements {
+  const [first] = rows;
+  const sum = BigInt(first?.sum ?? 0n);
+  const count = (first?.count ?? 0n) - BigInt(rows.length);
+  const listed = rows.reduce((total, { amount }) => total + amount, 0n);
+  return {
+    entries: rows.map(renderMovement),
+    others: count > 0n ? { count, sum: sum - listed } : undefined,
+    sum,
+  };
+}
+
+function renderMovement({ kind, at, amount, reference, detail, payment }: MovementRow): Movement {
+  return {
+    at,
+    kind,
+    amount,
+    reference: reference ?? undefined,
+    detail: detail ?? undefined,
+    // The reference of a payment is its own id already.
+    payment: kind === 'refund' || kind === 'dispute' ? (payment ?? undefined) : undefined,
+  };
+}
+
+/** A month with postings, and the balance after its newest one. */
+export interface MonthClosing {
+  readonly start: Date;
+  readonly balance: bigint;
+}
+
+/**
+ * The months with postings whose statements are there, the newest first.
+ *
+ * From the newest posting before a month it goes to the month of that posting, so it reads one posting a month.
+ */
+export async function findMonths(db: Db, tenant: TenantId): Promise<MonthClosing[]> {
+  const { rows } = await db.query<MonthClosing>({
+    name: 'find-months',
+    text: `with recursive months as (
+             (select date_trunc('month', at, 'UTC') as start, balance from postings
+               where tenant_id = $1
+                 and at < date_trunc('month', now() - interval '${READY_MINUTES} minutes', 'UTC')
+               order by at desc, seq desc limit 1)
+             union all
+             select earlier.start, earlier.balance
+               from months m, lateral (
+                 select date_trunc('month', at, 'UTC') as start, balance from postings
+                  where tenant_id = $1 and at < m.start order by at desc, seq desc limit 1) as earlier
+           )
+           select start, balance from months order by start desc`,
+    values: [tenant],
+  });
+  return rows;
+}

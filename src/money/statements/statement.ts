@@ -1,0 +1,73 @@
+/**
+ * The statement of a month: what was in the account, what came in, what went out, and what is left.
+ *
+ * Amounts are in micros. `closing` is `opening`, the sums of payments, reversals and adjustments, less what usage cost.
+ */
+import type { Tenant } from '../../base/tenants/tenant.ts';
+import type { EntryKind } from '../ledger/posting.ts';
+import type { Month } from '../month.ts';
+import type { Measures } from '../usage/usage-summary.ts';
+
+/** Of each list. Those after them are added up. */
+export const MOVEMENTS_MAX = 1_000;
+/** The most expensive ones. The others are added up. */
+export const ROOMS_MAX = 500;
+
+/** Groups of the changes of a balance that are not usage, with their kinds. */
+export const MOVEMENT_KINDS = {
+  payments: ['top_up', 'auto_top_up'],
+  reversals: ['refund', 'dispute'],
+  adjustments: ['adjustment'],
+} as const satisfies Record<string, readonly EntryKind[]>;
+
+export type MovementGroup = keyof typeof MOVEMENT_KINDS;
+export type MovementKind = (typeof MOVEMENT_KINDS)[MovementGroup][number];
+
+export const MOVEMENT_GROUPS = Object.keys(MOVEMENT_KINDS) as MovementGroup[];
+
+export interface Movement {
+  readonly at: Date;
+  readonly kind: MovementKind;
+  /** Signed: what it added to the balance. */
+  readonly amount: bigint;
+  /** The provider's id of the payment, refund or dispute; for an adjustment, the operator's own id, if any. */
+  readonly reference: string | undefined;
+  /** For an adjustment, its reason. */
+  readonly detail: string | undefined;
+  /** For a reversal, the payment that it reverses. */
+  readonly payment: string | undefined;
+}
+
+export interface Movements {
+  /** The first ones, in the order of time. */
+  readonly entries: readonly Movement[];
+  /** Those that are not listed, if there are more than `MOVEMENTS_MAX`. */
+  readonly others: { readonly count: bigint; readonly sum: bigint } | undefined;
+  /** Of all of them. */
+  readonly sum: bigint;
+}
+
+export interface RoomUsage extends Measures {
+  /** As reported; empty for records without one. */
+  readonly room: string;
+}
+
+/** `amount` is what was charged. `unbilled` is what an exempt tenant would have been charged: it moved no balance. */
+export interface StatementUsage {
+  /** The most expensive first. */
+  readonly rooms: readonly RoomUsage[];
+  /** Those that are not listed, if there are more than `ROOMS_MAX`. */
+  readonly others: ({ readonly rooms: bigint } & Measures) | undefined;
+  /** Of all rooms. */
+  readonly sum: Measures;
+}
+
+export interface Statement extends Readonly<Record<MovementGroup, Movements>> {
+  /** The public address of the deployment. */
+  readonly issuer: string;
+  readonly tenant: Pick<Tenant, 'id' | 'name'>;
+  readonly month: Month;
+  readonly opening: bigint;
+  readonly usage: StatementUsage;
+  readonly closing: bigint;
+}

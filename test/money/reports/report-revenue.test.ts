@@ -1,0 +1,176 @@
+/** The revenue of a month, over months in which everything happens. */
+import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { parseMonth } from '../../../src/money/month.ts';
+import { type RevenueReport, reportRevenue } from '../../../src/money/reports/report-revenue.ts';
+import { resetSums } from '../../support/months.ts';
+import { type TestTenant, usageRecord } from '../../support/service.ts';
+import { usePayments } from '../payments/support.ts';
+
+const kit = usePayments();
+const { app, db, idOf } = kit;
+
+const report = (month: string, tenant?: TestTenant) =>
+  reportRevenue(db(), parseMonth(month)!, tenant && idOf(tenant));
+
+/** The report in cents, without what it says about time. */
+async function centsOf(month: string, tenant?: TestTenant) {
+  const { month: _, soFar, asOf, opening, closing, ...changes } = await report(month, tenant);
+  const cents = (micros: bigint) => Number(micros) / 10_000;
+  const credit = ({ total, unused, owed }: RevenueReport['opening']) => [total, unused, owed].map(cents);
+  const entries = Object.entries(changes).map(([name, micros]) => [name, cents(micros)]);
+  return { opening: credit(opening), ...Object.fromEntries(entries), closing: credit(closing) };
+}
+
+/** Everything that happened up to now and in no month of the past, happened in this month of the past. */
+async function itWas(month: string): Promise<void> {
+  await app.settled();
+  await changePostings(`at = '${month}-15'::timestamptz + seq * interval '1 second' where at > '2026-01-01'`);
+}
+
+/** As the owner of the table could. */
+async function changePostings(change: string): Promise<void> {
+  await inTransaction(db(), async (tx) => {
+    await tx.query('alter table postings disable trigger append_only');
+    const { rows } = await tx.query<{ tenant: TenantId }>(
+      `with changed as (update postings set ${change} returning tenant_id)
+       select distinct tenant_id as tenant from changed`,
+    );
+    await tx.query('alter table postings enable trigger append_only');
+    await resetSums(
+      tx,
+      rows.map(({ tenant }) => tenant),
+    );
+  });
+}
+
+const adjust = (tenant: TestTenant, cents: number) =>
+  adjustCredit(db(), idOf(tenant), { amount: BigInt(cents) * 10_000n, reason: 'test', id: undefined });
+
+const NOTHING = { payments: 0, usage: 0, refunds: 0, disputes: 0, adjustments: 0, unbilled: 0 };
+
+describe('over three months', () => {
+  let one: TestTenant;
+  let two: TestTenant;
+
+  it('the first month has payments, usage, refunds and a dispute', async () => {
+    one = await app.paidTenant({ cents: 5000 });
+    two = await app.paidTenant({ cents: 3000 });
+    const { payment } = await app.pay(one, { cents: 2000 });
+    await kit.spend(one, 1200);
+    await kit.spend(two, 700);
+    app.sandbox.control.refund(payment, { amount: 500 });
+    app.sandbox.control.refund(payment, { amount: 300, outcome: 'failed' });
+    app.sandbox.control.dispute((await app.pay(two, { cents: 1000 })).payment);
+    await itWas('2025-01');
+
+    expect(await centsOf('2025-01')).toEqual({
+      ...NOTHING,
+      opening: [0, 0, 0],
+      payments: 11_000,
+      usage: -1_900,
+      refunds: -500,
+      disputes: -1_000,
+      closing: [7_600, 7_600, 0],
+    });
+    expect(await centsOf('2025-01', two)).toEqual({
+      ...NOTHING,
+      opening: [0, 0, 0],
+      payments: 4_000,
+      usage: -700,
+      disputes: -1_000,
+      closing: [2_300, 2_300, 0],
+    });
+  });
+
+  it('the second has automatic top-ups, adjustments, unbilled usage, and a tenant that owes', async () => {
+    await kit.setTopUp(one, { enabled: true, below_cents: 5200, amount_cents: 2000 });
+    await kit.spend(one, 200);
+    expect(await kit.finished(one)).toMatchObject({ state: 'succeeded' });
+    await adjust(one, 150);
+    await adjust(two, -50);
+    await kit.spend(two, 1000);
+    await kit.spend(two, 1500);
+    const exempt = await app.signUp();
+    await db().query('update tenants set exempt = true where id = $1', [idOf(exempt)]);
+    const records = [usageRecord({ tier: '2k_plus', seconds: 5000, egress_bytes: 2 ** 52 })];
+    const answer = await app.request('POST', '/v1/usage', { key: exempt.relayKey, body: { records } });
+    expect(answer.json).toMatchObject({ unbilled: 1 });
+    await itWas('2025-02');
+
+    expect(await centsOf('2025-02')).toEqual({
+      ...NOTHING,
+      opening: [7_600, 7_600, 0],
+      payments: 2_000,
+      usage: -2_700,
+      adjustments: 100,
+      unbilled: 100,
+      closing: [7_000, 7_250, -250],
+    });
+    expect(await centsOf('2025-02', exempt)).toEqual({
+      ...NOTHING,
+      opening: [0, 0, 0],
+      unbilled: 100,
+      closing: [0, 0, 0],
+    });
+  });
+
+  it('the third is still going on', async () => {
+    const { disputes } = app.stripe;
+    const [dispute] = (await disputes.list({ limit: 1 })).data;
+    app.sandbox.control.winDispute(dispute!.id, { amount: 400 });
+    await app.settled();
+    const month = new Date().toISOString().slice(0, 7);
+    expect(await centsOf(month)).toEqual({
+      ...NOTHING,
+      opening: [7_000, 7_250, -250],
+      disputes: 400,
+      closing: [7_400, 7_400, 0],
+    });
+    expect(await report(month)).toMatchObject({ soFar: true, asOf: expect.any(Date) });
+    expect(await report('2025-02')).toMatchObject({ soFar: false });
+  });
+
+  it('each month ends where the next one begins, also without postings', async () => {
+    const months = ['2024-12', '2025-01', '2025-02', '2025-03', '2025-12'];
+    const reports = await Promise.all(months.map((month) => report(month)));
+    expect(reports.slice(1).map(({ opening }) => opening)).toEqual(
+      reports.slice(0, -1).map(({ closing }) => closing),
+    );
+    expect(await centsOf('2025-03')).toEqual({
+      ...NOTHING,
+      opening: [7_000, 7_250, -250],
+      closing: [7_000, 7_250, -250],
+    });
+  });
+
+  it('the instant of a new month belongs to it', async () => {
+    const tenant = await app.paidTenant({ cents: 1000 });
+    await changePostings(`at = '2025-11-01T00:00:00Z' where tenant_id = ${idOf(tenant)}`);
+    expect((await report('2025-10', tenant)).payments).toBe(0n);
+    expect((await report('2025-11', tenant)).payments).toBe(10_000_000n);
+  });
+});
+
+it('refuses a month that has not begun', async () => {
+  await expect(report('2999-01')).rejects.toThrow('invalid request: month 2999-01 has not begun');
+});
+
+it('throws when the ledger does not add up, and names the tenant', async () => {
+  const tenant = await app.paidTenant({ cents: 1000 });
+  await app.paidTenant({ cents: 1000 });
+  await db().query(`do $$ declare name text; begin
+    select conname into name from pg_constraint
+     where conrelid = 'postings'::regclass and pg_get_constraintdef(oid) like '%balance_before + amount%';
+    execute format('alter table postings drop constraint %I', name);
+  end $$`);
+  const change = (micros: number) => changePostings(`amount = ${micros} where tenant_id = ${idOf(tenant)}`);
+  await change(10_000_001);
+  const month = new Date().toISOString().slice(0, 7);
+  await expect(report(month)).rejects.toThrow(`the ledger of ${month} does not add up (${tenant.id})`);
+  await expect(report(month, tenant)).rejects.toThrow('lead to $10.000001, and it ends at $10.000000');
+  await change(10_000_000);
+  await expect(report(month, tenant)).resolves.toMatchObject({ payments: 10_000_000n });
+});
