@@ -1,5 +1,6 @@
 /** All steps. */
 import type { Step } from '../step.ts';
+import { ACCOUNTS } from './accounts.ts';
 import { CHARGES } from './charges.ts';
 import { KILLS } from './kills.ts';
 import { LEAKS } from './leaks.ts';
@@ -16,6 +17,7 @@ import { VECTORS } from './vectors.ts';
 export const STEPS: readonly Step[] = [
   ...METHODS,
   ...CHARGES,
+  ...ACCOUNTS,
   ...REFUSALS,
   ...MISTAKES,
   ...LOST_ANSWERS,

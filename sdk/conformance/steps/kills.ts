@@ -92,6 +92,8 @@ const REPEATABLE: Readonly<Record<string, (ids: Prepared) => object>> = {
   'watchdogs.get': ({ watchdogs }) => ({ id: watchdogs[2] }),
   'billing.get': () => ({}),
   'billing.set_auto_top_up': () => ({ enabled: false }),
+  'billing.statements': () => ({}),
+  'participants.erase': () => ({ participant: 'nobody' }),
   'usage.summary': () => ({}),
   'usage.explain': () => ({ id: 'r0' }),
   'rates.simulate': () => ({
@@ -121,6 +123,7 @@ const LISTS: Readonly<Record<string, object>> = {
   'device_credentials.list': {},
   'watchdogs.list': {},
   'billing.ledger': {},
+  'billing.payments': {},
   'usage.records': {},
   'usage.conflicts': {},
 };
@@ -256,7 +259,7 @@ const MODERATION = [
 ];
 
 /** Calls of `callAll` that go to REST. */
-const REST_CALLS = 18;
+const REST_CALLS = 21;
 
 /** How often the calls that may be repeated make events of each type, killed or not, with `last`. */
 const COUNTS = {

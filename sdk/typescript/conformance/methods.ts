@@ -21,6 +21,9 @@ export const CALLS: Readonly<
   'rooms.end': ({ rooms }, request, options) => rooms.end(request, options),
   'rooms.list_events': ({ rooms }, request, options) => rooms.listEvents(request, options),
   'participants.get': ({ participants }, request, options) => participants.get(request, options),
+  'participants.erase': ({ participants }, request, options) =>
+    participants.erase(request.participant, options),
+  'participants.erasure': ({ participants }, request, options) => participants.erasure(request.id, options),
   'moderation.kick': ({ moderation }, request, options) => moderation.kick(request, options),
   'moderation.ban': ({ moderation }, request, options) => moderation.ban(request, options),
   'moderation.unban': ({ moderation }, request, options) => moderation.unban(request, options),
@@ -47,6 +50,9 @@ export const CALLS: Readonly<
   'keys.rotate': ({ keys }, request, options) => keys.rotate(request, options),
   'keys.revoke': ({ keys }, request, options) => keys.revoke(request, options),
   'billing.get': ({ billing }, _request, options) => billing.get(options),
+  'billing.statements': ({ billing }, _request, options) => billing.statements(options),
+  'billing.statement': ({ billing }, request, options) => billing.statement(request.month, options),
+  'billing.receipt': ({ billing }, request, options) => billing.receipt(request.id, options),
   'billing.checkout': ({ billing }, request, options) => billing.checkout(request, options),
   'billing.portal': ({ billing }, _request, options) => billing.portal(options),
   'billing.set_auto_top_up': ({ billing }, request, options) => billing.setAutoTopUp(request, options),
@@ -69,6 +75,7 @@ export const LISTS: Readonly<
   'device_credentials.list': (client, request, options) => client.deviceCredentials.list(request, options),
   'watchdogs.list': ({ watchdogs }, request, options) => watchdogs.list(request, options),
   'billing.ledger': ({ billing }, request, options) => billing.ledger(request, options),
+  'billing.payments': ({ billing }, request, options) => billing.payments(request, options),
   'usage.records': ({ usage }, request, options) => usage.records(request, options),
   'usage.conflicts': ({ usage }, request, options) => usage.conflicts(request, options),
 };

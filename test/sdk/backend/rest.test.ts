@@ -50,6 +50,11 @@ const REPEATABLE: [string, (boxoffice: Boxoffice) => Promise<unknown>, () => Res
     (boxoffice) => boxoffice.rates.simulate({ participants: [] }),
     () => Response.json({}),
   ],
+  [
+    'POST of an erasure',
+    (boxoffice) => boxoffice.participants.erase('ann'),
+    () => Response.json({ erasure: {} }),
+  ],
   ['GET of a list', (boxoffice) => all(boxoffice.billing.ledger()), () => Response.json({ entries: [] })],
 ];
 const ONCE: [string, (boxoffice: Boxoffice) => Promise<unknown>][] = [
@@ -250,6 +255,36 @@ test('usage.lookUp and rates.simulate send what they are given', async () => {
   expect(sent).toStrictEqual([
     { method: 'POST', path: '/v1/usage/lookup', body: { ids: ['r'] } },
     { method: 'POST', path: '/v1/rates/simulate', body: { participants: [sentLine] } },
+  ]);
+});
+
+test('statements, payments and erasures', async () => {
+  const [month, at] = ['2026-10', '2026-01-02T00:00:00.000Z'];
+  const { boxoffice, sent } = clientOf(
+    () => Response.json({ statements: [{ month, closing: { micros: 5 } }] }),
+    () => Response.json({ statement: { month, from: at }, jws: 'a.b.c' }),
+    () => Response.json({ payments: [{ id: 'pi_1', at }], next_cursor: 'x' }),
+    () => Response.json({ payments: [] }),
+    () => Response.json({ url: 'https://a', invoice_url: 'https://b' }),
+    () => Response.json({ erasure: { id: 'er_1', created_at: at } }, { status: 202 }),
+    () => Response.json({ erasure: { id: 'er_1', finished_at: at } }),
+  );
+  const { billing, participants } = boxoffice;
+  const time = new Date(at);
+  expect(await billing.statements()).toStrictEqual([{ month, closing: { micros: 5n } }]);
+  expect(await billing.statement(month)).toStrictEqual({ statement: { month, from: time }, jws: 'a.b.c' });
+  expect(await all(billing.payments())).toStrictEqual([{ id: 'pi_1', at: time }]);
+  expect(await billing.receipt('pi/1')).toStrictEqual({ url: 'https://a', invoiceUrl: 'https://b' });
+  expect(await participants.erase('ann')).toStrictEqual({ id: 'er_1', createdAt: time });
+  expect(await participants.erasure('er_1')).toStrictEqual({ id: 'er_1', finishedAt: time });
+  expect(sent.map(({ method, path, body }) => [method, path, body])).toStrictEqual([
+    ['GET', '/v1/statements', undefined],
+    ['GET', '/v1/statements/2026-10', undefined],
+    ['GET', '/v1/payments', undefined],
+    ['GET', '/v1/payments?cursor=x', undefined],
+    ['GET', '/v1/payments/pi%2F1/receipt', undefined],
+    ['POST', '/v1/participants/erase', { participant: 'ann' }],
+    ['GET', '/v1/erasures/er_1', undefined],
   ]);
 });
 

@@ -7,6 +7,24 @@ import type { LedgerEntry, Tenant } from './rest-types.ts';
 /** One change of the balance, in the list of all. */
 export type ListedEntry = AnswerOf<'GET /v1/ledger'>['entries'][number];
 
+/** The balance of a month that has a statement. */
+export type ListedStatement = AnswerOf<'GET /v1/statements'>['statements'][number];
+
+/** A statement, and its signature. */
+export type SignedStatement = AnswerOf<'GET /v1/statements/{month}'>;
+
+/** A payment that was credited. */
+export type Payment = AnswerOf<'GET /v1/payments'>['payments'][number];
+
+/** Pages of the payment provider. They expire after at most 30 days. */
+export type Receipt = AnswerOf<'GET /v1/payments/{id}/receipt'>;
+
+/** Which payments to list. */
+export interface ListPaymentsRequest {
+  /** `nextPageToken` of the previous page; empty: the first page. */
+  readonly pageToken?: string | undefined;
+}
+
 /** Which entries of the ledger to list. */
 export interface ListLedgerRequest extends PageRequest {
   /** Only these kinds; none: all. */
@@ -38,6 +56,29 @@ export class Billing {
   ledger(request: ListLedgerRequest = {}, options?: CallOptions): Listing<ListedEntry> {
     const { kinds: kind, ...others } = request;
     return this.#rest.list('GET /v1/ledger', (page) => page.entries, { ...others, kind }, options);
+  }
+
+  /** The months in which the balance changed and that are over, newest first. */
+  async statements(options?: CallOptions): Promise<ListedStatement[]> {
+    return (await this.#rest.call('GET /v1/statements', {}, options)).statements;
+  }
+
+  /**
+   * The statement of a month such as `2026-10`, UTC, also signed. Fails with `Precondition` until the month is
+   * over, and with `NotFound` for one before the signup.
+   */
+  async statement(month: string, options?: CallOptions): Promise<SignedStatement> {
+    return await this.#rest.call('GET /v1/statements/{month}', { path: { month } }, options);
+  }
+
+  /** Payments that were credited, newest first: checkouts and automatic top-ups. */
+  payments(request: ListPaymentsRequest = {}, options?: CallOptions): Listing<Payment> {
+    return this.#rest.list('GET /v1/payments', (page) => page.payments, { ...request }, options);
+  }
+
+  /** The provider's receipt of a payment. */
+  async receipt(id: string, options?: CallOptions): Promise<Receipt> {
+    return await this.#rest.call('GET /v1/payments/{id}/receipt', { path: { id } }, options);
   }
 
   /** Open a payment page for credit: 1000 to 1000000 cents. The request is never repeated. */

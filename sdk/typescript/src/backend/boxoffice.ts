@@ -90,7 +90,7 @@ export class Boxoffice {
       tenant: () => this.#findTenant(),
     });
     this.rooms = new Rooms(this.#control);
-    this.participants = new Participants(this.#control);
+    this.participants = new Participants(this.#control, rest);
     this.moderation = new Moderation(this.#control);
     this.tokens = new Tokens(this.#control);
     this.deviceCredentials = new DeviceCredentials(this.#control);

@@ -912,6 +912,54 @@ export interface Operations {
       nextCursor?: string | undefined;
     };
   };
+  /** Erase the name of a person from everything that is stored. */
+  'POST /v1/participants/erase': {
+    /** The body. */
+    body: {
+      /** The name, as usage records and tokens have it. */
+      participant: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The erasure of a person. */
+      erasure: {
+        /** The id of the erasure. */
+        id: string;
+        /** `done`: nothing that is stored shows the name any more. */
+        state: 'pending' | 'done';
+        /** Usage records that have lost the name so far. */
+        records: number;
+        /** When it was asked for. */
+        createdAt: Date;
+        /** When it was done. Absent: it is pending. */
+        finishedAt?: Date | undefined;
+      };
+    };
+  };
+  /** Look how far an erasure is. */
+  'GET /v1/erasures/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the erasure. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The erasure of a person. */
+      erasure: {
+        /** The id of the erasure. */
+        id: string;
+        /** `done`: nothing that is stored shows the name any more. */
+        state: 'pending' | 'done';
+        /** Usage records that have lost the name so far. */
+        records: number;
+        /** When it was asked for. */
+        createdAt: Date;
+        /** When it was done. Absent: it is pending. */
+        finishedAt?: Date | undefined;
+      };
+    };
+  };
   /** The months that have statements. */
   'GET /v1/statements': {
     /** The answer. */
@@ -983,6 +1031,7 @@ export const NAMES = {
   egress_bytes: 'egressBytes',
   egress_cost_per_gib: 'egressCostPerGib',
   egress_gib: 'egressGib',
+  finished_at: 'finishedAt',
   first_at: 'firstAt',
   group_by: 'groupBy',
   has_card: 'hasCard',
@@ -1011,6 +1060,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'at',
   'created_at',
   'day',
+  'finished_at',
   'first_at',
   'from',
   'hour',

@@ -19,7 +19,7 @@ type Given<N extends Name> = Omit<Operations[N], 'answer'>;
 export type AnswerOf<N extends Name> = Part<N, 'answer'>;
 export type BodyOf<N extends Name> = NonNullable<Part<N, 'body'>>;
 /** Lists that are read a page at a time. */
-type ListName = 'GET /v1/ledger' | 'GET /v1/usage/records' | 'GET /v1/usage/conflicts';
+type ListName = `GET /v1/${'ledger' | 'payments' | 'usage/records' | 'usage/conflicts'}`;
 
 /** Which page of a list. */
 export interface PageRequest {
@@ -32,11 +32,15 @@ export interface PageRequest {
 /** What a query may hold. Arrays are joined with commas; an empty one is left out, like `undefined`. */
 export type Query = Readonly<Record<string, string | number | Date | readonly string[] | undefined>>;
 
-/** Requests that may be repeated although they are a `POST`: they change nothing, or what they report has ids. */
+/**
+ * Requests that may be repeated although they are a `POST`: they change nothing, what they report has ids, or
+ * what they erase is gone.
+ */
 const REPEATABLE_POSTS: ReadonlySet<Name> = new Set([
   'POST /v1/usage',
   'POST /v1/usage/lookup',
   'POST /v1/rates/simulate',
+  'POST /v1/participants/erase',
 ]);
 
 export class Rest {
