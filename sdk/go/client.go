@@ -46,7 +46,7 @@ func New(options Options) (*Client, error) {
 	control := newControl(options, key, calls, tenant)
 	return &Client{
 		Rooms:             &Rooms{control},
-		Participants:      &Participants{control},
+		Participants:      &Participants{control, rest},
 		Moderation:        &Moderation{control},
 		Tokens:            &Tokens{control},
 		DeviceCredentials: &DeviceCredentials{control},

@@ -132,6 +132,26 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Rates.Simulate(t.Context(), SimulateRoom{})
 			return err
 		}, true},
+		{"GET /v1/statements", "", func(c *Client) error { _, err := c.Billing.Statements(t.Context()); return err }, true},
+		{"GET /v1/statements/2026-10", "", func(c *Client) error {
+			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10"})
+			return err
+		}, true},
+		{"GET /v1/payments?cursor=x", "", func(c *Client) error {
+			return drain(c.Billing.Payments(t.Context(), ListPayments{PageToken: "x"}))
+		}, true},
+		{"GET /v1/payments/pi%2F1/receipt", "", func(c *Client) error {
+			_, err := c.Billing.Receipt(t.Context(), GetReceipt{ID: "pi/1"})
+			return err
+		}, true},
+		{"POST /v1/participants/erase", `{"participant":"ann"}`, func(c *Client) error {
+			_, err := c.Participants.Erase(t.Context(), EraseParticipant{Participant: "ann"})
+			return err
+		}, true},
+		{"GET /v1/erasures/er_1", "", func(c *Client) error {
+			_, err := c.Participants.Erasure(t.Context(), GetErasure{ID: "er_1"})
+			return err
+		}, true},
 		{"POST /v1/signup", `{"email":"you@example.com","name":"You"}`, func(c *Client) error {
 			_, err := c.SignUp(t.Context(), SignUp{Email: "you@example.com", Name: "You"})
 			return err
@@ -139,7 +159,7 @@ func TestRequestsOfREST(t *testing.T) {
 	}
 	for _, each := range cases {
 		t.Run(each.line, func(t *testing.T) {
-			text := `{"entries":[],"conflicts":[]}`
+			text := `{"entries":[],"conflicts":[],"payments":[]}`
 			if strings.Contains(each.line, "/records") {
 				text = `{"records":[]}`
 			}
@@ -239,6 +259,31 @@ func TestListsOfRESTAreReadPageByPage(t *testing.T) {
 	}
 }
 
+func TestStatementsAndErasures(t *testing.T) {
+	client, _ := answering(t, 200, `{"jws":"a.b.c","statement":{"month":"2026-10","from":"2026-10-01T00:00:00.000Z",
+		"payments":{"entries":[{"kind":"top_up","amount":{"micros":5,"display":"$0.000005"}}],"others":{"count":2,"sum":{"micros":7,"display":""}}},
+		"usage":{"rooms":[{"room":"lobby","records":2,"egress_bytes":9232379236109516775}],"others":{"rooms":3,"records":4}}},
+		"erasure":{"id":"er_1","state":"done","records":2,"finished_at":"2026-10-01T00:00:00.000Z"}}`)
+	signed, err := client.Billing.Statement(t.Context(), GetStatement{Month: "2026-10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement := signed.Statement
+	if signed.JWS != "a.b.c" || statement.From.Month() != time.October || statement.Payments.Entries[0].Kind != LedgerTopUp {
+		t.Errorf("statement %+v", signed)
+	}
+	if others := statement.Payments.Others; others.Count != 2 || others.Sum.Micros != 7 || statement.Reversals.Others != nil {
+		t.Errorf("others %+v", others)
+	}
+	if usage := statement.Usage; usage.Rooms[0].EgressBytes.String() != "9232379236109516775" || usage.Others.Rooms != 3 || usage.Others.Records != 4 {
+		t.Errorf("usage %+v", usage)
+	}
+	erasure, err := client.Participants.Erasure(t.Context(), GetErasure{ID: "er_1"})
+	if err != nil || erasure.State != ErasureDone || erasure.Records != 2 || erasure.FinishedAt.IsZero() {
+		t.Errorf("erasure %+v, error %v", erasure, err)
+	}
+}
+
 func TestStrangePagesOfREST(t *testing.T) {
 	for _, text := range []string{`{}`, `[]`, `{"records":{}}`, `{"records":[5]}`, `{"records":[],"next_cursor":5}`} {
 		client, all := answering(t, 200, text)
@@ -278,7 +323,9 @@ func TestMistakesInRequestsOfREST(t *testing.T) {
 		_, first := client.Usage.Explain(t.Context(), ExplainUsage{ID: id})
 		_, second := client.Keys.Rotate(t.Context(), RotateKey{ID: id})
 		third := client.Keys.Revoke(t.Context(), RevokeKey{ID: id})
-		for _, err := range []error{first, second, third} {
+		_, fourth := client.Billing.Receipt(t.Context(), GetReceipt{ID: id})
+		_, fifth := client.Participants.Erasure(t.Context(), GetErasure{ID: id})
+		for _, err := range []error{first, second, third, fourth, fifth} {
 			only(t, err, ErrInvalid)
 			if failure := detailsOf(t, err); failure.Code != "" || failure.Fields[0].Field != "id" {
 				t.Errorf("error %+v", failure)
