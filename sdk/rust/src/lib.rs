@@ -11,6 +11,7 @@
     )
 )]
 
+mod account_types;
 mod calls;
 mod charge_types;
 mod client;
@@ -36,6 +37,7 @@ mod services;
 mod watch;
 mod words;
 
+pub use account_types::*;
 pub use calls::{Call, Mutation};
 pub use charge_types::*;
 pub use client::{Client, ClientBuilder};

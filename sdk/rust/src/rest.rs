@@ -25,13 +25,24 @@ pub(crate) struct Rest {
     pub(crate) http: Http,
 }
 
-/// Requests that may be repeated although they are a `POST`: they change nothing, or what they report has ids.
-const REPEATABLE_POSTS: [&str; 3] = ["/v1/usage", "/v1/usage/lookup", "/v1/rates/simulate"];
+/// Requests that may be repeated although they are a `POST`: they change nothing, what they report has ids, or
+/// what they erase is gone.
+const REPEATABLE_POSTS: [&str; 4] = [
+    "/v1/usage",
+    "/v1/usage/lookup",
+    "/v1/rates/simulate",
+    "/v1/participants/erase",
+];
 
 /// A page of a list, whose items have a name of their own in each.
 #[derive(Deserialize)]
 struct Listed<T> {
-    #[serde(alias = "entries", alias = "records", alias = "conflicts")]
+    #[serde(
+        alias = "entries",
+        alias = "records",
+        alias = "conflicts",
+        alias = "payments"
+    )]
     items: Vec<T>,
     next_cursor: Option<String>,
 }

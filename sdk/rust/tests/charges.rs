@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use boxoffice::{
-    Client, Code, Error, LedgerKind, ListLedger, ListUsageConflicts, ListUsageRecords,
-    LookupOutcome, Micros, RevokeKey, Role, RotateKey, SimulatedParticipants, SummarizeUsage, Tier,
-    UsageGrouping,
+    Client, Code, ErasureState, Error, LedgerKind, ListLedger, ListPayments, ListUsageConflicts,
+    ListUsageRecords, LookupOutcome, Micros, RevokeKey, Role, RotateKey, SimulatedParticipants,
+    SummarizeUsage, Tier, UsageGrouping,
 };
 use bytes::Bytes;
 
@@ -136,6 +136,8 @@ async fn ids_are_percent_encoded_unless_no_path_can_hold_them() {
             client.usage().explain(id).await.unwrap_err(),
             client.keys().rotate(RotateKey::new(id)).await.unwrap_err(),
             client.keys().revoke(RevokeKey::new(id)).await.unwrap_err(),
+            client.billing().receipt(id).await.unwrap_err(),
+            client.participants().erasure(id).await.unwrap_err(),
         ];
         for error in errors {
             assert!(matches!(error, Error::Invalid(_)), "{error}");
@@ -177,6 +179,53 @@ async fn lookups_and_simulations() {
 }
 
 #[tokio::test]
+async fn statements_payments_and_erasures() {
+    let (server, client) = answering(
+        r#"{"statements":[{"month":"2026-10","closing":{"micros":5}}],"jws":"a.b.c","statement":{"from":"2026-10-01T00:00:00.000Z",
+            "payments":{"entries":[{"kind":"top_up"}],"others":{"count":2}},
+            "usage":{"rooms":[{"room":"lobby","egress_bytes":36893488147419103232}],"others":{"rooms":3,"records":4}}},
+            "payments":[{"id":"pi_1","tax":{"micros":7}}],"url":"https://a",
+            "erasure":{"id":"er_1","state":"done","records":2,"finished_at":"2026-10-01T00:00:00.000Z"}}"#,
+    )
+    .await;
+    let (billing, participants) = (client.billing(), client.participants());
+    assert_eq!(billing.statements().await.unwrap()[0].month, "2026-10");
+    let signed = billing.statement("2026-10").await.unwrap();
+    assert_eq!(signed.jws, "a.b.c");
+    assert_eq!(signed.statement.payments.entries[0].kind, LedgerKind::TopUp);
+    assert_eq!(signed.statement.payments.others.as_ref().unwrap().count, 2);
+    assert!(signed.statement.reversals.others.is_none() && signed.statement.from.is_some());
+    assert_eq!(signed.statement.usage.rooms[0].egress_bytes, 1 << 65);
+    assert_eq!(signed.statement.usage.others.unwrap().records, 4);
+    let list = ListPayments::new().page_token("x");
+    let payments = billing.payments(list).collect().await.unwrap();
+    assert_eq!(payments[0].tax.as_ref().unwrap().micros, Micros(7));
+    assert_eq!(billing.receipt("pi/1").await.unwrap().url, "https://a");
+    let erasure = participants.erase("ann").await.unwrap();
+    assert_eq!((erasure.records, erasure.state), (2, ErasureState::Done));
+    assert!(
+        participants
+            .erasure("er_1")
+            .await
+            .unwrap()
+            .finished_at
+            .is_some()
+    );
+    assert_eq!(&*server.received()[4].body, br#"{"participant":"ann"}"#);
+    assert_eq!(
+        paths(&server),
+        [
+            "/v1/statements",
+            "/v1/statements/2026-10",
+            "/v1/payments?cursor=x",
+            "/v1/payments/pi%2F1/receipt",
+            "/v1/participants/erase",
+            "/v1/erasures/er_1",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn they_are_repeated() {
     let server = Server::start(|_, _| Answer::Http(503, vec![], Bytes::new())).await;
     let client = builder(&server).retries(1).build().unwrap();
@@ -184,6 +233,7 @@ async fn they_are_repeated() {
     let line = SimulatedParticipants::new(Role::Host, Tier::Hd, 1, 60);
     let errors = [
         client.rates().simulate([line]).await.unwrap_err(),
+        client.participants().erase("ann").await.unwrap_err(),
         usage.look_up(["r"]).await.unwrap_err(),
         usage.summary(SummarizeUsage::new()).await.unwrap_err(),
         usage.explain("r").await.unwrap_err(),
