@@ -16,6 +16,7 @@ const VERSION = 1;
 
 export type StatementDocument = ReturnType<typeof renderStatement>;
 
+/** Members that are `undefined` are left out of the JSON. */
 export function renderStatement(statement: Statement) {
   const { issuer, tenant, month, opening, usage, closing } = statement;
   return {
@@ -38,7 +39,7 @@ export function renderStatement(statement: Statement) {
 function renderMovements({ entries, others, sum }: Movements) {
   return {
     entries: entries.map(renderMovement),
-    ...(others && { others: { count: others.count, sum: renderAmount(others.sum) } }),
+    others: others && { count: others.count, sum: renderAmount(others.sum) },
     sum: renderAmount(sum),
   };
 }
@@ -48,16 +49,16 @@ function renderMovement({ at, kind, amount, reference, detail, payment }: Moveme
     at: at.toISOString(),
     kind,
     amount: renderAmount(amount),
-    ...(reference !== undefined && { reference }),
-    ...(detail !== undefined && { detail }),
-    ...(payment !== undefined && { payment }),
+    reference,
+    detail,
+    payment,
   };
 }
 
 function renderUsage({ rooms, others, sum }: StatementUsage) {
   return {
     rooms: rooms.map((room) => ({ room: room.room, ...renderMeasures(room) })),
-    ...(others && { others: { rooms: others.rooms, ...renderMeasures(others) } }),
+    others: others && { rooms: others.rooms, ...renderMeasures(others) },
     sum: renderMeasures(sum),
   };
 }
