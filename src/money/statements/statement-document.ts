@@ -18,7 +18,7 @@ export type StatementDocument = ReturnType<typeof renderStatement>;
 
 /** Members that are `undefined` are left out of the JSON. */
 export function renderStatement(statement: Statement) {
-  const { issuer, tenant, month, opening, usage, closing } = statement;
+  const { issuer, tenant, month, soFar, opening, usage, closing } = statement;
   return {
     version: VERSION,
     iss: issuer,
@@ -26,6 +26,7 @@ export function renderStatement(statement: Statement) {
     month,
     from: startOf(month).toISOString(),
     to: endOf(month).toISOString(),
+    so_far: soFar || undefined,
     currency: 'usd',
     opening: renderAmount(opening),
     payments: renderMovements(statement.payments),
