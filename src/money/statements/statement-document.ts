@@ -8,7 +8,7 @@ import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../amount.ts';
 import { endOf, startOf } from '../month.ts';
-import type { Measures } from '../usage/usage-summary.ts';
+import { renderMeasures } from '../usage/usage-summary.ts';
 import type { Movement, Movements, Statement, StatementUsage } from './statement.ts';
 
 /** A later form of the document has another number, so that this one stays readable. */
@@ -61,17 +61,6 @@ function renderUsage({ rooms, others, sum }: StatementUsage) {
     rooms: rooms.map((room) => ({ room: room.room, ...renderMeasures(room) })),
     others: others && { rooms: others.rooms, ...renderMeasures(others) },
     sum: renderMeasures(sum),
-  };
-}
-
-function renderMeasures({ records, seconds, egressBytes, ingressBytes, amount, unbilled }: Measures) {
-  return {
-    records,
-    seconds,
-    egress_bytes: egressBytes,
-    ingress_bytes: ingressBytes,
-    total: renderAmount(amount),
-    unbilled: renderAmount(unbilled),
   };
 }
 
