@@ -1,6 +1,7 @@
 /**
  * The main job once, from outside, over HTTP: sign up, pay on the sandbox's page, create a relay key,
- * report usage, watch the automatic top-up, join a room with a device credential, and read the ledger.
+ * report usage, watch the automatic top-up, join a room with a device credential, and read the ledger and the statement
+ * of the month.
  *
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
@@ -85,7 +86,8 @@ async function tellTheStory(api: Api): Promise<void> {
   await topUpByItself(api, tenant.key, relayKey);
   const credential = await createDeviceCredential(api, tenant.key);
   await joinRoom(api, credential);
-  await showLedger(api, tenant.key);
+  const balance = await showLedger(api, tenant.key);
+  await showStatement(api, tenant.key, balance);
   say('\nDone: every micro-dollar is accounted for.');
 }
 
@@ -220,7 +222,8 @@ async function topUpByItself(api: Api, key: string, relayKey: string): Promise<v
   await waitForCredit(api, key, 60_000_000);
 }
 
-async function showLedger(api: Api, key: string): Promise<void> {
+/** Returns the balance, in micros. */
+async function showLedger(api: Api, key: string): Promise<bigint> {
   step('The ledger, newest first');
   const { balance, recent } = await api.call('GET', '/v1/billing', { key });
   let sum = 0n;
@@ -232,6 +235,27 @@ async function showLedger(api: Api, key: string): Promise<void> {
   say(`    ${'balance'.padEnd(12)} ${balance.display.padStart(14)}`);
   if (sum !== BigInt(balance.micros))
     throw new Error(`the entries add up to ${sum}, not to ${balance.micros}`);
+  return sum;
+}
+
+async function showStatement(api: Api, key: string, balance: bigint): Promise<void> {
+  step('The statement of this month, so far');
+  const month = new Date().toISOString().slice(0, 7);
+  const { statement } = await api.call('GET', `/v1/statements/${month}?so_far=true`, { key });
+  const { opening, payments, reversals, adjustments, usage, closing } = statement;
+  const line = (what: string, { display }: { display: string }) =>
+    say(`    ${what.padEnd(24)} ${display.padStart(14)}`);
+  line('opening balance', opening);
+  line('payments', payments.sum);
+  line('reversals', reversals.sum);
+  line('adjustments', adjustments.sum);
+  for (const { room, total } of usage.rooms) line(`usage of ${room}, less`, total);
+  line('closing balance', closing);
+  const moved = [opening, payments.sum, reversals.sum, adjustments.sum];
+  const sum = moved.reduce((all, { micros }) => all + BigInt(micros), -BigInt(usage.sum.total.micros));
+  if (sum !== BigInt(closing.micros) || sum !== balance) {
+    throw new Error(`the statement leads to ${sum} and says ${closing.micros}; the balance is ${balance}`);
+  }
 }
 
 async function createDeviceCredential(api: Api, key: string): Promise<string> {

@@ -15,6 +15,7 @@ export async function signStatement(
   { db, signer }: { readonly db: Db; readonly signer: Signer },
   statement: Statement,
 ): Promise<string> {
+  assert(!statement.soFar, 'statement of a month that is over');
   const kid = await findActiveKid(db);
   assert(kid !== undefined, 'a signing key is active');
   return signText(signer, { kid, typ: STATEMENT_TYPE }, textOf(statement));

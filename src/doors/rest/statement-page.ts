@@ -15,8 +15,8 @@ const { element: STYLE, policy } = styleSheet(STATEMENT_STYLE);
 export const STATEMENT_PAGE_POLICY = policy;
 
 export function renderStatementPage(statement: Statement): string {
-  const { month, issuer, tenant } = statement;
-  const title = `Statement for ${nameOf(month)}`;
+  const { month, issuer, tenant, soFar } = statement;
+  const title = `Statement for ${nameOf(month)}${soFar ? ', so far' : ''}`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -84,6 +84,7 @@ function renderSummary({
   usage,
   closing,
   month,
+  soFar,
 }: Statement): Html {
   const line = (name: string, amount: bigint) =>
     html`<tr><th scope="row">${name}</th><td class="number">${money(amount)}</td></tr>\n`;
@@ -96,7 +97,7 @@ ${line(`Balance on 1 ${nameOf(month)}`, opening)}${line('Payments', payments.sum
   adjustments.sum,
 )}${line('Usage', -usage.sum.amount)}</tbody>
 <tfoot>
-<tr class="sum"><th scope="row">Balance at the end of ${nameOf(month)}</th><td class="number">${money(closing)}</td></tr>
+<tr class="sum"><th scope="row">${soFar ? 'Balance now' : `Balance at the end of ${nameOf(month)}`}</th><td class="number">${money(closing)}</td></tr>
 </tfoot>
 </table>`;
 }
@@ -222,7 +223,12 @@ function renderCell<T>({ name, form, of }: Column<T>, row: T): Html {
 }
 
 function renderFooter(statement: Statement): Html {
-  const { issuer, month } = statement;
+  const { issuer, month, soFar } = statement;
+  if (soFar) {
+    return html`<footer>
+<p>${nameOf(month)} is not over, so these figures still change, and they are not signed.</p>
+</footer>`;
+  }
   return html`<footer>
 <p>This page shows the signed statement that <code>GET ${issuer}/v1/statements/${month}</code> answers. The SHA-256 digest of
 its text is <code>${digestOf(statement)}</code>. The keys that verify it are at

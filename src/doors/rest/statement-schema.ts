@@ -74,6 +74,7 @@ export const StatementSchema = Type.Object(
     month,
     from: time('Start of the month'),
     to: time('End of the month; what happened at that time is not in it'),
+    so_far: Type.Optional(Type.Boolean({ description: 'Always true: the month is not over. Absent: it is' })),
     currency: Type.String({ description: 'Always `usd`' }),
     opening: described(AmountSchema, 'The balance at the start of the month'),
     payments: movements('payments', 'What was paid in'),

@@ -12,6 +12,7 @@ import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { preferredType } from './accept.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { words } from './schemas.ts';
 import { renderStatementCsv, STATEMENT_COLUMNS } from './statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from './statement-page.ts';
 import { ListedStatementSchema, MonthSchema, StatementSchema } from './statement-schema.ts';
@@ -64,11 +65,13 @@ function listRoute(app: Http, deps: Deps): void {
 
 const AnswerSchema = Type.Object({
   statement: StatementSchema,
-  jws: Type.String({
-    description:
-      'The statement, signed: a compact JWS of the type `statement+jwt`, to be verified with the keys of ' +
-      '`/.well-known/statement-keys.json`',
-  }),
+  jws: Type.Optional(
+    Type.String({
+      description:
+        'The statement, signed: a compact JWS of the type `statement+jwt`, to be verified with the keys of ' +
+        '`/.well-known/statement-keys.json`. Absent: the month is not over',
+    }),
+  ),
 });
 
 function showRoute(app: Http, deps: Deps): void {
@@ -83,10 +86,15 @@ function showRoute(app: Http, deps: Deps): void {
         summary: 'The statement of a month',
         description:
           'Opening balance, payments, reversals, adjustments, usage by room, closing balance: equal to the ledger, ' +
-          'to the micro. Its figures never change. One of a month that is not over is 409, one of a ' +
+          'to the micro. Its figures never change. One of a month that is not over is 409 without `so_far`, one of a ' +
           'month in the future 400, and one of a month before the signup 404.',
         security,
         params: Type.Object({ month: MonthSchema }),
+        querystring: Type.Object({
+          so_far: Type.Optional(
+            words(['true'], { description: 'Also for a month that is not over, up to now and unsigned' }),
+          ),
+        }),
         response: answers(
           {
             200: Type.Unsafe<object | string>({
@@ -111,12 +119,16 @@ function showRoute(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       const month = parse(request.params.month);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const statement = await buildStatement(deps, caller.tenant, month);
+      const soFar = request.query.so_far === 'true';
+      const statement = await buildStatement(deps, caller.tenant, month, { soFar });
       switch (preferredType(request.headers.accept, ['application/json', 'text/csv', 'text/html'])) {
         case 'text/csv':
           return reply
             .type('text/csv; charset=utf-8')
-            .header('content-disposition', `attachment; filename="statement-${month}.csv"`)
+            .header(
+              'content-disposition',
+              `attachment; filename="statement-${month}${statement.soFar ? '-so-far' : ''}.csv"`,
+            )
             .send(renderStatementCsv(statement));
         case 'text/html':
           return reply
@@ -126,9 +138,10 @@ function showRoute(app: Http, deps: Deps): void {
             .header('x-content-type-options', 'nosniff')
             .send(renderStatementPage(statement));
         case 'application/json':
-          return reply
-            .type('application/json; charset=utf-8')
-            .send({ statement: renderStatement(statement), jws: await signStatement(deps, statement) });
+          return reply.type('application/json; charset=utf-8').send({
+            statement: renderStatement(statement),
+            ...(!statement.soFar && { jws: await signStatement(deps, statement) }),
+          });
       }
     },
   );

@@ -2,14 +2,13 @@
 import { invalidRequest } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
-import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { summarizeUsage } from '../../money/usage/summarize-usage.ts';
 import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
 import {
   GROUPINGS,
   type Grouping,
-  type Measures,
+  renderMeasures,
   SUMMARY_DAYS_MAX,
   SUMMARY_ROWS_MAX,
   type SummaryRow,
@@ -152,16 +151,5 @@ function renderRow(row: SummaryRow, groupBy: readonly Grouping[]): Static<typeof
     ...(role && { role }),
     ...(tier && { tier }),
     ...renderMeasures(row),
-  };
-}
-
-function renderMeasures({ records, seconds, egressBytes, ingressBytes, amount, unbilled }: Measures) {
-  return {
-    records,
-    seconds,
-    egress_bytes: egressBytes,
-    ingress_bytes: ingressBytes,
-    total: renderAmount(amount),
-    unbilled: renderAmount(unbilled),
   };
 }

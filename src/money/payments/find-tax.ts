@@ -16,8 +16,8 @@ export async function findTax(
   { stripe }: Provider,
   { id, status, metadata, amount_received }: Stripe.PaymentIntent,
 ): Promise<bigint> {
-  if (status !== 'succeeded' || !metadata.checkout) return 0n;
-  const checkout = await findCheckoutById(db, metadata.checkout);
+  if (status !== 'succeeded') return 0n;
+  const checkout = await findCheckoutById(db, metadata.checkout ?? '');
   // Exactly the amount that was ordered includes no tax. This saves a call for most payments.
   if (!checkout || checkout.amount === microsOfCents(amount_received)) return 0n;
   const { data } = await stripe.checkout.sessions.list({ payment_intent: id, limit: 1 });

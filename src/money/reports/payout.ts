@@ -69,6 +69,19 @@ function amountOf({ source, amount, currency }: Stripe.BalanceTransaction): bigi
   return currency === 'usd' ? microsOfCents(amount) : undefined;
 }
 
+/**
+ * Whether a movement is one of what is booked: micros that came into the balance by it, and left it. A dispute
+ * may move several parts. What has no amount to compare is.
+ */
+export function isBookedAs(
+  { kind, amount }: Pick<Movement, 'kind' | 'amount'>,
+  { added, removed }: { readonly added: bigint; readonly removed: bigint },
+): boolean {
+  if (amount === undefined) return true;
+  const [moved, limit] = amount > 0n ? [amount, added] : [-amount, removed];
+  return kind === 'dispute' ? moved <= limit : moved === limit;
+}
+
 /** The transactions of one payout, without that of the payout itself. */
 export function sumTransactions(transactions: readonly Stripe.BalanceTransaction[]): PayoutSums {
   const sum = (of: (transaction: Stripe.BalanceTransaction) => number) =>

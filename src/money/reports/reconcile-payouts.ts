@@ -13,6 +13,7 @@ import { endOf, isComplete, type Month, startOf } from '../month.ts';
 import { findAtProvider } from '../payments/provider.ts';
 import { idOf } from '../payments/reversal.ts';
 import {
+  isBookedAs,
   isReturned,
   type Movement,
   type PayoutSums,
@@ -174,8 +175,7 @@ class Reconciler {
 
   #checkBooked(movement: Movement, all: ReadonlyMap<string, BookedMoney>, { id }: Stripe.Payout): void {
     const booked = movement.id === undefined ? undefined : all.get(movement.id);
-    if (movement.id !== undefined) this.#moved.add(movement.id);
-    if (booked && isBooked(movement, booked)) return;
+    if (booked && isBookedAs(movement, booked)) return;
     const { kind, amount, transaction } = movement;
     const what = `${kind} ${movement.id ?? `of ${transaction}`} in payout ${id}`;
     const found = booked
@@ -211,13 +211,6 @@ class Reconciler {
   #differ(what: string, expected: string, found: string): void {
     this.differences.push({ what, expected, found });
   }
-}
-
-/** A dispute may move several parts. */
-function isBooked({ kind, amount }: Movement, { added, removed }: BookedMoney): boolean {
-  if (amount === undefined) return true;
-  const [moved, limit] = amount > 0n ? [amount, added] : [-amount, removed];
-  return kind === 'dispute' ? moved <= limit : moved === limit;
 }
 
 async function hasMoved(stripe: Stripe, { kind, id }: BookedMoney): Promise<boolean> {

@@ -54,7 +54,7 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
                         array_agg(seq) filter (where kind = 'unbilled') as unbilled_seqs
                    from postings p
                   where p.tenant_id = a.tenant_id and p.seq > coalesce(opening.seq, 0)
-                    and p.seq <= coalesce(closing.seq, 0)) as moved
+                    and p.seq <= closing.seq) as moved
                left join lateral (
                  select sum(amount) from usage_records r
                   where r.tenant_id = a.tenant_id and r.posting_seq = any(moved.unbilled_seqs)) as unbilled

@@ -23,18 +23,24 @@ export class StatementFaultError extends Error {
 
 /**
  * Fails with `invalid_request` for a month in the future, with `month_not_over` for one whose statement is not there yet,
- * and with `not_found` for one before the tenant signed up, or without such a tenant.
+ * and with `not_found` for one before the tenant signed up, or without such a tenant. `soFar`: also for a month that is
+ * not over, up to now.
  */
 export async function buildStatement(
   { db, config }: StatementDeps,
   id: TenantId,
   month: Month,
+  { soFar = false }: { readonly soFar?: boolean } = {},
 ): Promise<Statement> {
   return inSnapshot(db, async (tx) => {
     const tenant = await findTenant(tx, id);
     if (!tenant) throw notFound('tenant');
-    refuseMonth(month, tenant, await findNow(tx));
-    const statement = await readStatement(tx, tenant, month, config.publicUrl);
+    const now = await findNow(tx);
+    refuseMonth(month, tenant, now);
+    const isOver = readyAt(month) <= now;
+    if (!isOver && !soFar) throw notOver(month);
+    const found = await readStatement(tx, tenant, month, config.publicUrl);
+    const statement = { ...found, soFar: !isOver };
     const fault = findFault(statement);
     if (fault) {
       throw new StatementFaultError(`the statement of ${renderTenantId(id)} for ${month}: ${fault}`);
@@ -46,12 +52,11 @@ export async function buildStatement(
 function refuseMonth(month: Month, { createdAt }: Tenant, now: Date): void {
   if (startOf(month) > now) throw invalidRequest('month must not be in the future');
   if (endOf(month) <= createdAt) throw notFound('statement');
-  const ready = readyAt(month);
-  if (ready > now) {
-    throw new Failure('month_not_over', {
-      message: `the statement of ${month} is there from ${ready.toISOString()} on`,
-    });
-  }
+}
+
+function notOver(month: Month): Failure {
+  const message = `the statement of ${month} is there from ${readyAt(month).toISOString()} on`;
+  return new Failure('month_not_over', { message });
 }
 
 async function readStatement(
@@ -59,7 +64,7 @@ async function readStatement(
   { id, name }: Tenant,
   month: Month,
   publicUrl: string,
-): Promise<Statement> {
+): Promise<Omit<Statement, 'soFar'>> {
   const [from, to] = [startOf(month), endOf(month)];
   const opening = await findStanding(tx, id, from);
   const closing = await findStanding(tx, id, to);

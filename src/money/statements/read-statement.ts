@@ -46,6 +46,7 @@ function toStatement(value: unknown): Statement {
     issuer: document.text('iss'),
     tenant: { id: tenant.parsed('id', parseTenantId), name: tenant.text('name') },
     month: document.parsed('month', parseMonth),
+    soFar: false,
     opening: document.amount('opening'),
     payments: movements('payments'),
     reversals: movements('reversals'),

@@ -8,7 +8,7 @@ import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../amount.ts';
 import { endOf, startOf } from '../month.ts';
-import type { Measures } from '../usage/usage-summary.ts';
+import { renderMeasures } from '../usage/usage-summary.ts';
 import type { Movement, Movements, Statement, StatementUsage } from './statement.ts';
 
 /** A later form of the document has another number, so that this one stays readable. */
@@ -16,8 +16,9 @@ const VERSION = 1;
 
 export type StatementDocument = ReturnType<typeof renderStatement>;
 
+/** Members that are `undefined` are left out of the JSON. */
 export function renderStatement(statement: Statement) {
-  const { issuer, tenant, month, opening, usage, closing } = statement;
+  const { issuer, tenant, month, soFar, opening, usage, closing } = statement;
   return {
     version: VERSION,
     iss: issuer,
@@ -25,6 +26,7 @@ export function renderStatement(statement: Statement) {
     month,
     from: startOf(month).toISOString(),
     to: endOf(month).toISOString(),
+    so_far: soFar || undefined,
     currency: 'usd',
     opening: renderAmount(opening),
     payments: renderMovements(statement.payments),
@@ -38,7 +40,7 @@ export function renderStatement(statement: Statement) {
 function renderMovements({ entries, others, sum }: Movements) {
   return {
     entries: entries.map(renderMovement),
-    ...(others && { others: { count: others.count, sum: renderAmount(others.sum) } }),
+    others: others && { count: others.count, sum: renderAmount(others.sum) },
     sum: renderAmount(sum),
   };
 }
@@ -48,28 +50,17 @@ function renderMovement({ at, kind, amount, reference, detail, payment }: Moveme
     at: at.toISOString(),
     kind,
     amount: renderAmount(amount),
-    ...(reference !== undefined && { reference }),
-    ...(detail !== undefined && { detail }),
-    ...(payment !== undefined && { payment }),
+    reference,
+    detail,
+    payment,
   };
 }
 
 function renderUsage({ rooms, others, sum }: StatementUsage) {
   return {
     rooms: rooms.map((room) => ({ room: room.room, ...renderMeasures(room) })),
-    ...(others && { others: { rooms: others.rooms, ...renderMeasures(others) } }),
+    others: others && { rooms: others.rooms, ...renderMeasures(others) },
     sum: renderMeasures(sum),
-  };
-}
-
-function renderMeasures({ records, seconds, egressBytes, ingressBytes, amount, unbilled }: Measures) {
-  return {
-    records,
-    seconds,
-    egress_bytes: egressBytes,
-    ingress_bytes: ingressBytes,
-    total: renderAmount(amount),
-    unbilled: renderAmount(unbilled),
   };
 }
 

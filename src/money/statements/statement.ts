@@ -67,6 +67,8 @@ export interface Statement extends Readonly<Record<MovementGroup, Movements>> {
   readonly issuer: string;
   readonly tenant: Pick<Tenant, 'id' | 'name'>;
   readonly month: Month;
+  /** The month is not over: the figures still change, and nobody signs them. */
+  readonly soFar: boolean;
   readonly opening: bigint;
   readonly usage: StatementUsage;
   readonly closing: bigint;

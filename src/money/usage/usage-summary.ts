@@ -1,4 +1,5 @@
 /** Sums of usage over a period, by room, role, tier, and hour or day. */
+import { renderAmount } from '../amount.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 
 /** By what sums can be grouped, in the order in which a row shows it. */
@@ -49,4 +50,16 @@ export interface UsageSummary {
   /** How many there are, on all pages; 0 for a page after the last one. */
   readonly groups: bigint;
   readonly hasMore: boolean;
+}
+
+/** As answers and statements show them. */
+export function renderMeasures({ records, seconds, egressBytes, ingressBytes, amount, unbilled }: Measures) {
+  return {
+    records,
+    seconds,
+    egress_bytes: egressBytes,
+    ingress_bytes: ingressBytes,
+    total: renderAmount(amount),
+    unbilled: renderAmount(unbilled),
+  };
 }

@@ -25,9 +25,10 @@ function show(statement: Command): void {
   withJson(statement.command('show').description('what was paid, taken back and used, as the tenant sees it'))
     .addArgument(tenantArgument())
     .argument('<month>', 'such as 2026-10, in UTC', parseMonthArgument)
-    .action(async (tenant: TenantId, month: Month, { json }: JsonOption) => {
+    .option('--so-far', 'also of a month that is not over, up to now')
+    .action(async (tenant: TenantId, month: Month, { json, soFar }: { soFar?: true } & JsonOption) => {
       await withDatabase(async ({ db, config }) => {
-        const found = await buildStatement({ db, config }, tenant, month);
+        const found = await buildStatement({ db, config }, tenant, month, { soFar: soFar ?? false });
         if (json) printJson(renderStatement(found));
         else printStatement(found);
       });
@@ -61,7 +62,7 @@ function printSummary(statement: Statement, more: Readonly<Record<string, string
     usage: displayMicros(-usage.sum.amount),
     closing: displayMicros(closing),
     unbilled: displayMicros(usage.sum.unbilled),
-    'SHA-256': digestOf(statement),
+    ...(statement.soFar ? { 'so far': 'the month is not over' } : { 'SHA-256': digestOf(statement) }),
   });
 }
 

@@ -220,6 +220,34 @@ describe('GET /v1/statements/{month}', () => {
     );
   });
 
+  test('200 with so_far: the month up to now, unsigned', async () => {
+    const made = await app.paidTenant({ cents: 1000 });
+    await charge(made, 'stage', 3);
+    const month = monthOf(new Date());
+    const answer = await read(`/v1/statements/${month}?so_far=true`, { key: made.key });
+    expect(expectOk(answer)).toStrictEqual({ statement: expect.objectContaining({ so_far: true, month }) });
+    expect(answer.json.statement).toMatchObject({
+      opening: amount(0),
+      payments: { sum: amount(10_000_000) },
+      usage: { sum: { total: amount(60_000) } },
+      closing: amount(9_940_000),
+    });
+    const page = await read(`/v1/statements/${month}?so_far=true`, { key: made.key, accept: 'text/html' });
+    expect(page.text).toContain('is not over, so these figures still change, and they are not signed.');
+    expect(page.text).not.toContain('SHA-256');
+    const over = expectOk(await read(`/v1/statements/${MONTH}?so_far=true`));
+    expect(over).toStrictEqual({ ...expectOk(await statementOf(MONTH)), jws: over.jws });
+    expect(over.jws).toMatch(/^ey/);
+  });
+
+  test('400: so_far is true or left out', async () => {
+    expectError(
+      await read(`/v1/statements/${MONTH}?so_far=yes`),
+      400,
+      'invalid request: so_far must be one of true',
+    );
+  });
+
   test('500: it does not add up; the log says where', async () => {
     const made = await makeLedger();
     await app.service.deps.db.query(

@@ -120,6 +120,16 @@ describe('a checkout with tax', () => {
   });
 });
 
+it('a payment that was made by hand for a checkout has no page, and is credited with its own amount', async () => {
+  const tenant = await app.signUp();
+  await app.request('POST', '/v1/billing/checkout', { key: tenant.key, body: { amount_cents: 3000 } });
+  const { rows } = await db().query('select id from checkouts where tenant_id = $1 and amount = 30000000', [
+    kit.idOf(tenant),
+  ]);
+  const payment = await kit.payDirectly({ tenant: tenant.id, checkout: rows[0].id });
+  expect(await listed(tenant)).toEqual([{ id: payment, credited: 50_000_000n, tax: 0n, reversed: 0n }]);
+});
+
 it('a page without tax is not asked for', async () => {
   const { tenant } = await paidTenant({ country: 'CH' });
   app.sandbox.control.fault({ effect: 'fail_500', method: 'GET', path: '/v1/checkout/sessions' });

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
-import { isReturned, readMovement, sumTransactions } from '../../../src/money/reports/payout.ts';
+import { isBookedAs, isReturned, readMovement, sumTransactions } from '../../../src/money/reports/payout.ts';
 
 let transactions = 0;
 
@@ -97,6 +97,25 @@ it('the sums of a payout add up to its net', () => {
   expect(sums).toEqual({ gross: 8000, reversed: -2600, fees: -1834, other: 900, net: 4466 });
   expect(gross + reversed + fees + other).toBe(net);
   expect(sumTransactions([])).toEqual({ gross: 0, reversed: 0, fees: 0, other: 0, net: 0 });
+});
+
+describe('a movement is booked', () => {
+  it.each([
+    ['payment', 20n, { added: 20n, removed: 0n }, true],
+    ['payment', 20n, { added: 21n, removed: 0n }, false],
+    ['payment', 20n, { added: 19n, removed: 0n }, false],
+    ['refund', -7n, { added: 7n, removed: 7n }, true],
+    ['refund', -7n, { added: 8n, removed: 8n }, false],
+    ['refund', 7n, { added: 7n, removed: 7n }, true],
+    ['dispute', -20n, { added: 0n, removed: 20n }, true],
+    ['dispute', -20n, { added: 0n, removed: 35n }, true],
+    ['dispute', -20n, { added: 0n, removed: 19n }, false],
+    ['dispute', 7n, { added: 7n, removed: 20n }, true],
+    ['dispute', 7n, { added: 6n, removed: 20n }, false],
+    ['dispute', undefined, { added: 0n, removed: 0n }, true],
+  ] as const)('%s of %s as %o: %s', (kind, amount, booked, expected) => {
+    expect(isBookedAs({ kind, amount }, booked)).toBe(expected);
+  });
 });
 
 it.each([

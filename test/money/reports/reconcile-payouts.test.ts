@@ -282,9 +282,26 @@ describe('money that is not paid out yet', () => {
 
     await fresh.pay(tenant, { cents: 5000 });
     fresh.sandbox.control.payOut({ except: charge, created: now() + DAY + 1, arrivalDate: now() });
-    expect(await reconcileFresh()).toMatchObject({
+    const heldBack = {
       differences: [{ what: `payment ${payment}`, expected: 'in a payout' }],
       waiting: [],
+    };
+    expect(await reconcileFresh()).toMatchObject(heldBack);
+
+    // A payout that was made earlier changes nothing, though the provider lists it first.
+    await fresh.pay(tenant, { cents: 4000 });
+    fresh.sandbox.control.payOut({ except: charge, created: now() + 1, arrivalDate: now() });
+    expect(await reconcileFresh()).toMatchObject(heldBack);
+  });
+
+  it('of another system on the same account is not counted', async () => {
+    await fresh.stripe.paymentIntents.create({
+      amount: 5000,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      confirm: true,
     });
+    await fresh.settled();
+    expect((await reconcileFresh()).waiting).toEqual([]);
   });
 });

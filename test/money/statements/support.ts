@@ -17,6 +17,7 @@ export const SAMPLE: Statement = {
   issuer: 'https://boxoffice.example.org',
   tenant: { id: 0x123n as TenantId, name: 'Ada "Video" <Küche>' },
   month: '2026-10' as Month,
+  soFar: false,
   opening: -5n,
   payments: {
     entries: [

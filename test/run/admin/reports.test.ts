@@ -132,7 +132,6 @@ describe('report payouts', () => {
   it('prints that there are none, and what waits', async () => {
     expect(await report('payouts', '--month', MONTH)).toMatchObject({
       code: 0,
-      err: '',
       out: `no payouts in ${MONTH} so far\nnot paid out yet: $23.530000 of 3 transactions\n`,
     });
   });

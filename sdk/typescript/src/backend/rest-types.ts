@@ -178,6 +178,8 @@ export interface Statement {
   from: Date;
   /** End of the month; what happened at that time is not in it. */
   to: Date;
+  /** Always true: the month is not over. Absent: it is. */
+  soFar?: boolean | undefined;
   /** Always `usd`. */
   currency: string;
   /** The balance at the start of the month. */
@@ -982,12 +984,17 @@ export interface Operations {
       /** A month of the calendar in UTC, such as `2026-10`, that ended 15 minutes ago or earlier. */
       month: string;
     };
+    /** In the query. */
+    query?: {
+      /** Also for a month that is not over, up to now and unsigned. */
+      soFar?: 'true' | undefined;
+    };
     /** The answer. */
     answer: {
       /** The statement. */
       statement: Statement;
-      /** The statement, signed: a compact JWS of the type `statement+jwt`, to be verified with the keys of `/.well-known/statement-keys.json`. */
-      jws: string;
+      /** The statement, signed: a compact JWS of the type `statement+jwt`, to be verified with the keys of `/.well-known/statement-keys.json`. Absent: the month is not over. */
+      jws?: string | undefined;
     };
   };
   /** The keys that signed statements are verified with. */
@@ -1053,6 +1060,7 @@ export const NAMES = {
   retires_at: 'retiresAt',
   revoked_at: 'revokedAt',
   rule_version: 'ruleVersion',
+  so_far: 'soFar',
 } as const;
 
 /** What is a time in answers, by its name on the wire. */
