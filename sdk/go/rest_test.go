@@ -137,6 +137,10 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10"})
 			return err
 		}, true},
+		{"GET /v1/statements/2026-10?so_far=true", "", func(c *Client) error {
+			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10", SoFar: true})
+			return err
+		}, true},
 		{"GET /v1/payments?cursor=x", "", func(c *Client) error {
 			return drain(c.Billing.Payments(t.Context(), ListPayments{PageToken: "x"}))
 		}, true},

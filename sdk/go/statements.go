@@ -20,15 +20,17 @@ type ListedStatement struct {
 type GetStatement struct {
 	// A month of the calendar in UTC, such as 2026-10.
 	Month string `json:"month"`
+	// Also for a month that is not over: up to now, and unsigned.
+	SoFar bool `json:"so_far,omitzero"`
 }
 
-// SignedStatement is a statement, and its signature.
+// SignedStatement is a statement, and its signature if the month is over.
 type SignedStatement struct {
 	// The statement.
 	Statement Statement `json:"statement"`
 	// The statement, signed: a compact JWS of the type statement+jwt, to be verified with the keys of
-	// /.well-known/statement-keys.json.
-	JWS string `json:"jws"`
+	// /.well-known/statement-keys.json. Empty: the month is not over.
+	JWS string `json:"jws,omitzero"`
 }
 
 // Statement is the account of a month.
@@ -41,6 +43,8 @@ type Statement struct {
 	Tenant StatementTenant `json:"tenant"`
 	// A month of the calendar in UTC.
 	Month string `json:"month"`
+	// The month is not over.
+	SoFar bool `json:"so_far,omitzero"`
 	// Start of the month.
 	From time.Time `json:"from,omitzero"`
 	// End of the month; what happened at that time is not in it.
@@ -176,14 +180,18 @@ func (b *Billing) Statements(ctx context.Context, options ...CallOption) ([]*Lis
 }
 
 // Statement reads the statement of a month, also signed. It fails with [ErrPrecondition] until the month is over,
-// and with [ErrNotFound] for one before the signup.
+// unless SoFar is set, and with [ErrNotFound] for one before the signup.
 func (b *Billing) Statement(ctx context.Context, request GetStatement, options ...CallOption) (*SignedStatement, error) {
 	month, err := segment("month", request.Month)
 	if err != nil {
 		return nil, err
 	}
+	var asked filter
+	if request.SoFar {
+		asked.text("so_far", "true")
+	}
 	answer := new(SignedStatement)
-	op := operation{name: "Billing.Statement", method: "GET", path: "/v1/statements/" + month, mayRepeat: true}
+	op := operation{name: "Billing.Statement", method: "GET", path: "/v1/statements/" + month, query: asked.values, mayRepeat: true}
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }
 

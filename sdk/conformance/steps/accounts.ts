@@ -54,6 +54,7 @@ export const ACCOUNTS: readonly Step[] = [
       return {
         past: await statementOf(month),
         now: await statementOf(monthsAgo(0)),
+        soFar: await client.call('billing.statement', { month: monthsAgo(0), so_far: true }),
         before: await statementOf('2019-12'),
         wrong: await statementOf('a/b'),
       };
@@ -85,6 +86,9 @@ export const ACCOUNTS: readonly Step[] = [
         },
       },
       now: { error: { kind: 'Precondition', code: 409 } },
+      soFar: {
+        ok: { statement: { so_far: true, opening: { display: /^\$19\./ }, usage: {} }, jws: undefined },
+      },
       before: { error: { kind: 'NotFound', code: 404 } },
       wrong: { error: { kind: 'Invalid', code: 400 } },
     },

@@ -39,7 +39,7 @@ pub struct ListedStatement {
     pub closing: Amount,
 }
 
-/// A statement, and its signature.
+/// A statement, and its signature if the month is over.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -47,8 +47,9 @@ pub struct SignedStatement {
     /// The statement.
     pub statement: Statement,
     /// The statement, signed: a compact JWS of the type `statement+jwt`, to be verified with the keys of
-    /// `/.well-known/statement-keys.json`.
-    pub jws: String,
+    /// `/.well-known/statement-keys.json`. Absent: the month is not over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jws: Option<String>,
 }
 
 /// The account of a month.
@@ -64,6 +65,8 @@ pub struct Statement {
     pub tenant: StatementTenant,
     /// A month of the calendar in UTC.
     pub month: String,
+    /// The month is not over.
+    pub so_far: bool,
     /// Start of the month.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub from: Option<SystemTime>,

@@ -191,12 +191,13 @@ async fn statements_payments_and_erasures() {
     let (billing, participants) = (client.billing(), client.participants());
     assert_eq!(billing.statements().await.unwrap()[0].month, "2026-10");
     let signed = billing.statement("2026-10").await.unwrap();
-    assert_eq!(signed.jws, "a.b.c");
+    assert_eq!(signed.jws.as_deref(), Some("a.b.c"));
     assert_eq!(signed.statement.payments.entries[0].kind, LedgerKind::TopUp);
     assert_eq!(signed.statement.payments.others.as_ref().unwrap().count, 2);
     assert!(signed.statement.reversals.others.is_none() && signed.statement.from.is_some());
     assert_eq!(signed.statement.usage.rooms[0].egress_bytes, 1 << 65);
     assert_eq!(signed.statement.usage.others.unwrap().records, 4);
+    billing.statement_so_far("2026-10").await.unwrap();
     let list = ListPayments::new().page_token("x");
     let payments = billing.payments(list).collect().await.unwrap();
     assert_eq!(payments[0].tax.as_ref().unwrap().micros, Micros(7));
@@ -211,12 +212,13 @@ async fn statements_payments_and_erasures() {
             .finished_at
             .is_some()
     );
-    assert_eq!(&*server.received()[4].body, br#"{"participant":"ann"}"#);
+    assert_eq!(&*server.received()[5].body, br#"{"participant":"ann"}"#);
     assert_eq!(
         paths(&server),
         [
             "/v1/statements",
             "/v1/statements/2026-10",
+            "/v1/statements/2026-10?so_far=true",
             "/v1/payments?cursor=x",
             "/v1/payments/pi%2F1/receipt",
             "/v1/participants/erase",

@@ -51,7 +51,8 @@ export const CALLS: Readonly<
   'keys.revoke': ({ keys }, request, options) => keys.revoke(request, options),
   'billing.get': ({ billing }, _request, options) => billing.get(options),
   'billing.statements': ({ billing }, _request, options) => billing.statements(options),
-  'billing.statement': ({ billing }, request, options) => billing.statement(request.month, options),
+  'billing.statement': ({ billing }, request, options) =>
+    billing.statement(request.month, { ...options, soFar: request.soFar }),
   'billing.receipt': ({ billing }, request, options) => billing.receipt(request.id, options),
   'billing.checkout': ({ billing }, request, options) => billing.checkout(request, options),
   'billing.portal': ({ billing }, _request, options) => billing.portal(options),

@@ -263,6 +263,7 @@ test('statements, payments and erasures', async () => {
   const { boxoffice, sent } = clientOf(
     () => Response.json({ statements: [{ month, closing: { micros: 5 } }] }),
     () => Response.json({ statement: { month, from: at }, jws: 'a.b.c' }),
+    () => Response.json({ statement: { so_far: true } }),
     () => Response.json({ payments: [{ id: 'pi_1', at }], next_cursor: 'x' }),
     () => Response.json({ payments: [] }),
     () => Response.json({ url: 'https://a', invoice_url: 'https://b' }),
@@ -273,6 +274,7 @@ test('statements, payments and erasures', async () => {
   const time = new Date(at);
   expect(await billing.statements()).toStrictEqual([{ month, closing: { micros: 5n } }]);
   expect(await billing.statement(month)).toStrictEqual({ statement: { month, from: time }, jws: 'a.b.c' });
+  expect(await billing.statement(month, { soFar: true })).toStrictEqual({ statement: { soFar: true } });
   expect(await all(billing.payments())).toStrictEqual([{ id: 'pi_1', at: time }]);
   expect(await billing.receipt('pi/1')).toStrictEqual({ url: 'https://a', invoiceUrl: 'https://b' });
   expect(await participants.erase('ann')).toStrictEqual({ id: 'er_1', createdAt: time });
@@ -280,6 +282,7 @@ test('statements, payments and erasures', async () => {
   expect(sent.map(({ method, path, body }) => [method, path, body])).toStrictEqual([
     ['GET', '/v1/statements', undefined],
     ['GET', '/v1/statements/2026-10', undefined],
+    ['GET', '/v1/statements/2026-10?so_far=true', undefined],
     ['GET', '/v1/payments', undefined],
     ['GET', '/v1/payments?cursor=x', undefined],
     ['GET', '/v1/payments/pi%2F1/receipt', undefined],

@@ -156,6 +156,10 @@ async fn rest(
         "keys.revoke" => sent(keys.revoke(read(&request)?), options).await,
         "billing.get" => sent(billing.get(), options).await,
         "billing.statements" => sent(billing.statements(), options).await,
+        "billing.statement" if request["so_far"] == true => {
+            let month = text(&request, "month");
+            sent(billing.statement_so_far(month), options).await
+        }
         "billing.statement" => sent(billing.statement(text(&request, "month")), options).await,
         "billing.receipt" => sent(billing.receipt(text(&request, "id")), options).await,
         "billing.checkout" => {

@@ -68,6 +68,16 @@ impl Billing {
         })
     }
 
+    /// The statement of a month, even if it is not over: then up to now, and unsigned.
+    pub fn statement_so_far(&self, month: impl Into<String>) -> Call<SignedStatement> {
+        let (inner, month) = (self.inner.clone(), month.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/statements/{}", segment("month", &month)?);
+            let query = Query::default().text("so_far", "true");
+            inner.rest.get(&path, &query, &options).await
+        })
+    }
+
     /// Payments that were credited, newest first: checkouts and automatic top-ups.
     pub fn payments(&self, request: ListPayments) -> Listing<Payment> {
         list(

@@ -10,8 +10,14 @@ export type ListedEntry = AnswerOf<'GET /v1/ledger'>['entries'][number];
 /** The balance of a month that has a statement. */
 export type ListedStatement = AnswerOf<'GET /v1/statements'>['statements'][number];
 
-/** A statement, and its signature. */
+/** A statement, and its signature if the month is over. */
 export type SignedStatement = AnswerOf<'GET /v1/statements/{month}'>;
+
+/** Which statement, and time limits. */
+export interface StatementOptions extends CallOptions {
+  /** Also for a month that is not over: up to now, and unsigned. */
+  readonly soFar?: boolean | undefined;
+}
 
 /** A payment that was credited. */
 export type Payment = AnswerOf<'GET /v1/payments'>['payments'][number];
@@ -65,10 +71,11 @@ export class Billing {
 
   /**
    * The statement of a month such as `2026-10`, UTC, also signed. Fails with `Precondition` until the month is
-   * over, and with `NotFound` for one before the signup.
+   * over, unless `soFar` is set, and with `NotFound` for one before the signup.
    */
-  async statement(month: string, options?: CallOptions): Promise<SignedStatement> {
-    return await this.#rest.call('GET /v1/statements/{month}', { path: { month } }, options);
+  async statement(month: string, { soFar, ...options }: StatementOptions = {}): Promise<SignedStatement> {
+    const given = { path: { month }, ...(soFar && { query: { soFar: 'true' } as const }) };
+    return await this.#rest.call('GET /v1/statements/{month}', given, options);
   }
 
   /** Payments that were credited, newest first: checkouts and automatic top-ups. */

@@ -8,6 +8,7 @@ export type {
   Payment,
   Receipt,
   SignedStatement,
+  StatementOptions,
 } from './billing.ts';
 export { Boxoffice, type BoxofficeOptions } from './boxoffice.ts';
 export type { CallOptions, MutationOptions } from './calls.ts';

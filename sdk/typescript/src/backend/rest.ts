@@ -58,7 +58,7 @@ export class Rest {
     const { path = {}, query = {}, body } = given as Partial<Record<'path' | 'query' | 'body', object>>;
     const [method, pattern] = name.split(' ') as [string, string];
     const url = new URL(this.#options.url.replace(/\/+$/, '') + fill(pattern, path));
-    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(WIRE_NAMES[key] ?? key, value);
     const text = body && JSON.stringify(toWire(body));
     const attempt = (signal: AbortSignal) => this.#send(method, url, text, signal);
     return fromWire(await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
@@ -137,7 +137,7 @@ export function toQuery(query: Query): Record<string, string> {
     .filter(([, value]) => isGiven(value))
     .map(([name, value]) => {
       const texts = (Array.isArray(value) ? value : [value]).map((each) => textOf(name, each));
-      return [WIRE_NAMES[name] ?? name, texts.join(',')];
+      return [name, texts.join(',')];
     });
   return Object.fromEntries(entries);
 }
