@@ -20,7 +20,7 @@ type Client struct {
 	Keys *Keys
 	// Billing is balance, ledger and payments.
 	Billing *Billing
-	// Usage is reports of usage.
+	// Usage is reports of usage, and what was charged.
 	Usage *Usage
 	// Rates are the prices.
 	Rates *Rates
