@@ -192,17 +192,17 @@ export async function appendCreditEvents(tx: Tx, moved: readonly Moved[]): Promi
  */
 export function insertPostings(moved: readonly Moved[]): Statement {
   const rows = moved.map(({ account, posting, after }) => ({
-    tenant_id: account.tenant,
-    seq: after.lastSeq,
+    tenant_id: String(account.tenant),
+    seq: String(after.lastSeq),
     kind: posting.kind,
-    balance_before: account.balance,
-    amount: posting.amount,
-    balance: after.balance,
-    account_carry: after.carry,
+    balance_before: String(account.balance),
+    amount: String(posting.amount),
+    balance: String(after.balance),
+    account_carry: String(after.carry),
     rate_version: posting.batch?.terms.rates.version,
     rule_version: posting.batch?.terms.rule.version,
     rounding: posting.batch && ROUNDING_CODES[posting.batch.terms.rounding],
-    carry: posting.batch?.carry,
+    carry: posting.batch && String(posting.batch.carry),
     records: posting.batch?.records,
     newest_ids: posting.batch?.newestIds,
     sums: posting.batch && sumsOf(posting.kind, posting.batch.sums),
@@ -232,16 +232,22 @@ export function insertPostings(moved: readonly Moved[]): Statement {
              select tenant_id, seq, at, sums from posting where sums is not null)
            update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
              from posting p where a.tenant_id = p.tenant_id`,
-    values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
+    values: [JSON.stringify(rows)],
   };
 }
 
 /** As `usage_deltas` has them: without names, because the name of each member would cost more than its value. */
 function sumsOf(kind: NewPosting['kind'], sums: readonly UsageSum[]) {
   return sums.map(({ room, role, tier, records, seconds, egressBytes, ingressBytes, amount }) => {
-    const amounts = kind === 'usage' ? [amount, 0] : [0, amount];
-    return [room, role, tier, records, seconds, egressBytes, ingressBytes, ...amounts];
+    const [charged, unbilled] = kind === 'usage' ? [amount, 0n] : [0n, amount];
+    const wholes = [egressBytes, ingressBytes, charged, unbilled].map(wholeOf);
+    return [room, role, tier, records, seconds, ...wholes];
   });
+}
+
+/** A text if a JSON number would not hold it exactly. */
+function wholeOf(value: bigint): number | string {
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 }
 
 /** A room or participant as an entry shows it. `left()` reads no more of a long text than it needs. */

@@ -7,6 +7,7 @@
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { addSums, type Delta, type HourSum, takeDeltas } from './fold-usage.sql.ts';
+import { Total } from './total.ts';
 
 const AT_ONCE = 1_000;
 
@@ -23,25 +24,22 @@ export async function foldUsage({ db }: { readonly db: Pool }): Promise<void> {
 
 /** One sum for each tenant, hour, room, role and tier. */
 export function addUp(deltas: readonly Delta[]): HourSum[] {
-  const found = new Map<string, HourSum & { readonly measures: bigint[] }>();
+  const found = new Map<string, Omit<HourSum, 'measures'> & { readonly totals: readonly Total[] }>();
   for (const { tenant, hour, sums } of deltas) {
     const of = `${tenant} ${hour.getTime()} `;
     for (const [room, role, tier, ...measures] of sums) {
       const key = `${of}${role}${tier}${room}`;
       const sum = found.get(key);
       if (sum) {
-        for (const [at, value] of measures.entries()) sum.measures[at]! += BigInt(value);
+        for (let at = 0; at < measures.length; at += 1) sum.totals[at]!.addWhole(measures[at]!);
         continue;
       }
-      found.set(key, {
-        tenant_id: String(tenant),
-        hour: hour.toISOString(),
-        room,
-        role,
-        tier,
-        measures: measures.map(BigInt),
-      });
+      const totals = measures.map((value) => new Total().addWhole(value));
+      found.set(key, { tenant_id: String(tenant), hour: hour.toISOString(), room, role, tier, totals });
     }
   }
-  return [...found.values()];
+  return Array.from(found.values(), ({ totals, ...row }) => ({
+    ...row,
+    measures: totals.map((total) => total.value()),
+  }));
 }
