@@ -96,7 +96,7 @@ export async function findRecordsOf(
   const where = [
     'tenant_id = $1 and (posting_seq, line) < ($2, $3::integer)',
     room !== undefined && `coalesce(room, '') = ${put(room)}`,
-    participant !== undefined && `participant = ${put(participant)}`,
+    participant !== undefined && `coalesce(participant, '') = ${put(participant)}`,
     role && `role = ${put(ROLE_CODES[role])}`,
     tier && `tier = ${put(TIER_CODES[tier])}`,
   ]
