@@ -87,7 +87,8 @@ function hasBody({ headers }: FastifyRequest): boolean {
 }
 
 function onTimeout(request: FastifyRequest, reply: FastifyReply): void {
-  if (reply.sent) return;
+  // A stream that has begun is not `sent` before it ends.
+  if (reply.sent || reply.raw.headersSent) return;
   if (request.receivedBefore === undefined) {
     reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
     return;

@@ -75,20 +75,16 @@ export async function sendList<T>(deps: Deps, reply: FastifyReply, list: List<T>
   const limit = parseLimit(query.limit, LINES_MAX, LINES_USUAL);
   const start = parsePlace(query.cursor, caller.tenant);
   const filter = await list.filter();
+  // The answer is returned, not sent: a reply that was sent is waited for, and the call would keep its place until then.
   if (stream) {
-    return reply
-      .type(`${stream}; charset=utf-8`)
-      .header(
-        'content-disposition',
-        `attachment; filename="${list.fileName}.${stream === 'text/csv' ? 'csv' : 'ndjson'}"`,
-      )
-      .send(Readable.from(renderStream(deps, list, filter, stream), { objectMode: false }));
+    const ending = stream === 'text/csv' ? 'csv' : 'ndjson';
+    reply.type(`${stream}; charset=utf-8`);
+    reply.header('content-disposition', `attachment; filename="${list.fileName}.${ending}"`);
+    return Readable.from(renderStream(deps, list, filter, stream), { objectMode: false });
   }
   const page = await readLedgerPage(deps.db, caller.tenant, filter, start ?? beginningOf(filter), limit);
-  return reply.type('application/json; charset=utf-8').send({
-    ...list.renderPage(page.lines.map(list.render)),
-    ...renderPlace(caller.tenant, page),
-  });
+  reply.type('application/json; charset=utf-8');
+  return { ...list.renderPage(page.lines.map(list.render)), ...renderPlace(caller.tenant, page) };
 }
 
 async function* renderStream<T>(

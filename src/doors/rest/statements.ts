@@ -123,25 +123,24 @@ function showRoute(app: Http, deps: Deps): void {
       const statement = await buildStatement(deps, caller.tenant, month, { soFar });
       switch (preferredType(request.headers.accept, ['application/json', 'text/csv', 'text/html'])) {
         case 'text/csv':
-          return reply
-            .type('text/csv; charset=utf-8')
-            .header(
-              'content-disposition',
-              `attachment; filename="statement-${month}${statement.soFar ? '-so-far' : ''}.csv"`,
-            )
-            .send(renderStatementCsv(statement));
+          reply.type('text/csv; charset=utf-8');
+          reply.header(
+            'content-disposition',
+            `attachment; filename="statement-${month}${statement.soFar ? '-so-far' : ''}.csv"`,
+          );
+          return renderStatementCsv(statement);
         case 'text/html':
-          return reply
-            .type('text/html; charset=utf-8')
-            .header('content-security-policy', STATEMENT_PAGE_POLICY)
-            .header('referrer-policy', 'no-referrer')
-            .header('x-content-type-options', 'nosniff')
-            .send(renderStatementPage(statement));
+          reply.type('text/html; charset=utf-8');
+          reply.header('content-security-policy', STATEMENT_PAGE_POLICY);
+          reply.header('referrer-policy', 'no-referrer');
+          reply.header('x-content-type-options', 'nosniff');
+          return renderStatementPage(statement);
         case 'application/json':
-          return reply.type('application/json; charset=utf-8').send({
+          reply.type('application/json; charset=utf-8');
+          return {
             statement: renderStatement(statement),
             ...(!statement.soFar && { jws: await signStatement(deps, statement) }),
-          });
+          };
       }
     },
   );

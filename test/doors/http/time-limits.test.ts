@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Http, openHttp } from '../../../src/doors/http/http.ts';
@@ -44,6 +45,8 @@ async function open({
     async (request) => ({ length: request.body.text.length }),
   );
   door.get('/large', async () => 'x'.repeat(64 * 2 ** 20));
+  const rest = Promise.withResolvers<string>();
+  door.get('/stream', async () => Readable.from(parts(rest.promise)));
   await door.listen({ host: '127.0.0.1', port: 0 });
   const accepted = once(door.server, 'connection');
   const { port } = door.server.address() as { port: number };
@@ -65,9 +68,16 @@ async function open({
     server,
     arrived: arrived.promise,
     answer: () => text,
+    /** Sends the last part of `GET /stream`. */
+    endStream: rest.resolve,
     /** Wait without timers, which tests replace. */
     answered: () => until(() => text.includes('\r\n\r\n')),
   };
+}
+
+async function* parts(rest: Promise<string>): AsyncGenerator<string> {
+  yield 'first, ';
+  yield await rest;
 }
 
 async function until(check: () => boolean): Promise<void> {
@@ -244,6 +254,17 @@ describe('an answer', () => {
     client.write(rawRequest('GET /large HTTP/1.1'));
     await closed;
     expect(server.bytesWritten).toBeGreaterThan(0);
+  });
+
+  test('that has begun takes as long as it needs', async () => {
+    useFakeTimers();
+    const { client, answer, answered, endStream } = await open();
+    client.write(rawRequest('GET /stream HTTP/1.1'));
+    await answered();
+    vi.advanceTimersByTime(10 * STEP_MS);
+    endStream('last');
+    await until(() => answer().endsWith('0\r\n\r\n'));
+    expect(answer()).toContain('last');
   });
 
   test('that is read arrives, however long the service took for it', async () => {

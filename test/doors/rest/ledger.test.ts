@@ -174,6 +174,13 @@ describe('GET /v1/ledger', () => {
       expect(answer.text).toContain(`,"'=HYPERLINK(""http://evil.example"")",'@ann,`);
     });
 
+    test('keeps no place among the calls of its tenant: twenty at once arrive', async () => {
+      const streams = await Promise.all(Array.from({ length: 20 }, () => stream('application/x-ndjson')));
+      const [first] = streams;
+      expect(new Set(streams.map(({ text }) => text))).toStrictEqual(new Set([first!.text]));
+      expect(first!.text.split('\n').length).toBeGreaterThan(charged.length);
+    });
+
     test('has no pages', async () => {
       const error = 'invalid request: limit and cursor must be left out of a stream, which has every line';
       expectError(await stream('text/csv', '?limit=5'), 400, error);
