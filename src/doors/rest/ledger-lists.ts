@@ -27,8 +27,8 @@ import { limitField, parseLimit } from './query.ts';
 
 const LINES_USUAL = 100;
 const LINES_MAX = 1_000;
-/** Of a stream. */
-const STRETCH = 2_000;
+/** Of a stream. Large, because finding the records of the newest postings takes as long for few as for many. */
+const STRETCH = 8_000;
 
 export const listFields = { limit: limitField(LINES_MAX, LINES_USUAL), ...CursorSchema.properties };
 
