@@ -11,7 +11,7 @@ import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';
-import { parseTime, periodFields, refuseReversed } from './query.ts';
+import { parsePeriod, periodFields } from './query.ts';
 import { LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
 
 const EntrySchema = Type.Object(
@@ -80,8 +80,7 @@ export function ledgerRoute(app: Http, deps: Deps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { query } = request;
-      const [from, to] = [parseTime('from', query.from), parseTime('to', query.to)];
-      refuseReversed(from, to);
+      const { from, to } = parsePeriod(query);
       const { room, participant } = query;
       const asked = { kinds: parseKinds(query.kind), room, participant, from, to };
       refuseStatus(caller, 'suspended', 'archived', 'deleted');

@@ -1,6 +1,7 @@
 /** Parameters of queries that several routes share. They arrive as texts; the schema has checked their form. */
 import { invalidRequest } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
+import { readTime } from '../../base/lib/time-text.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -36,21 +37,23 @@ export function parseLimit(text: string | undefined, max: number, usual: number)
 }
 
 /** `undefined` if it is left out. */
-export function parseTime(name: string, text: string | undefined): Date | undefined {
+function parseTime(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const time = new Date(text);
-  // `Date` takes 31 February for 3 March.
-  const day = /T/.test(text) ? undefined : text;
-  const isReal = TIME.test(text) && !Number.isNaN(time.getTime());
-  if (!isReal || (day !== undefined && time.toISOString().slice(0, 10) !== day)) {
-    throw invalidRequest(`${name} must be a day or a time such as 2026-11-01T00:00:00Z`);
-  }
+  const time = readTime(text, TIME);
+  if (!time) throw invalidRequest(`${name} must be a day or a time such as 2026-11-01T00:00:00Z`);
   return time;
 }
 
 export interface Period {
   readonly from: Date;
   readonly to: Date;
+}
+
+/** Either end may be open. */
+export function parsePeriod(query: { readonly from?: string; readonly to?: string }): Partial<Period> {
+  const [from, to] = [parseTime('from', query.from), parseTime('to', query.to)];
+  refuseReversed(from, to);
+  return { ...(from && { from }), ...(to && { to }) };
 }
 
 /** A period of whole hours. `to` is by default the end of this hour, and `from` thirty days before. */
@@ -71,6 +74,6 @@ export function parseWholeHours(
   return { from, to };
 }
 
-export function refuseReversed(from: Date | undefined, to: Date | undefined): void {
+function refuseReversed(from: Date | undefined, to: Date | undefined): void {
   if (from && to && from >= to) throw invalidRequest('from must be before to');
 }

@@ -10,7 +10,7 @@ import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';
-import { parseTime, periodFields, refuseReversed } from './query.ts';
+import { parsePeriod, periodFields } from './query.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 
 export const ChargedRecordSchema = Type.Object(
@@ -88,8 +88,7 @@ export function usageRecordsRoute(app: Http, deps: Deps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { query } = request;
-      const [from, to] = [parseTime('from', query.from), parseTime('to', query.to)];
-      refuseReversed(from, to);
+      const { from, to } = parsePeriod(query);
       const { room, participant, role, tier } = query;
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       return sendList(deps, reply, {

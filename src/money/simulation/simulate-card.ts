@@ -6,12 +6,13 @@
  */
 import type { Db } from '../../base/db/pool.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { findCarryBefore } from '../ledger/carry-before.sql.ts';
 import { ROUNDING_CODES } from '../ledger/ledger.sql.ts';
 import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCard, UnversionedRateCard } from '../pricing/rate-card.ts';
 import { roleOf, tierOf } from '../usage/record-codes.ts';
-import { findCarryBefore, type StoredUsage } from './usage-of-period.sql.ts';
+import type { StoredUsage } from './usage-of-period.sql.ts';
 
 /** Micros: what the records cost, and what they would have cost. */
 export interface Comparison {

@@ -57,14 +57,3 @@ export function readUsage(db: Db, period: Period): AsyncGenerator<readonly Store
     values,
   );
 }
-
-/** The carry that the tenant's charges before this posting left, over PRICE_DENOMINATOR; `undefined`: none. */
-export async function findCarryBefore(db: Db, tenant: TenantId, seq: bigint): Promise<bigint | undefined> {
-  const { rows } = await db.query<{ carry: bigint }>({
-    name: 'find-carry-before',
-    text: `select carry from postings where tenant_id = $1 and seq < $2 and kind = 'usage'
-            order by seq desc limit 1`,
-    values: [tenant, seq],
-  });
-  return rows[0]?.carry;
-}

@@ -10,8 +10,6 @@ export interface ChargeTerms {
   readonly ruleVersion: number;
   /** One letter, as stored. */
   readonly rounding: string;
-  /** What the charge before its posting left over; null: there is none. */
-  readonly previousCarry: bigint | null;
 }
 
 export async function findChargeTerms(
@@ -21,9 +19,7 @@ export async function findChargeTerms(
 ): Promise<ChargeTerms | undefined> {
   const { rows } = await db.query<ChargeTerms>({
     name: 'find-charge-terms',
-    text: `select p.seq, r.line, p.kind, p.rate_version as "rateVersion", p.rule_version as "ruleVersion", p.rounding,
-                  (select b.carry from postings b where b.tenant_id = $1 and b.seq < p.seq and b.kind = 'usage'
-                    order by b.seq desc limit 1) as "previousCarry"
+    text: `select p.seq, r.line, p.kind, p.rate_version as "rateVersion", p.rule_version as "ruleVersion", p.rounding
              from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
             where r.tenant_id = $1 and r.id = $2`,
     values: [tenant, id],

@@ -3,6 +3,7 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Conflict, ConflictPlace } from './conflict.ts';
+import { decode, ROLE_CODES, TIER_CODES } from './record-codes.ts';
 
 /** The newest first, by their latest reports. */
 export async function findConflicts(
@@ -19,10 +20,7 @@ export async function findConflicts(
             jsonb_build_object('lastAt', c.last_at::text, 'id', c.id) as place,
             jsonb_build_object(
               'room', r.room, 'participant', r.participant,
-              'role', case r.role when 'h' then 'host' when 'a' then 'audience'
-                                  when 'b' then 'broadcast_audience' end,
-              'tier', case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd'
-                                  when '2' then '2k' when 'k' then '2k_plus' end,
+              'role', ${decode('r.role', ROLE_CODES)}, 'tier', ${decode('r.tier', TIER_CODES)},
               'seconds', r.seconds, 'egress_bytes', r.egress_bytes, 'ingress_bytes', r.ingress_bytes) as accepted
        from usage_conflicts c
        left join usage_records r on r.tenant_id = c.tenant_id and r.id = c.id

@@ -2,6 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findCarryBefore } from '../ledger/carry-before.sql.ts';
 import type { LedgerPosting } from '../ledger/ledger-line.ts';
 import { findPosting, findRecordsOf } from '../ledger/walk-ledger.sql.ts';
 import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
@@ -50,18 +51,20 @@ export async function explainCharge(
   const rule = findRule(found.ruleVersion);
   assert(rule, 'pricing rule of a posting');
   const card = await rates.version(db, found.rateVersion);
+  const start = await findStart(db, tenant, found);
   const explanations = ROUNDINGS[found.rounding]!.map((rounding) => {
     const terms = { rates: card, rule, rounding };
-    return explainPrice(record, terms, settleAll(before.toReversed(), terms, startOf(found)));
+    return explainPrice(record, terms, settleAll(before.toReversed(), terms, start));
   });
   const explanation = explanations.find(({ amount }) => amount === record.amount);
   assert(explanation, 'charge that can be recomputed');
   return { record: recordOf({ posting, record }), explanation, posting };
 }
 
-/** The carry with which a posting begins. Unbilled records leave none to the next posting. */
-function startOf({ kind, previousCarry }: ChargeTerms): bigint {
-  return kind === 'unbilled' ? INITIAL_CARRY : (previousCarry ?? INITIAL_CARRY);
+/** The carry with which the posting begins. Unbilled records leave none to the next posting. */
+async function findStart(db: Db, tenant: TenantId, { kind, seq }: ChargeTerms): Promise<bigint> {
+  const carry = kind === 'usage' ? await findCarryBefore(db, tenant, seq) : undefined;
+  return carry ?? INITIAL_CARRY;
 }
 
 /** The carry after these records. */

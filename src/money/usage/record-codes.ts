@@ -14,6 +14,13 @@ export const TIER_CODES: Readonly<Record<Tier, string>> = {
   '2k_plus': 'k',
 };
 
+/** SQL that gives a column of codes its words. */
+export function decode(column: string, codes: Readonly<Record<string, string>>): string {
+  return `case ${column} ${Object.entries(codes)
+    .map(([word, code]) => `when '${code}' then '${word}'`)
+    .join(' ')} end`;
+}
+
 export function roleOf(code: string): Role {
   return ROLES.find((role) => ROLE_CODES[role] === code)!;
 }

@@ -1,5 +1,6 @@
 /** Parsers for command arguments. A value that is not understood ends the command with exit code 2. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { readTime } from '../../base/lib/time-text.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { microsOfDollars } from '../../money/amount.ts';
 
@@ -60,19 +61,11 @@ export function parseText(text: string, max: number): string {
 
 /** A day, which begins at 0:00 UTC, or a time with its offset. */
 export function parseTime(text: string): Date {
-  const [, day = ''] =
-    /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
-  // `Date` reads February 30 as March 2.
-  const isDay = day !== '' && toDay(new Date(day)) === day;
-  const time = new Date(text);
-  if (!isDay || Number.isNaN(time.getTime())) {
+  const time = readTime(text, /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/);
+  if (!time) {
     throw new InvalidArgumentError('It must be a day or a time, such as 2026-11-01 or 2026-11-01T06:30:00Z.');
   }
   return time;
-}
-
-function toDay(time: Date): string | undefined {
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString().slice(0, 10);
 }
 
 function parseLimit(text: string): number {

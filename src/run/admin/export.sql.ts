@@ -4,8 +4,9 @@
  * A test compares these lists with the schema, so a new table or column is exported, or left out for a reason.
  */
 import type { Db } from '../../base/db/pool.ts';
+import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLE_CODES, TIER_CODES } from '../../money/usage/record-codes.ts';
+import { decode, ROLE_CODES, TIER_CODES } from '../../money/usage/record-codes.ts';
 
 interface Exported {
   /** In their order. */
@@ -145,33 +146,21 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'usage_records.inserted_at',
 ];
 
-const ROWS_AT_ONCE = 1_000;
-
 /** The rows of a table, each as a line of JSON. Needs a transaction, with one such read at a time. */
 export async function* readLines(db: Db, tenant: TenantId, table: string): AsyncGenerator<readonly string[]> {
   const { columns, decoded = {}, where = 'tenant_id = $1', order } = EXPORTED[table]!;
   const selected = columns
     .split(/,\s*/)
     .map((name) => (decoded[name] ? `${decoded[name]} as "${name}"` : name));
-  // A cursor takes no parameters here; the tenant is a number.
-  const rows = `select '${table}' as "table", tenant_name(${tenant}::bigint) as tenant, ${selected.join(', ')}
-                  from ${table} where ${where.replace('$1', `${tenant}::bigint`)} order by ${order}`;
-  await db.query(`declare lines no scroll cursor for select row_to_json(r)::text as line from (${rows}) r`);
-  for (;;) {
-    const { rows: fetched } = await db.query<{ line: string }>(`fetch ${ROWS_AT_ONCE} from lines`);
-    if (fetched.length === 0) break;
-    yield fetched.map(({ line }) => line);
-  }
-  await db.query('close lines');
+  const rows = `select '${table}' as "table", tenant_name($1::bigint) as tenant, ${selected.join(', ')}
+                  from ${table} where ${where} order by ${order}`;
+  const pages = readByCursor<{ line: string }>(db, `select row_to_json(r)::text as line from (${rows}) r`, [
+    tenant,
+  ]);
+  for await (const page of pages) yield page.map(({ line }) => line);
 }
 
 /** Times in UTC, for the rest of the transaction. */
 export async function useUtc(db: Db): Promise<void> {
   await db.query(`set local timezone = 'UTC'`);
-}
-
-function decode(column: string, codes: Readonly<Record<string, string>>): string {
-  return `case ${column} ${Object.entries(codes)
-    .map(([word, code]) => `when '${code}' then '${word}'`)
-    .join(' ')} end`;
 }

@@ -220,6 +220,7 @@ describe('GET /v1/ledger', () => {
         'kind must be of usage, top_up, auto_top_up, refund, dispute, adjustment, separated by commas',
       ],
       ['?from=yesterday', 'from must be a day or a time such as 2026-11-01T00:00:00Z'],
+      ['?from=2026-02-31T00:00:00Z', 'from must be a day or a time such as 2026-11-01T00:00:00Z'],
       ['?from=2026-02-31', 'from must be a day or a time such as 2026-11-01T00:00:00Z'],
       ['?to=2026-11-01T00:00:00', 'to must be a day or a time such as 2026-11-01T00:00:00Z'],
       ['?from=2026-11-02&to=2026-11-01', 'from must be before to'],
