@@ -12,7 +12,8 @@ create index usage_conflicts_newest on usage_conflicts (tenant_id, last_at, id);
 create index postings_but_usage on postings (tenant_id, seq) where kind not in ('usage', 'unbilled');
 
 -- What a posting of usage adds to the sums below, until it is added. Inserted with the posting, deleted with the
--- addition: together, these rows and the sums equal the ledger at any time.
+-- addition: together, these rows and the sums equal the ledger at any time. `sums` is a list with a short list for each
+-- room, role and tier: these three, and then records, seconds, egress_bytes, ingress_bytes, amount, unbilled.
 create table usage_deltas (
   tenant_id bigint not null,
   seq       bigint not null,

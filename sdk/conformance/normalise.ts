@@ -12,12 +12,13 @@ const MASKS: Readonly<Record<string, RegExp>> = {
     [
       ...['time', 'at', 'deadline', 'created_at', 'retires_at', 'revoked_at', 'old_key_retires'],
       ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
+      ...['first_at', 'last_at', 'finished_at', 'from', 'to', 'hour', 'day'],
       ...['fire_time', 'retire_time', 'revoke_time', 'replaced_retire_time', 'old_credential_retire_time'],
     ].map((name) => [name, TIME]),
   ),
   uid: UID,
   room_uid: UID,
-  id: /^((wd|ban)_[0-9a-f]{32}|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
+  id: /^((wd|ban|er)_[0-9a-f]{32}|pi_\w+|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
   key_id: /^([0-9a-f]{16}|[A-Za-z0-9_-]{43})$/,
   watchdog_id: /^wd_[0-9a-f]{32}$/,
   replaced_id: KEY_ID,
@@ -28,9 +29,13 @@ const MASKS: Readonly<Record<string, RegExp>> = {
   resume_token: TEXT,
   checkout_url: /^https?:\/\//,
   portal_url: /^https?:\/\//,
+  url: /^https?:\/\//,
+  invoice_url: /^https?:\/\//,
+  jws: /^[\w-]+\.[\w-]+\.[\w-]+$/,
   seq: /^\d+$/,
   retry_after_ms: /^\d+(\.\d+)?$/,
   payment_id: TEXT,
+  next_cursor: TEXT,
 };
 
 /** The outcome in the form in which outcomes are compared. */

@@ -2,6 +2,7 @@ package boxoffice
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -66,6 +67,8 @@ type LedgerEntry struct {
 	Detail string `json:"detail,omitzero"`
 	// When the balance changed.
 	At time.Time `json:"at,omitzero"`
+	// For usage, the id of the record. Only [Billing.Ledger] has it.
+	ID string `json:"id,omitzero"`
 }
 
 // LedgerKind is what changed a balance.
@@ -80,6 +83,24 @@ const (
 	LedgerDispute    LedgerKind = "dispute"
 	LedgerAdjustment LedgerKind = "adjustment"
 )
+
+// ListLedger is the request of [Billing.Ledger]: which entries to list.
+type ListLedger struct {
+	// Only these kinds; none: all.
+	Kinds []LedgerKind `json:"kinds,omitzero"`
+	// Only usage of this room; empty: only usage without one; nil: all.
+	Room *string `json:"room,omitzero"`
+	// Only usage of this participant; empty: of any.
+	Participant string `json:"participant,omitzero"`
+	// Only changes at this time or later.
+	From time.Time `json:"from,omitzero"`
+	// Only changes before this time.
+	To time.Time `json:"to,omitzero"`
+	// 1 to 1000; 0 is 100.
+	PageSize int32 `json:"page_size,omitzero"`
+	// NextPageToken of the previous page; empty: the first page.
+	PageToken string `json:"page_token,omitzero"`
+}
 
 // Account is the tenant, its balance, and its newest ledger entries.
 type Account struct {
@@ -126,6 +147,24 @@ func (b *Billing) Get(ctx context.Context, options ...CallOption) (*Account, err
 	answer := new(Account)
 	op := operation{name: "Billing.Get", method: "GET", path: "/v1/billing", mayRepeat: true}
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
+}
+
+// Ledger yields all entries of the ledger, newest first: one for each usage record and each other change.
+func (b *Billing) Ledger(ctx context.Context, request ListLedger, options ...CallOption) iter.Seq2[*LedgerEntry, error] {
+	return itemsOf(b.LedgerPages(ctx, request, options...))
+}
+
+// LedgerPages yields the pages of Ledger. With a filter, a page may be empty although others follow.
+func (b *Billing) LedgerPages(ctx context.Context, request ListLedger, options ...CallOption) iter.Seq2[*Page[LedgerEntry], error] {
+	var asked filter
+	words(&asked, "kind", request.Kinds)
+	asked.optional("room", request.Room)
+	asked.text("participant", request.Participant)
+	asked.at("from", request.From)
+	asked.at("to", request.To)
+	asked.number("limit", request.PageSize)
+	op := operation{name: "Billing.Ledger", path: "/v1/ledger"}
+	return pagesOfREST[LedgerEntry](ctx, b.rest, op, "entries", asked, request.PageToken, options)
 }
 
 // Checkout opens a payment page for credit. The request is never repeated.

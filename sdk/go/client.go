@@ -20,7 +20,7 @@ type Client struct {
 	Keys *Keys
 	// Billing is balance, ledger and payments.
 	Billing *Billing
-	// Usage is reports of usage.
+	// Usage is reports of usage, and what was charged.
 	Usage *Usage
 	// Rates are the prices.
 	Rates *Rates
@@ -46,7 +46,7 @@ func New(options Options) (*Client, error) {
 	control := newControl(options, key, calls, tenant)
 	return &Client{
 		Rooms:             &Rooms{control},
-		Participants:      &Participants{control},
+		Participants:      &Participants{control, rest},
 		Moderation:        &Moderation{control},
 		Tokens:            &Tokens{control},
 		DeviceCredentials: &DeviceCredentials{control},

@@ -115,22 +115,27 @@ func (k *Keys) Create(ctx context.Context, request CreateKey, options ...CallOpt
 
 // Rotate replaces a key. The old one works on for the overlap. The request is never repeated, like Create.
 func (k *Keys) Rotate(ctx context.Context, request RotateKey, options ...CallOption) (*RotatedKey, error) {
+	id, err := segment("id", request.ID)
+	if err != nil {
+		return nil, err
+	}
 	answer := new(RotatedKey)
 	body := struct {
 		OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
 	}{request.OverlapSeconds}
-	path := "/v1/keys/" + url.PathEscape(request.ID) + "/rotate"
-	op := operation{name: "Keys.Rotate", method: "POST", path: path, body: body, hasSecret: true}
+	op := operation{name: "Keys.Rotate", method: "POST", path: "/v1/keys/" + id + "/rotate", body: body, hasSecret: true}
 	return orNil(answer, k.rest.call(ctx, op, answer, options))
 }
 
 // Revoke revokes a key at once. The last working key of its kind is refused with the reason
 // [ReasonWouldStopService], unless Confirm is [StopService].
 func (k *Keys) Revoke(ctx context.Context, request RevokeKey, options ...CallOption) error {
-	query := url.Values{}
-	if request.Confirm != "" {
-		query.Set("confirm", request.Confirm)
+	id, err := segment("id", request.ID)
+	if err != nil {
+		return err
 	}
-	op := operation{name: "Keys.Revoke", method: "DELETE", path: "/v1/keys/" + url.PathEscape(request.ID), query: query, mayRepeat: true}
+	var asked filter
+	asked.text("confirm", request.Confirm)
+	op := operation{name: "Keys.Revoke", method: "DELETE", path: "/v1/keys/" + id, query: asked.values, mayRepeat: true}
 	return k.rest.call(ctx, op, nil, options)
 }

@@ -18,7 +18,8 @@ type Options struct {
 	// ControlURL is the address of the control plane, such as https://control.example:443. With http://,
 	// HTTP/2 is spoken without TLS. It may be left out if only REST is used.
 	ControlURL string
-	// APIKey is a backend key, or a relay key for Usage alone. It may be left out for SignUp and Rates.
+	// APIKey is a backend key, or a relay key for Usage.Report and Usage.LookUp alone. It may be left out for
+	// SignUp and Rates.Get.
 	APIKey string
 	// Tenant is the id of the key's tenant. If it is empty, the client looks it up once, which fails for a
 	// suspended tenant.

@@ -3,6 +3,7 @@ package boxoffice
 import (
 	"context"
 	"iter"
+	"time"
 
 	controlv1 "boxoffice.example/boxoffice/sdk/go/internal/gen/boxoffice/control/v1"
 )
@@ -10,7 +11,43 @@ import (
 // Participants are the users of rooms. A user is present until the last token has expired or is void.
 type Participants struct {
 	control *control
+	rest    *rest
 }
+
+// EraseParticipant is the request of [Participants.Erase]: a person.
+type EraseParticipant struct {
+	// The name, as usage records and tokens have it: 1 to 200 characters.
+	Participant string `json:"participant"`
+}
+
+// GetErasure is the request of [Participants.Erasure]: which erasure.
+type GetErasure struct {
+	// The id of the erasure.
+	ID string `json:"id"`
+}
+
+// Erasure is how far the erasure of a person is.
+type Erasure struct {
+	// The id of the erasure.
+	ID string `json:"id"`
+	// Done: nothing that is stored shows the name any more.
+	State ErasureState `json:"state"`
+	// Usage records that have lost the name so far.
+	Records int64 `json:"records"`
+	// When it was asked for.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	// When it was done. Zero: it is pending.
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+}
+
+// ErasureState is whether an erasure is done.
+type ErasureState string
+
+// States of erasures.
+const (
+	ErasurePending ErasureState = "pending"
+	ErasureDone    ErasureState = "done"
+)
 
 // Get reads a user of a room, present or not.
 func (p *Participants) Get(ctx context.Context, request GetParticipant, options ...CallOption) (*Participant, error) {
@@ -42,4 +79,29 @@ func (p *Participants) Watch(ctx context.Context, request WatchParticipants, opt
 		options: p.control.calls.options(options),
 	}
 	return events.events(ctx, request.ResumeToken)
+}
+
+// Erase erases the name of a person from everything that is stored. It cannot be undone, and takes a while: ask
+// for Erasure until it is done. It fails with [ErrPrecondition] while the person is in a room.
+func (p *Participants) Erase(ctx context.Context, request EraseParticipant, options ...CallOption) (*Erasure, error) {
+	op := operation{name: "Participants.Erase", method: "POST", path: "/v1/participants/erase", body: request, mayRepeat: true}
+	return p.erasure(ctx, op, options)
+}
+
+// Erasure reads how far an erasure is.
+func (p *Participants) Erasure(ctx context.Context, request GetErasure, options ...CallOption) (*Erasure, error) {
+	id, err := segment("id", request.ID)
+	if err != nil {
+		return nil, err
+	}
+	op := operation{name: "Participants.Erasure", method: "GET", path: "/v1/erasures/" + id, mayRepeat: true}
+	return p.erasure(ctx, op, options)
+}
+
+func (p *Participants) erasure(ctx context.Context, op operation, options []CallOption) (*Erasure, error) {
+	var answer struct {
+		Erasure Erasure `json:"erasure"`
+	}
+	err := p.rest.call(ctx, op, &answer, options)
+	return orNil(&answer.Erasure, err)
 }

@@ -69,7 +69,7 @@ func (r *rest) findTenant(ctx context.Context) (string, error) {
 // call sends a request and decodes its answer into answer, unless that is nil.
 //
 // A POST may have taken effect without an answer, so it is never repeated, except for usage, whose records
-// have ids.
+// have ids, and for those that change nothing, or erase what is gone afterwards.
 func (r *rest) call(ctx context.Context, op operation, answer any, options []CallOption) error {
 	if r.key() == "" && !op.isOpen {
 		return invalid("APIKey", "is needed for this call")

@@ -1,9 +1,11 @@
 package boxoffice
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"sync"
@@ -36,6 +38,18 @@ func answering(t *testing.T, status int, text string) (*Client, func() []asked) 
 		defer mutex.Unlock()
 		return all
 	}
+}
+
+var someTime = time.Date(2026, 1, 2, 4, 4, 5, 678_000_000, time.FixedZone("", 3600))
+
+// drain returns the error that a sequence ends with.
+func drain[T any](items iter.Seq2[T, error]) error {
+	for _, err := range items {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func TestRequestsOfREST(t *testing.T) {
@@ -80,6 +94,68 @@ func TestRequestsOfREST(t *testing.T) {
 				return err
 			}, true},
 		{"POST /v1/usage", `{"records":[]}`, func(c *Client) error { _, err := c.Usage.Report(t.Context(), ReportUsage{}); return err }, true},
+		{"GET /v1/ledger?from=2026-01-02T03%3A04%3A05.678Z&kind=usage%2Ctop_up&limit=2&participant=%C3%A4%26b&room=", "",
+			func(c *Client) error {
+				return drain(c.Billing.Ledger(t.Context(), ListLedger{
+					Kinds: []LedgerKind{LedgerUsage, LedgerTopUp}, Room: Ptr(""), Participant: "ä&b", From: someTime, PageSize: 2,
+				}))
+			}, true},
+		{"GET /v1/ledger", "", func(c *Client) error { return drain(c.Billing.Ledger(t.Context(), ListLedger{})) }, true},
+		{"GET /v1/usage/records?cursor=x%261&role=host&room=lobby&tier=2k&to=2026-01-02T03%3A04%3A05.678Z", "", func(c *Client) error {
+			return drain(c.Usage.Records(t.Context(), ListUsageRecords{
+				Room: Ptr("lobby"), Role: RoleHost, Tier: Tier2K, To: someTime, PageToken: "x&1",
+			}))
+		}, true},
+		{"GET /v1/usage/conflicts", "", func(c *Client) error {
+			return drain(c.Usage.Conflicts(t.Context(), ListUsageConflicts{}))
+		}, true},
+		{"GET /v1/usage/summary?cursor=x&group_by=day%2Croom&limit=5", "", func(c *Client) error {
+			_, err := c.Usage.Summary(t.Context(), SummarizeUsage{GroupBy: []UsageGrouping{ByDay, ByRoom}, Limit: 5, Cursor: "x"})
+			return err
+		}, true},
+		{"GET /v1/usage/a%2Fb%3F%23%25%C3%A9%F0%9F%8E%9F/explain", "", func(c *Client) error {
+			_, err := c.Usage.Explain(t.Context(), ExplainUsage{ID: "a/b?#%é🎟"})
+			return err
+		}, true},
+		{"POST /v1/usage/lookup", `{"ids":["r"]}`, func(c *Client) error {
+			_, err := c.Usage.LookUp(t.Context(), LookUpUsage{IDs: []string{"r"}})
+			return err
+		}, true},
+		{"POST /v1/usage/lookup", `{"ids":[]}`, func(c *Client) error { _, err := c.Usage.LookUp(t.Context(), LookUpUsage{}); return err }, true},
+		{"POST /v1/rates/simulate", `{"participants":[{"role":"host","tier":"hd","count":2,"seconds":0,"egress_bytes":5,"interval_seconds":30}]}`,
+			func(c *Client) error {
+				each := SimulatedParticipants{Role: RoleHost, Tier: TierHD, Count: 2, EgressBytes: 5, IntervalSeconds: 30}
+				_, err := c.Rates.Simulate(t.Context(), SimulateRoom{Participants: []SimulatedParticipants{each}})
+				return err
+			}, true},
+		{"POST /v1/rates/simulate", `{"participants":[]}`, func(c *Client) error {
+			_, err := c.Rates.Simulate(t.Context(), SimulateRoom{})
+			return err
+		}, true},
+		{"GET /v1/statements", "", func(c *Client) error { _, err := c.Billing.Statements(t.Context()); return err }, true},
+		{"GET /v1/statements/2026-10", "", func(c *Client) error {
+			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10"})
+			return err
+		}, true},
+		{"GET /v1/statements/2026-10?so_far=true", "", func(c *Client) error {
+			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10", SoFar: true})
+			return err
+		}, true},
+		{"GET /v1/payments?cursor=x", "", func(c *Client) error {
+			return drain(c.Billing.Payments(t.Context(), ListPayments{PageToken: "x"}))
+		}, true},
+		{"GET /v1/payments/pi%2F1/receipt", "", func(c *Client) error {
+			_, err := c.Billing.Receipt(t.Context(), GetReceipt{ID: "pi/1"})
+			return err
+		}, true},
+		{"POST /v1/participants/erase", `{"participant":"ann"}`, func(c *Client) error {
+			_, err := c.Participants.Erase(t.Context(), EraseParticipant{Participant: "ann"})
+			return err
+		}, true},
+		{"GET /v1/erasures/er_1", "", func(c *Client) error {
+			_, err := c.Participants.Erasure(t.Context(), GetErasure{ID: "er_1"})
+			return err
+		}, true},
 		{"POST /v1/signup", `{"email":"you@example.com","name":"You"}`, func(c *Client) error {
 			_, err := c.SignUp(t.Context(), SignUp{Email: "you@example.com", Name: "You"})
 			return err
@@ -87,7 +163,11 @@ func TestRequestsOfREST(t *testing.T) {
 	}
 	for _, each := range cases {
 		t.Run(each.line, func(t *testing.T) {
-			client, all := answering(t, 200, "{}")
+			text := `{"entries":[],"conflicts":[],"payments":[]}`
+			if strings.Contains(each.line, "/records") {
+				text = `{"records":[]}`
+			}
+			client, all := answering(t, 200, text)
 			if err := each.call(client); err != nil {
 				t.Fatal(err)
 			}
@@ -145,6 +225,128 @@ func TestKeysAreListedPageByPage(t *testing.T) {
 	keys, err := newTestClient(t, Options{URL: url}).Keys.List(t.Context())
 	if err != nil || len(keys) != 3 || keys[2].ID != "3" {
 		t.Errorf("keys %v, error %v", keys, err)
+	}
+}
+
+func TestListsOfRESTAreReadPageByPage(t *testing.T) {
+	var lines []string
+	url := startREST(t, func(w http.ResponseWriter, r *http.Request) {
+		lines = append(lines, r.URL.RequestURI())
+		fmt.Fprint(w, map[string]string{
+			"":    `{"records":[{"id":"1"},{"id":"2"}],"next_cursor":"x&y"}`,
+			"x&y": `{"records":[],"next_cursor":"z"}`,
+			"z":   `{"records":[{"id":"3","egress_bytes":9007199254740991}],"of_a_later_version":{}}`,
+		}[r.URL.Query().Get("cursor")])
+	})
+	client := newTestClient(t, Options{URL: url})
+	records := client.Usage.Records(t.Context(), ListUsageRecords{Room: Ptr("a")})
+	for range 2 {
+		var ids []string
+		for record, err := range records {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, record.ID)
+		}
+		if fmt.Sprint(ids) != "[1 2 3]" {
+			t.Errorf("records %v", ids)
+		}
+	}
+	if want := "/v1/usage/records?room=a /v1/usage/records?cursor=x%26y&room=a /v1/usage/records?cursor=z&room=a"; strings.Join(lines[3:], " ") != want {
+		t.Errorf("asked %q", lines)
+	}
+	for range records {
+		break
+	}
+	if len(lines) != 7 {
+		t.Errorf("%d requests for one record", len(lines)-6)
+	}
+}
+
+func TestStatementsAndErasures(t *testing.T) {
+	client, _ := answering(t, 200, `{"jws":"a.b.c","statement":{"month":"2026-10","from":"2026-10-01T00:00:00.000Z",
+		"payments":{"entries":[{"kind":"top_up","amount":{"micros":5,"display":"$0.000005"}}],"others":{"count":2,"sum":{"micros":7,"display":""}}},
+		"usage":{"rooms":[{"room":"lobby","records":2,"egress_bytes":9232379236109516775}],"others":{"rooms":3,"records":4}}},
+		"erasure":{"id":"er_1","state":"done","records":2,"finished_at":"2026-10-01T00:00:00.000Z"}}`)
+	signed, err := client.Billing.Statement(t.Context(), GetStatement{Month: "2026-10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement := signed.Statement
+	if signed.JWS != "a.b.c" || statement.From.Month() != time.October || statement.Payments.Entries[0].Kind != LedgerTopUp {
+		t.Errorf("statement %+v", signed)
+	}
+	if others := statement.Payments.Others; others.Count != 2 || others.Sum.Micros != 7 || statement.Reversals.Others != nil {
+		t.Errorf("others %+v", others)
+	}
+	if usage := statement.Usage; usage.Rooms[0].EgressBytes.String() != "9232379236109516775" || usage.Others.Rooms != 3 || usage.Others.Records != 4 {
+		t.Errorf("usage %+v", usage)
+	}
+	erasure, err := client.Participants.Erasure(t.Context(), GetErasure{ID: "er_1"})
+	if err != nil || erasure.State != ErasureDone || erasure.Records != 2 || erasure.FinishedAt.IsZero() {
+		t.Errorf("erasure %+v, error %v", erasure, err)
+	}
+}
+
+func TestStrangePagesOfREST(t *testing.T) {
+	for _, text := range []string{`{}`, `[]`, `{"records":{}}`, `{"records":[5]}`, `{"records":[],"next_cursor":5}`} {
+		client, all := answering(t, 200, text)
+		only(t, drain(client.Usage.Records(t.Context(), ListUsageRecords{})), ErrInternal)
+		if len(all()) != 1 {
+			t.Errorf("%d requests", len(all()))
+		}
+	}
+}
+
+func TestSumsBeyond64Bits(t *testing.T) {
+	client, _ := answering(t, 200, `{"from":"2026-01-01T00:00:00.000Z","rows":[{"day":"2026-01-02T00:00:00.000Z","records":2,"egress_bytes":1}],
+		"sum":{"records":3,"egress_bytes":9232379236109516775,"ingress_bytes":0,"total":{"micros":5,"display":"$0.000005"}},"next_cursor":"x"}`)
+	summary, err := client.Usage.Summary(t.Context(), SummarizeUsage{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := summary.Sum; sum.EgressBytes.String() != "9232379236109516775" || sum.Records != 3 || sum.Total.Micros != 5 {
+		t.Errorf("sum %+v", sum)
+	}
+	if row := summary.Rows[0]; row.Records != 2 || row.EgressBytes.Int64() != 1 || row.Day.Day() != 2 {
+		t.Errorf("row %+v", row)
+	}
+	if text, err := json.Marshal(summary); err != nil || !strings.Contains(string(text), `"egress_bytes":9232379236109516775`) {
+		t.Errorf("JSON %s, error %v", text, err)
+	}
+	for _, micros := range []string{"9223372036854775808", "1.5"} {
+		client, _ := answering(t, 200, `{"balance":{"micros":`+micros+`}}`)
+		_, err := client.Billing.Get(t.Context())
+		only(t, err, ErrInternal)
+	}
+}
+
+func TestMistakesInRequestsOfREST(t *testing.T) {
+	client, all := answering(t, 200, "{}")
+	for _, id := range []string{"", ".", "..", "\xff"} {
+		_, first := client.Usage.Explain(t.Context(), ExplainUsage{ID: id})
+		_, second := client.Keys.Rotate(t.Context(), RotateKey{ID: id})
+		third := client.Keys.Revoke(t.Context(), RevokeKey{ID: id})
+		_, fourth := client.Billing.Receipt(t.Context(), GetReceipt{ID: id})
+		_, fifth := client.Participants.Erasure(t.Context(), GetErasure{ID: id})
+		for _, err := range []error{first, second, third, fourth, fifth} {
+			only(t, err, ErrInvalid)
+			if failure := detailsOf(t, err); failure.Code != "" || failure.Fields[0].Field != "id" {
+				t.Errorf("error %+v", failure)
+			}
+		}
+	}
+	late := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, summary := client.Usage.Summary(t.Context(), SummarizeUsage{From: late})
+	ledger := drain(client.Billing.Ledger(t.Context(), ListLedger{From: late, To: late}))
+	for _, err := range []error{summary, ledger} {
+		only(t, err, ErrInvalid)
+	}
+	if failure := detailsOf(t, ledger); len(failure.Fields) != 2 || failure.Fields[0].Field != "from" {
+		t.Errorf("error %+v", failure)
+	}
+	if len(all()) != 0 {
+		t.Errorf("asked %q", all())
 	}
 }
 

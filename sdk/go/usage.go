@@ -2,8 +2,9 @@ package boxoffice
 
 import "context"
 
-// Usage is reports of usage, for applications that measure it themselves. Relays use the durable reporter of
-// the package relay.
+// Usage is reports of usage, for applications that measure it themselves, and what was charged for it. Relays
+// use the durable reporter of the package relay. Report and LookUp take a relay key, and the others a backend
+// key.
 type Usage struct {
 	rest *rest
 }

@@ -270,7 +270,7 @@ const SURROUNDINGS = `
 test("the README's examples compile in strict TypeScript", async () => {
   const readme = await readFile(join(SDK, 'README.md'), 'utf8');
   const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
-  expect(examples).toHaveLength(7);
+  expect(examples).toHaveLength(8);
   const files = examples.map((_, index) => `example-${index + 1}.mts`);
   await writeFile(join(project, 'surroundings.d.mts'), SURROUNDINGS);
   for (const [index, file] of files.entries()) {

@@ -35,8 +35,10 @@ function sumRule(table: string, ofTable: string, ofDelta: string): string {
             union all
             select d.tenant_id, date_trunc('hour', d.at, 'UTC'), ${ofDelta}, s.role, s.tier, s.records, s.seconds,
                    s.egress_bytes, s.ingress_bytes, s.amount, s.unbilled
-              from usage_deltas d, json_to_recordset(d.sums) as s (room text, role "char", tier "char", records numeric,
-                   seconds numeric, egress_bytes numeric, ingress_bytes numeric, amount numeric, unbilled numeric)
+              from usage_deltas d, json_array_elements(d.sums) as e (v), lateral (select v->>0 as room, (v->>1)::"char" as role,
+                   (v->>2)::"char" as tier, (v->>3)::numeric as records, (v->>4)::numeric as seconds,
+                   (v->>5)::numeric as egress_bytes, (v->>6)::numeric as ingress_bytes, (v->>7)::numeric as amount,
+                   (v->>8)::numeric as unbilled) as s
             union all
             select r.tenant_id, date_trunc('hour', p.at, 'UTC'), ${ofTable === `''` ? `''` : `coalesce(r.room, '')`},
                    r.role, r.tier, -1, -r.seconds, -r.egress_bytes, -r.ingress_bytes,

@@ -48,7 +48,8 @@ async function resetSums(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
   }
   await tx.query(
     `insert into usage_deltas (tenant_id, seq, at, sums)
-       select p.tenant_id, p.seq, p.at, json_agg(s) from postings p, lateral (
+       select p.tenant_id, p.seq, p.at, json_agg(json_build_array(room, role, tier, s.records, seconds, egress_bytes, ingress_bytes, s.amount, unbilled))
+         from postings p, lateral (
          select coalesce(r.room, '') as room, r.role, r.tier, count(*) as records, sum(r.seconds) as seconds,
                 sum(r.egress_bytes) as egress_bytes, sum(r.ingress_bytes) as ingress_bytes,
                 case when p.kind = 'usage' then sum(r.amount) else 0 end as amount,

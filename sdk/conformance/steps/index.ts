@@ -1,5 +1,7 @@
 /** All steps. */
 import type { Step } from '../step.ts';
+import { ACCOUNTS } from './accounts.ts';
+import { CHARGES } from './charges.ts';
 import { KILLS } from './kills.ts';
 import { LEAKS } from './leaks.ts';
 import { LOST_ANSWERS } from './lost-answers.ts';
@@ -14,6 +16,8 @@ import { VECTORS } from './vectors.ts';
 
 export const STEPS: readonly Step[] = [
   ...METHODS,
+  ...CHARGES,
+  ...ACCOUNTS,
   ...REFUSALS,
   ...MISTAKES,
   ...LOST_ANSWERS,

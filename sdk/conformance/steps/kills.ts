@@ -57,6 +57,7 @@ async function prepare(at: At, addresses: { url: string; control_url: string }):
     keys.push((await direct.keys.create({ name })).key.id);
   }
   const relay = await at.client({ ...addresses, ...PATIENT, api_key: house.relayKey });
+  await relay.call('usage.report', { records: [{ ...RECORD, id: 'r0' }] });
   const open = await at.client({ ...addresses, ...PATIENT });
   return { house, relay, open, watchdogs, credentials, keys };
 }
@@ -91,6 +92,13 @@ const REPEATABLE: Readonly<Record<string, (ids: Prepared) => object>> = {
   'watchdogs.get': ({ watchdogs }) => ({ id: watchdogs[2] }),
   'billing.get': () => ({}),
   'billing.set_auto_top_up': () => ({ enabled: false }),
+  'billing.statements': () => ({}),
+  'participants.erase': () => ({ participant: 'nobody' }),
+  'usage.summary': () => ({}),
+  'usage.explain': () => ({ id: 'r0' }),
+  'rates.simulate': () => ({
+    participants: [{ role: 'host', tier: 'hd', count: 1, seconds: 60, egress_bytes: 50_000_000 }],
+  }),
   'keys.list': () => ({}),
   'keys.revoke': ({ keys }) => ({ id: keys[1] }),
   'rates.get': () => ({}),
@@ -114,6 +122,10 @@ const LISTS: Readonly<Record<string, object>> = {
   'moderation.list_events': {},
   'device_credentials.list': {},
   'watchdogs.list': {},
+  'billing.ledger': {},
+  'billing.payments': {},
+  'usage.records': {},
+  'usage.conflicts': {},
 };
 
 interface Started {
@@ -138,6 +150,7 @@ async function callAll(ids: Prepared): Promise<Record<string, string>> {
   const { client } = ids.house;
   const ends: Record<string, Promise<Outcome>> = {
     'usage.report': ids.relay.call('usage.report', { records: [RECORD] }),
+    'usage.look_up': ids.relay.call('usage.look_up', { ids: ['r0'] }),
     sign_up: ids.open.call('sign_up', { email: 'ada@example.com', name: newName(ids) }),
   };
   for (const [method, request] of Object.entries({ ...MUTATIONS, ...REPEATABLE, ...ONCE })) {
@@ -156,9 +169,9 @@ function describe({ error }: Outcome): string {
 
 const ENDS: Json = {
   ...Object.fromEntries(
-    [...Object.keys(MUTATIONS), ...Object.keys(REPEATABLE), ...Object.keys(LISTS), 'usage.report'].map(
-      (method) => [method, 'ok'],
-    ),
+    [MUTATIONS, REPEATABLE, LISTS, { 'usage.report': 'ok', 'usage.look_up': 'ok' }]
+      .flatMap(Object.keys)
+      .map((method) => [method, 'ok']),
   ),
   ...Object.fromEntries([...Object.keys(ONCE), 'sign_up'].map((method) => [method, 'Unavailable'])),
 };
@@ -246,7 +259,7 @@ const MODERATION = [
 ];
 
 /** Calls of `callAll` that go to REST. */
-const REST_CALLS = 11;
+const REST_CALLS = 21;
 
 /** How often the calls that may be repeated make events of each type, killed or not, with `last`. */
 const COUNTS = {
@@ -274,7 +287,7 @@ const EFFECTS = {
   ],
   credentials: ['new', 'one', 'one', 'two'],
   watchdogs: ['first 7200', 'lobby 3600', 'third 3600'],
-  charges: 1,
+  charges: 2,
 };
 
 export const KILLS: readonly Step[] = [
@@ -318,7 +331,7 @@ export const KILLS: readonly Step[] = [
       await waitFor(changes, (now) => now === before + Object.keys(MUTATIONS).length);
       await waitFor(
         () => effects(at, ids),
-        ({ keys, charges, checkouts, tenants }) => keys.length + charges + checkouts + tenants === 9,
+        ({ keys, charges, checkouts, tenants }) => keys.length + charges + checkouts + tenants === 10,
       );
       await kill(at, place);
       return { ends: await ends, effects: await effects(at, ids), events: await follow(place) };

@@ -19,6 +19,11 @@ const CALLS: Readonly<Record<string, readonly [method: string, request: object]>
   ],
 };
 
+/** Methods of REST that take an `id`, which becomes a part of the path. */
+const WITH_IDS = [
+  ...['usage.explain', 'keys.rotate', 'keys.revoke', 'billing.receipt', 'participants.erasure'],
+] as const;
+
 const OPTIONS: Readonly<Record<string, object>> = {
   'an address of another kind': { url: 'ftp://boxoffice.example' },
   'no address': { control_url: 'boxoffice' },
@@ -46,6 +51,19 @@ export const MISTAKES: readonly Step[] = [
       outcomes: Object.fromEntries(Object.keys(CALLS).map((what) => [what, INVALID])),
       isSilent: true,
     },
+  },
+  {
+    name: 'mistakes: ids that no path can hold',
+    run: async (at) => {
+      const proxy = await at.proxy(at.world.service.port);
+      const { client } = await at.house({ url: proxy.url });
+      const outcomes: Outcome[] = [];
+      for (const method of WITH_IDS) {
+        for (const id of ['', '.', '..']) outcomes.push(kindsOf(await client.call(method, { id })));
+      }
+      return { outcomes, isSilent: proxy.requests === 0 };
+    },
+    expect: { outcomes: Array(3 * WITH_IDS.length).fill(INVALID), isSilent: true },
   },
   {
     name: 'mistakes: in options',

@@ -1,5 +1,5 @@
 /** Pages while the list changes. */
-import type { Json } from '../driver.ts';
+import type { Json, Outcome } from '../driver.ts';
 import type { Step } from '../step.ts';
 import { thumbprintOf } from './devices.ts';
 
@@ -58,5 +58,25 @@ export const PAGES: readonly Step[] = [
       wrong: { error: { kind: 'Invalid', reason: 'INVALID_REQUEST', fields: ['page_token'] } },
       large: { error: { kind: 'Invalid', fields: ['page_size'] } },
     },
+  },
+  {
+    name: 'pages of REST: of an empty list, and of a wrong place',
+    run: async (at) => {
+      const { client } = await at.house({ with: { credit: false } });
+      const outcomes: Record<string, Outcome> = {};
+      for (const method of ['billing.ledger', 'usage.records', 'usage.conflicts']) {
+        outcomes[`${method} empty`] = await client.list(method);
+        outcomes[`${method} wrong`] = await client.list(method, { page_token: '~' });
+        outcomes[`${method} large`] = await client.list(method, { page_size: 1001 });
+      }
+      return outcomes;
+    },
+    expect: Object.fromEntries(
+      ['billing.ledger', 'usage.records', 'usage.conflicts'].flatMap((method) => [
+        [`${method} empty`, undefined],
+        [`${method} wrong`, { error: { kind: 'Invalid', code: 400, message: /cursor/ } }],
+        [`${method} large`, { error: { kind: 'Invalid', code: 400, message: /limit/ } }],
+      ]),
+    ),
   },
 ];

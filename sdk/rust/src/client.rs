@@ -89,7 +89,7 @@ impl Client {
         Billing::new(self.inner.clone())
     }
 
-    /// Reports of usage.
+    /// Reports of usage, and what was charged.
     #[must_use]
     pub fn usage(&self) -> Usage {
         Usage::new(self.inner.clone())
@@ -259,7 +259,7 @@ impl ClientBuilder {
         self
     }
 
-    /// A backend key, or a relay key for `usage` alone.
+    /// A backend key, or a relay key for `usage().report` and `usage().look_up` alone.
     pub fn api_key(mut self, api_key: impl Into<String>) -> Self {
         self.api_key = api_key.into();
         self

@@ -11,7 +11,9 @@
     )
 )]
 
+mod account_types;
 mod calls;
+mod charge_types;
 mod client;
 mod control;
 mod error;
@@ -35,7 +37,9 @@ mod services;
 mod watch;
 mod words;
 
+pub use account_types::*;
 pub use calls::{Call, Mutation};
+pub use charge_types::*;
 pub use client::{Client, ClientBuilder};
 pub use error::{Code, Error, Failure, FieldViolation};
 pub use error_kinds::{Kind, reason};

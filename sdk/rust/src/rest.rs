@@ -1,15 +1,21 @@
 //! The REST interface: requests are retried if that is safe.
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, header};
 use http_body_util::Full;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::calls::{CallOptions, Limits, attempt_in_time};
+use crate::client::Inner;
 use crate::error::{Code, Error};
 use crate::error_kinds::Kind;
-use crate::http::{ANSWER_BYTES_MAX, Http};
+use crate::http::{ANSWER_BYTES_MAX, Http, encode};
+use crate::listing::{Listing, Page};
+use crate::plain;
 
 pub(crate) struct Rest {
     /// Without a slash at its end.
@@ -19,9 +25,31 @@ pub(crate) struct Rest {
     pub(crate) http: Http,
 }
 
+/// Requests that may be repeated although they are a `POST`: they change nothing, what they report has ids, or
+/// what they erase is gone.
+const REPEATABLE_POSTS: [&str; 4] = [
+    "/v1/usage",
+    "/v1/usage/lookup",
+    "/v1/rates/simulate",
+    "/v1/participants/erase",
+];
+
+/// A page of a list, whose items have a name of their own in each.
+#[derive(Deserialize)]
+struct Listed<T> {
+    #[serde(
+        alias = "entries",
+        alias = "records",
+        alias = "conflicts",
+        alias = "payments"
+    )]
+    items: Vec<T>,
+    next_cursor: Option<String>,
+}
+
 impl Rest {
-    /// One request and its answer. A `POST` may have taken effect without an answer, so it is never
-    /// repeated, except for usage, whose records have ids.
+    /// One request and its answer. A `POST` may have taken effect without an answer, so most are never
+    /// repeated.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -33,7 +61,7 @@ impl Rest {
         let body = body
             .map_err(|error| Error::invalid("body", &error.to_string()))?
             .map(Bytes::from);
-        let is_repeatable = method != Method::POST || path == "/v1/usage";
+        let is_repeatable = method != Method::POST || REPEATABLE_POSTS.contains(&path);
         let may_retry = |error: &Error| is_repeatable && is_transient(error);
         let attempt = || self.send(method.clone(), path, body.clone());
         let (status, answer) = attempt_in_time(&self.limits, options, may_retry, attempt).await?;
@@ -42,6 +70,17 @@ impl Rest {
         serde_json::from_slice(text).map_err(|_| {
             Error::bad_answer(Code::Http(status), "the answer is not what was expected")
         })
+    }
+
+    /// What `path` and `query` answer.
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &Query,
+        options: &CallOptions,
+    ) -> Result<T, Error> {
+        let address = query.after(path);
+        self.call(Method::GET, &address, None::<&()>, options).await
     }
 
     async fn send(
@@ -73,6 +112,73 @@ impl Rest {
             status => Err(Error::of_answer(status, &answer.headers, &answer.body)),
         }
     }
+}
+
+/// A list, page by page, from `first` on.
+pub(crate) fn list<T: DeserializeOwned + Send + 'static>(
+    inner: &Arc<Inner>,
+    path: &'static str,
+    query: Query,
+    first: String,
+) -> Listing<T> {
+    let inner = inner.clone();
+    Listing::new(first, move |cursor, options| {
+        let (inner, query) = (inner.clone(), query.clone().text("cursor", &cursor));
+        Box::pin(async move {
+            let listed: Listed<T> = inner.rest.get(path, &query, &options).await?;
+            Ok(Page {
+                items: listed.items,
+                next_page_token: listed.next_cursor.unwrap_or_default(),
+            })
+        })
+    })
+}
+
+/// The parameters of a request.
+#[derive(Clone, Default)]
+pub(crate) struct Query(String);
+
+impl Query {
+    /// Absent if it is empty.
+    pub(crate) fn text(self, name: &str, value: &str) -> Self {
+        self.given(name, Some(value).filter(|value| !value.is_empty()))
+    }
+
+    pub(crate) fn given(mut self, name: &str, value: Option<&str>) -> Self {
+        if let Some(value) = value {
+            let separator = if self.0.is_empty() { '?' } else { '&' };
+            self.0 = format!("{}{separator}{name}={}", self.0, encode(value));
+        }
+        self
+    }
+
+    /// Absent if it is 0.
+    pub(crate) fn number(self, name: &str, value: i32) -> Self {
+        let text = value.to_string();
+        self.given(name, Some(&*text).filter(|_| value != 0))
+    }
+
+    pub(crate) fn time(self, name: &str, value: Option<SystemTime>) -> Self {
+        let text = value.map(|time| plain::write_time(time).to_string());
+        self.given(name, text.as_deref())
+    }
+
+    /// Absent if there is none.
+    pub(crate) fn words<'a>(self, name: &str, values: impl Iterator<Item = &'a str>) -> Self {
+        self.text(name, &values.collect::<Vec<_>>().join(","))
+    }
+
+    fn after(&self, path: &str) -> String {
+        format!("{path}{}", self.0)
+    }
+}
+
+/// A part of a path. URLs drop the parts `.` and `..`, percent-encoded or not. Source: WHATWG URL, 4.4.
+pub(crate) fn segment(field: &str, value: &str) -> Result<String, Error> {
+    if ["", ".", ".."].contains(&value) {
+        return Err(Error::invalid(field, r#"must not be empty, "." or "..""#));
+    }
+    Ok(encode(value))
 }
 
 /// Source: specification 7.1. Internal errors of the service may also be temporary.

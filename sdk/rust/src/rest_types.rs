@@ -93,6 +93,18 @@ impl Default for LedgerKind {
     }
 }
 
+impl Default for Role {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
+impl Default for Tier {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
 impl Default for KeyKind {
     fn default() -> Self {
         Self::Unknown(String::new())
@@ -156,6 +168,9 @@ pub struct LedgerEntry {
     /// When the balance changed.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub at: Option<SystemTime>,
+    /// For usage, the id of the record. Only `billing().ledger` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 /// The tenant, its balance and its newest ledger entries.

@@ -4,6 +4,7 @@
 
 mod api;
 mod calls;
+mod charges;
 mod contract;
 #[path = "../examples/conformance/vectors.rs"]
 mod decide;

@@ -21,6 +21,9 @@ export const CALLS: Readonly<
   'rooms.end': ({ rooms }, request, options) => rooms.end(request, options),
   'rooms.list_events': ({ rooms }, request, options) => rooms.listEvents(request, options),
   'participants.get': ({ participants }, request, options) => participants.get(request, options),
+  'participants.erase': ({ participants }, request, options) =>
+    participants.erase(request.participant, options),
+  'participants.erasure': ({ participants }, request, options) => participants.erasure(request.id, options),
   'moderation.kick': ({ moderation }, request, options) => moderation.kick(request, options),
   'moderation.ban': ({ moderation }, request, options) => moderation.ban(request, options),
   'moderation.unban': ({ moderation }, request, options) => moderation.unban(request, options),
@@ -47,11 +50,19 @@ export const CALLS: Readonly<
   'keys.rotate': ({ keys }, request, options) => keys.rotate(request, options),
   'keys.revoke': ({ keys }, request, options) => keys.revoke(request, options),
   'billing.get': ({ billing }, _request, options) => billing.get(options),
+  'billing.statements': ({ billing }, _request, options) => billing.statements(options),
+  'billing.statement': ({ billing }, request, options) =>
+    billing.statement(request.month, { ...options, soFar: request.soFar }),
+  'billing.receipt': ({ billing }, request, options) => billing.receipt(request.id, options),
   'billing.checkout': ({ billing }, request, options) => billing.checkout(request, options),
   'billing.portal': ({ billing }, _request, options) => billing.portal(options),
   'billing.set_auto_top_up': ({ billing }, request, options) => billing.setAutoTopUp(request, options),
   'usage.report': ({ usage }, request, options) => usage.report(request.records, options),
+  'usage.look_up': ({ usage }, request, options) => usage.lookUp(request.ids, options),
+  'usage.summary': ({ usage }, request, options) => usage.summary(request, options),
+  'usage.explain': ({ usage }, request, options) => usage.explain(request.id, options),
   'rates.get': ({ rates }, _request, options) => rates.get(options),
+  'rates.simulate': ({ rates }, request, options) => rates.simulate(request, options),
 };
 
 /** Methods with pages. */
@@ -64,6 +75,10 @@ export const LISTS: Readonly<
   'moderation.list_events': ({ moderation }, request, options) => moderation.listEvents(request, options),
   'device_credentials.list': (client, request, options) => client.deviceCredentials.list(request, options),
   'watchdogs.list': ({ watchdogs }, request, options) => watchdogs.list(request, options),
+  'billing.ledger': ({ billing }, request, options) => billing.ledger(request, options),
+  'billing.payments': ({ billing }, request, options) => billing.payments(request, options),
+  'usage.records': ({ usage }, request, options) => usage.records(request, options),
+  'usage.conflicts': ({ usage }, request, options) => usage.conflicts(request, options),
 };
 
 interface WatchOptions {

@@ -21,7 +21,13 @@ const DURATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields of requests that are times. */
-const TIMES: ReadonlySet<string> = new Set(['create_time_from', 'create_time_before', 'expire_time']);
+const TIMES: ReadonlySet<string> = new Set([
+  'create_time_from',
+  'create_time_before',
+  'expire_time',
+  'from',
+  'to',
+]);
 
 const WIRE_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(NAMES).map(([wire, here]) => [here, wire]),

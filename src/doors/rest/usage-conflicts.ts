@@ -26,8 +26,8 @@ function reportSchema(description: string) {
       role: Type.String({ description: 'As reported' }),
       tier: Type.String({ description: 'As reported' }),
       seconds: Type.Integer({ description: 'As reported' }),
-      egress_bytes: Type.Integer({ description: 'As reported' }),
-      ingress_bytes: Type.Integer({ description: 'As reported' }),
+      egress_bytes: Type.Integer({ format: 'int64', description: 'As reported' }),
+      ingress_bytes: Type.Integer({ format: 'int64', description: 'As reported' }),
     },
     { description },
   );

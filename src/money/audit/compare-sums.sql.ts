@@ -22,8 +22,9 @@ async function compareTable(db: Db, table: string, room: string): Promise<Differ
          union all
          select d.tenant_id, date_trunc('hour', d.at, 'UTC'), ${room}, s.role, s.tier,
                 s.records, s.seconds, s.egress_bytes, s.ingress_bytes, s.amount, s.unbilled
-           from usage_deltas d, json_to_recordset(d.sums) as s (room text, role "char", tier "char", records bigint,
-                seconds bigint, egress_bytes numeric, ingress_bytes numeric, amount numeric, unbilled numeric)) as each
+           from usage_deltas d, json_array_elements(d.sums) as e (sum), lateral (
+             select sum->>0 as room, (sum->>1)::"char" as role, (sum->>2)::"char" as tier,
+                    ${measures.map((each, at) => `(sum->>${at + 3})::numeric as ${each}`).join(', ')}) as s) as each
         group by 1, 2, 3, 4, 5
      ), charged as (
        select r.tenant_id, date_trunc('hour', p.at, 'UTC') as hour, ${ofRecord} as room, r.role, r.tier,

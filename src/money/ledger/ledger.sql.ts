@@ -192,17 +192,17 @@ export async function appendCreditEvents(tx: Tx, moved: readonly Moved[]): Promi
  */
 export function insertPostings(moved: readonly Moved[]): Statement {
   const rows = moved.map(({ account, posting, after }) => ({
-    tenant_id: account.tenant,
-    seq: after.lastSeq,
+    tenant_id: String(account.tenant),
+    seq: String(after.lastSeq),
     kind: posting.kind,
-    balance_before: account.balance,
-    amount: posting.amount,
-    balance: after.balance,
-    account_carry: after.carry,
+    balance_before: String(account.balance),
+    amount: String(posting.amount),
+    balance: String(after.balance),
+    account_carry: String(after.carry),
     rate_version: posting.batch?.terms.rates.version,
     rule_version: posting.batch?.terms.rule.version,
     rounding: posting.batch && ROUNDING_CODES[posting.batch.terms.rounding],
-    carry: posting.batch?.carry,
+    carry: posting.batch && String(posting.batch.carry),
     records: posting.batch?.records,
     newest_ids: posting.batch?.newestIds,
     sums: posting.batch && sumsOf(posting.kind, posting.batch.sums),
@@ -212,8 +212,10 @@ export function insertPostings(moved: readonly Moved[]): Statement {
   }));
   return {
     name: 'append-postings',
-    text: `with posting as (
-             select * from json_to_recordset($1) as p
+    text: `with posting as materialized (
+             select p.*, greatest(clock_timestamp(), (select at from postings b
+                                                       where b.tenant_id = p.tenant_id and b.seq = p.seq - 1)) as at
+               from json_to_recordset($1) as p
                (tenant_id bigint, seq bigint, kind text, balance_before bigint, amount bigint, balance bigint,
                 account_carry bigint, rate_version integer, rule_version smallint, rounding "char", carry bigint,
                 records integer, newest_ids text[], sums json, reference text, detail text, payment_id text)),
@@ -221,32 +223,31 @@ export function insertPostings(moved: readonly Moved[]): Statement {
              insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at,
                                    rate_version, rule_version, rounding, carry, records, newest_ids,
                                    reference, detail, payment_id)
-             select tenant_id, seq, kind, balance_before, amount, balance,
-                    greatest(clock_timestamp(),
-                             (select at from postings b where b.tenant_id = p.tenant_id and b.seq = p.seq - 1)),
+             select tenant_id, seq, kind, balance_before, amount, balance, at,
                     rate_version, rule_version, rounding, carry, records, newest_ids,
                     reference, detail, payment_id
-               from posting p
-             returning tenant_id, seq, at),
+               from posting),
            deltas as (
              insert into usage_deltas (tenant_id, seq, at, sums)
-             select p.tenant_id, p.seq, a.at, p.sums from posting p join appended a using (tenant_id, seq)
-              where p.sums is not null)
+             select tenant_id, seq, at, sums from posting where sums is not null)
            update accounts a set last_seq = p.seq, balance = p.balance, carry = p.account_carry
              from posting p where a.tenant_id = p.tenant_id`,
-    values: [JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value))],
+    values: [JSON.stringify(rows)],
   };
 }
 
-/** In the columns of `usage_hours`. */
+/** As `usage_deltas` has them: without names, because the name of each member would cost more than its value. */
 function sumsOf(kind: NewPosting['kind'], sums: readonly UsageSum[]) {
-  return sums.map(({ egressBytes, ingressBytes, amount, ...sum }) => ({
-    ...sum,
-    egress_bytes: egressBytes,
-    ingress_bytes: ingressBytes,
-    amount: kind === 'usage' ? amount : 0,
-    unbilled: kind === 'unbilled' ? amount : 0,
-  }));
+  return sums.map(({ room, role, tier, records, seconds, egressBytes, ingressBytes, amount }) => {
+    const [charged, unbilled] = kind === 'usage' ? [amount, 0n] : [0n, amount];
+    const wholes = [egressBytes, ingressBytes, charged, unbilled].map(wholeOf);
+    return [room, role, tier, records, seconds, ...wholes];
+  });
+}
+
+/** A text if a JSON number would not hold it exactly. */
+function wholeOf(value: bigint): number | string {
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 }
 
 /** A room or participant as an entry shows it. `left()` reads no more of a long text than it needs. */

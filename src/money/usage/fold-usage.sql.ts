@@ -1,7 +1,8 @@
-/** SQL that adds the deltas of postings to the sums of usage by hour. */
-import type { Db } from '../../base/db/pool.ts';
+/** SQL of `usage_deltas`, and of the sums that they are added to. */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 
-/** What each of the sums counts, in the tables of sums and in deltas. */
+/** What each of the sums counts. */
 export const MEASURES = [
   'records',
   'seconds',
@@ -11,46 +12,72 @@ export const MEASURES = [
   'unbilled',
 ] as const;
 
-const list = (render: (measure: string) => string) => MEASURES.map(render).join(', ');
+/** A whole number; a text if a JSON number would not hold it exactly. */
+type Whole = number | string;
 
-/** `usage_deltas d` as rows like those of the tables of sums. */
-export const DELTA_SUMS = `json_to_recordset(d.sums) as s (room text, role "char", tier "char", records bigint,
-  seconds bigint, egress_bytes numeric, ingress_bytes numeric, amount numeric, unbilled numeric)`;
+/** As a posting left it: room, role, tier, and the measures in their order. */
+export type DeltaSum = readonly [room: string, role: string, tier: string, ...measures: Whole[]];
+
+/** `usage_deltas d` as rows `s` like those of the tables of sums. */
+export const DELTA_SUMS = `json_array_elements(d.sums) as e (sum), lateral (
+  select sum->>0 as room, (sum->>1)::"char" as role, (sum->>2)::"char" as tier,
+         ${MEASURES.map((each, at) => `(sum->>${at + 3})::numeric as ${each}`).join(', ')}) as s`;
 
 export const HOUR_OF_DELTA = `date_trunc('hour', d.at, 'UTC')`;
 
-const ADD = `do update set ${list((measure) => `${measure} = u.${measure} + excluded.${measure}`)}`;
+export interface Delta {
+  readonly tenant: TenantId;
+  readonly hour: Date;
+  readonly sums: readonly DeltaSum[];
+}
 
-/**
- * Add up to `limit` deltas, and delete them, in one statement. Returns how many.
- *
- * Several processes may fold at once: each takes deltas that no other has locked, and all change the sums in the same
- * order, so none deadlocks.
- */
-export async function foldDeltas(db: Db, limit: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    name: 'fold-usage-deltas',
-    text: `with taken as materialized (
-             delete from usage_deltas where (tenant_id, seq) in (
-               select tenant_id, seq from usage_deltas order by tenant_id, seq limit $1 for update skip locked)
-             returning *
-           ), sums as materialized (
-             select d.tenant_id, ${HOUR_OF_DELTA} as hour, s.room, s.role, s.tier, ${list((each) => `sum(s.${each}) as ${each}`)}
-               from taken d, ${DELTA_SUMS}
-              group by 1, 2, 3, 4, 5
-           ), hours as (
-             insert into usage_hours as u (tenant_id, hour, role, tier, ${list((each) => each)})
-             select tenant_id, hour, role, tier, ${list((each) => `sum(${each})`)} from sums
-              group by tenant_id, hour, role, tier order by tenant_id, hour, role, tier
-             on conflict (tenant_id, hour, role, tier) ${ADD}
-           ), rooms as (
-             insert into usage_room_hours as u (tenant_id, hour, room, role, tier, ${list((each) => each)})
-             select tenant_id, hour, room, role, tier, ${list((each) => each)} from sums
-              order by tenant_id, hour, room, role, tier
-             on conflict (tenant_id, hour, room, role, tier) ${ADD}
-           )
-           select count(*)::integer as count from taken`,
+/** Delete some deltas that no other process has taken, and return them. They come back if the transaction fails. */
+export async function takeDeltas(tx: Tx, limit: number): Promise<Delta[]> {
+  const { rows } = await tx.query<Delta>({
+    name: 'take-usage-deltas',
+    text: `delete from usage_deltas d where (tenant_id, seq) in (
+             select tenant_id, seq from usage_deltas order by tenant_id, seq limit $1 for update skip locked)
+           returning tenant_id as tenant, ${HOUR_OF_DELTA} as hour, sums`,
     values: [limit],
   });
-  return rows[0]!.count;
+  return rows;
+}
+
+/** A row of a table of sums. */
+export interface HourSum {
+  readonly tenant_id: string;
+  readonly hour: string;
+  readonly room: string;
+  readonly role: string;
+  readonly tier: string;
+  /** In the order of MEASURES. */
+  readonly measures: readonly bigint[];
+}
+
+const NAMES = MEASURES.join(', ');
+const ADD = `do update set ${MEASURES.map((each) => `${each} = u.${each} + excluded.${each}`).join(', ')}`;
+
+/** Add to the sums of hours and rooms. All processes add in the same order of rows, so none deadlocks. */
+export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
+  const rows = sums.map(({ measures, ...row }) => ({
+    ...row,
+    ...Object.fromEntries(MEASURES.map((name, at) => [name, String(measures[at])])),
+  }));
+  await tx.query({
+    name: 'add-usage-sums',
+    text: `with sums as materialized (
+             select * from json_to_recordset($1) as s (tenant_id bigint, hour timestamptz, room text, role "char",
+               tier "char", ${MEASURES.map((each) => `${each} numeric`).join(', ')})
+           ), hours as (
+             insert into usage_hours as u (tenant_id, hour, role, tier, ${NAMES})
+             select tenant_id, hour, role, tier, ${MEASURES.map((each) => `sum(${each})`).join(', ')} from sums
+              group by tenant_id, hour, role, tier order by tenant_id, hour, role, tier
+             on conflict (tenant_id, hour, role, tier) ${ADD}
+           )
+           insert into usage_room_hours as u (tenant_id, hour, room, role, tier, ${NAMES})
+           select tenant_id, hour, room, role, tier, ${NAMES} from sums
+            order by tenant_id, hour, room collate "C", role, tier
+           on conflict (tenant_id, hour, room, role, tier) ${ADD}`,
+    values: [JSON.stringify(rows)],
+  });
 }

@@ -3,6 +3,7 @@ import type { UsageSum } from '../ledger/posting.ts';
 import { ROLES, TIERS } from '../pricing/role.ts';
 import type { ChargedRecords } from './copy-rows.ts';
 import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
+import { Total } from './total.ts';
 import { ROOM, type UsageRecords } from './usage-records.ts';
 
 /** The new records of a posting; duplicates do not count. */
@@ -29,24 +30,6 @@ export function sumRecords(charged: readonly ChargedRecords[]): UsageSum[] {
     ingressBytes: group.ingressBytes.value(),
     amount: group.amount,
   }));
-}
-
-/** A sum of safe integers, which may itself be none. As `bigint` from the start, adding costs ten times as much. */
-class Total {
-  #safe = 0;
-  #rest = 0n;
-
-  add(value: number): void {
-    if (this.#safe + value > Number.MAX_SAFE_INTEGER) {
-      this.#rest += BigInt(this.#safe);
-      this.#safe = 0;
-    }
-    this.#safe += value;
-  }
-
-  value(): bigint {
-    return this.#rest + BigInt(this.#safe);
-  }
 }
 
 interface Group {

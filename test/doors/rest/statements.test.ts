@@ -251,7 +251,7 @@ describe('GET /v1/statements/{month}', () => {
   test('500: it does not add up; the log says where', async () => {
     const made = await makeLedger();
     await app.service.deps.db.query(
-      `update usage_deltas set sums = jsonb_set(sums::jsonb, '{0,amount}', '20001') where tenant_id = $1 and seq = 2`,
+      `update usage_deltas set sums = jsonb_set(sums::jsonb, '{0,7}', '20001') where tenant_id = $1 and seq = 2`,
       [idOf(made)],
     );
     await app.service.deps.db.query(

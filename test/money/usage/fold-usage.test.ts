@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { foldDeltas } from '../../../src/money/usage/fold-usage.sql.ts';
-import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { addSums, takeDeltas } from '../../../src/money/usage/fold-usage.sql.ts';
+import { addUp, foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { manyRecords, ROLES, ROOMS, report, setExempt, TIERS } from '../../doors/rest/ledger-routes.ts';
 import { expectOk } from '../../doors/rest/support.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
@@ -97,7 +97,7 @@ test('a transaction that adds up and dies leaves the deltas', async () => {
   await report(app, tenant, manyRecords(9));
   const client = await db.connect();
   await client.query('begin');
-  await foldDeltas(client, 1_000);
+  await addSums(client, addUp(await takeDeltas(client, 1_000)));
   const { rows } = await client.query('select pg_backend_pid() as pid');
   const lost = new Promise((resolve) => client.once('error', resolve));
   await db.query('select pg_terminate_backend($1)', [rows[0].pid]);

@@ -8,7 +8,7 @@ import { useService } from '../../support/service.ts';
 import { client, onEnd } from './support.ts';
 
 const README = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [calling, watching] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+const [calling, charging, watching] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
 const app = useService();
 
@@ -57,6 +57,28 @@ test('a back end opens a room, admits a user, and moderates', async () => {
   expect(expireTime).toBeInstanceOf(Date);
   expect(log).toStrictEqual(['lobby: 1']);
   expect([balance.micros, admitted]).toStrictEqual([20_000_000n, true]);
+});
+
+test('a back end reads what was charged, and prices a room', async () => {
+  const tenant = await app.paidTenant();
+  const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
+  const connect = (apiKey: string) => client({ url: app.url, controlUrl, apiKey });
+  const record = { id: 'r1', role: 'host', tier: 'hd', seconds: 60, egressBytes: 50_000_000 } as const;
+  const records = [{ ...record, room: 'lobby', ingressBytes: 0 }];
+  const { total: charged } = await connect(tenant.relayKey).usage.report(records);
+  const log: string[] = [];
+  // Whatever the clock says, the period of the example may not be too long.
+  const code = charging!.replace("new Date('2026-11-01')", 'new Date(new Date().setUTCHours(0, 0, 0, 0))');
+  const around = { boxoffice: connect(tenant.key), log: (line: string) => log.push(line) };
+  const { sum, total, covered } = await run(code, around, ['sum', 'total', 'covered']);
+  expect(sum).toMatchObject({ records: 1, total: charged });
+  expect(log).toStrictEqual([
+    expect.stringMatching(/^\d{4}-.*Z top_up \$20\.000000$/),
+    expect.stringMatching(/^\d{4}-.*T00:00:00\.000Z lobby: \$0\./),
+    charged.display,
+  ]);
+  expect(total.micros).toBeGreaterThan(0n);
+  expect(covered).toBe(true);
 });
 
 test('a back end follows events, and stores its position', async () => {

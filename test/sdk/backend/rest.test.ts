@@ -26,6 +26,12 @@ function clientOf(...answers: (() => Response | Promise<Response>)[]) {
   return { sent, boxoffice: client({ url: 'https://boxoffice.example/', fetch }) };
 }
 
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 const lost = () => {
   throw new TypeError('fetch failed');
 };
@@ -38,6 +44,18 @@ const REPEATABLE: [string, (boxoffice: Boxoffice) => Promise<unknown>, () => Res
   ['DELETE', (boxoffice) => boxoffice.keys.revoke({ id: 'x' }), () => new Response(null, { status: 204 })],
   ['PUT', (boxoffice) => boxoffice.billing.setAutoTopUp({ enabled: false }), () => Response.json({})],
   ['POST of usage', (boxoffice) => boxoffice.usage.report([]), () => Response.json({})],
+  ['POST of a lookup', (boxoffice) => boxoffice.usage.lookUp(['r']), () => Response.json({ records: [] })],
+  [
+    'POST of a simulation',
+    (boxoffice) => boxoffice.rates.simulate({ participants: [] }),
+    () => Response.json({}),
+  ],
+  [
+    'POST of an erasure',
+    (boxoffice) => boxoffice.participants.erase('ann'),
+    () => Response.json({ erasure: {} }),
+  ],
+  ['GET of a list', (boxoffice) => all(boxoffice.billing.ledger()), () => Response.json({ entries: [] })],
 ];
 const ONCE: [string, (boxoffice: Boxoffice) => Promise<unknown>][] = [
   ['keys.create', (boxoffice) => boxoffice.keys.create({ name: 'x' })],
@@ -124,6 +142,153 @@ test('keys.list() reads every page', async () => {
   const { boxoffice, sent } = clientOf(...pages);
   expect(await boxoffice.keys.list()).toMatchObject([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
   expect(sent.map(({ path }) => path)).toStrictEqual(['/v1/keys', '/v1/keys?cursor=x', '/v1/keys?cursor=y']);
+});
+
+describe('lists', () => {
+  const from = new Date('2026-01-02T03:04:05.678Z');
+  const LISTS: [string, (boxoffice: Boxoffice) => AsyncIterable<object>, string, string][] = [
+    [
+      'billing.ledger',
+      ({ billing }) =>
+        billing.ledger({ kinds: ['usage', 'top_up'], room: '', participant: 'ä&b', from, pageSize: 2 }),
+      'entries',
+      '/v1/ledger?room=&participant=%C3%A4%26b&from=2026-01-02T03%3A04%3A05.678Z&kind=usage%2Ctop_up&limit=2',
+    ],
+    [
+      'usage.records',
+      ({ usage }) => usage.records({ role: 'host', tier: '2k', to: from, pageSize: 0 }),
+      'records',
+      '/v1/usage/records?role=host&tier=2k&to=2026-01-02T03%3A04%3A05.678Z',
+    ],
+    ['usage.conflicts', ({ usage }) => usage.conflicts(), 'conflicts', '/v1/usage/conflicts'],
+    ['without a filter', ({ billing }) => billing.ledger({ kinds: [] }), 'entries', '/v1/ledger'],
+  ];
+
+  test.each(LISTS)('%s reads page after page, also after an empty one', async (_, list, member, path) => {
+    const page = (ids: string[], more: object) => () =>
+      Response.json({ [member]: ids.map((id) => ({ id })), ...more });
+    const pages = [page(['a'], { next_cursor: 'x' }), page([], { next_cursor: 'y' }), page(['b'], {})];
+    const { boxoffice, sent } = clientOf(...pages);
+    expect(await all(list(boxoffice))).toStrictEqual([{ id: 'a' }, { id: 'b' }]);
+    const next = (cursor: string) => `${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`;
+    expect(sent.map((each) => each.path)).toStrictEqual([path, next('x'), next('y')]);
+  });
+
+  test('continue at a page token', async () => {
+    const { boxoffice, sent } = clientOf(() => Response.json({ records: [] }));
+    await all(boxoffice.usage.records({ pageToken: 'x' }));
+    expect(sent.map(({ path }) => path)).toStrictEqual(['/v1/usage/records?cursor=x']);
+  });
+});
+
+test('usage.summary has its sum on every page, and goes on by the cursor', async () => {
+  const measures = { records: 1, seconds: 2, ingress_bytes: 0, total: { micros: 5, display: '$0.000005' } };
+  // JSON has the digits, which a number would round.
+  const answer = JSON.stringify({
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-01-31T00:00:00.000Z',
+    rows: [{ day: '2026-01-02T00:00:00.000Z', room: '', ...measures, egress_bytes: 1 }],
+    sum: { ...measures, egress_bytes: 0 },
+    next_cursor: 'x',
+  }).replace('"egress_bytes":0', '"egress_bytes":9223372036854775809');
+  const { boxoffice, sent } = clientOf(() => new Response(answer));
+  const from = new Date('2026-01-01T00:00:00Z');
+  const ask = { groupBy: ['day', 'room'], from, limit: 1 } as const;
+  const { rows, sum, to, nextCursor } = await boxoffice.usage.summary(ask);
+  expect(rows[0]).toMatchObject({ day: new Date('2026-01-02'), room: '', egressBytes: 1n });
+  expect(sum).toMatchObject({ egressBytes: 9_223_372_036_854_775_809n, total: { micros: 5n } });
+  await boxoffice.usage.summary({ ...ask, to, cursor: nextCursor });
+  const path = '/v1/usage/summary?group_by=day%2Croom&from=2026-01-01T00%3A00%3A00.000Z';
+  expect(sent.map((each) => each.path)).toStrictEqual([
+    `${path}&limit=1`,
+    `${path}&to=2026-01-31T00%3A00%3A00.000Z&limit=1&cursor=x`,
+  ]);
+});
+
+test('an amount that is no integer is no answer', async () => {
+  for (const micros of ['1.5', '1e3']) {
+    const { boxoffice } = clientOf(() => new Response(`{"balance":{"micros":${micros}}}`));
+    expect(await errorOf(boxoffice.billing.get())).toMatchObject({ kind: 'Internal', code: 200 });
+  }
+});
+
+test('ids are percent-encoded; what no path can hold is a TypeError, and not sent', async () => {
+  const { boxoffice, sent } = clientOf(() => Response.json({ posting: { at: '2026-01-02T00:00:00.000Z' } }));
+  const explained = await boxoffice.usage.explain('a/b?#%é🎟');
+  expect(explained).toStrictEqual({ posting: { at: new Date('2026-01-02') } });
+  expect(sent.map(({ path }) => path)).toStrictEqual(['/v1/usage/a%2Fb%3F%23%25%C3%A9%F0%9F%8E%9F/explain']);
+  for (const id of ['', '.', '..', '\ud800', undefined as unknown as string]) {
+    await expect(boxoffice.usage.explain(id)).rejects.toThrow(
+      new TypeError('id must be a well-formed string, and not empty, "." or ".."'),
+    );
+  }
+  const wrong = [{ from: new Date(Number.NaN) }, { room: '\ud800' }, { room: null as unknown as string }];
+  for (const request of wrong) {
+    const [name] = Object.keys(request);
+    const error = new TypeError(`${name} must be a valid Date, or a well-formed string`);
+    await expect(all(boxoffice.usage.records(request))).rejects.toThrow(error);
+    await expect(boxoffice.usage.summary(request)).rejects.toThrow(error);
+  }
+  expect(sent).toHaveLength(1);
+});
+
+test('usage.lookUp and rates.simulate send what they are given', async () => {
+  const { boxoffice, sent } = clientOf(
+    () => Response.json({ records: [{ id: 'r', outcome: 'unknown' }] }),
+    () => Response.json({ lines: [{ price: { decimal: '1.500000' } }], balance_after: { micros: -1 } }),
+  );
+  expect(await boxoffice.usage.lookUp(['r'])).toStrictEqual([{ id: 'r', outcome: 'unknown' }]);
+  const line = {
+    role: 'host',
+    tier: 'hd',
+    count: 1,
+    seconds: 60,
+    egressBytes: 5,
+    intervalSeconds: 30,
+  } as const;
+  expect(await boxoffice.rates.simulate({ participants: [line] })).toStrictEqual({
+    lines: [{ price: { decimal: '1.500000' } }],
+    balanceAfter: { micros: -1n },
+  });
+  const { egressBytes, intervalSeconds, ...others } = line;
+  const sentLine = { ...others, egress_bytes: egressBytes, interval_seconds: intervalSeconds };
+  expect(sent).toStrictEqual([
+    { method: 'POST', path: '/v1/usage/lookup', body: { ids: ['r'] } },
+    { method: 'POST', path: '/v1/rates/simulate', body: { participants: [sentLine] } },
+  ]);
+});
+
+test('statements, payments and erasures', async () => {
+  const [month, at] = ['2026-10', '2026-01-02T00:00:00.000Z'];
+  const { boxoffice, sent } = clientOf(
+    () => Response.json({ statements: [{ month, closing: { micros: 5 } }] }),
+    () => Response.json({ statement: { month, from: at }, jws: 'a.b.c' }),
+    () => Response.json({ statement: { so_far: true } }),
+    () => Response.json({ payments: [{ id: 'pi_1', at }], next_cursor: 'x' }),
+    () => Response.json({ payments: [] }),
+    () => Response.json({ url: 'https://a', invoice_url: 'https://b' }),
+    () => Response.json({ erasure: { id: 'er_1', created_at: at } }, { status: 202 }),
+    () => Response.json({ erasure: { id: 'er_1', finished_at: at } }),
+  );
+  const { billing, participants } = boxoffice;
+  const time = new Date(at);
+  expect(await billing.statements()).toStrictEqual([{ month, closing: { micros: 5n } }]);
+  expect(await billing.statement(month)).toStrictEqual({ statement: { month, from: time }, jws: 'a.b.c' });
+  expect(await billing.statement(month, { soFar: true })).toStrictEqual({ statement: { soFar: true } });
+  expect(await all(billing.payments())).toStrictEqual([{ id: 'pi_1', at: time }]);
+  expect(await billing.receipt('pi/1')).toStrictEqual({ url: 'https://a', invoiceUrl: 'https://b' });
+  expect(await participants.erase('ann')).toStrictEqual({ id: 'er_1', createdAt: time });
+  expect(await participants.erasure('er_1')).toStrictEqual({ id: 'er_1', finishedAt: time });
+  expect(sent.map(({ method, path, body }) => [method, path, body])).toStrictEqual([
+    ['GET', '/v1/statements', undefined],
+    ['GET', '/v1/statements/2026-10', undefined],
+    ['GET', '/v1/statements/2026-10?so_far=true', undefined],
+    ['GET', '/v1/payments', undefined],
+    ['GET', '/v1/payments?cursor=x', undefined],
+    ['GET', '/v1/payments/pi%2F1/receipt', undefined],
+    ['POST', '/v1/participants/erase', { participant: 'ann' }],
+    ['GET', '/v1/erasures/er_1', undefined],
+  ]);
 });
 
 test('names, times and amounts have JavaScript types', async () => {

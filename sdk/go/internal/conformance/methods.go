@@ -34,6 +34,12 @@ func calls() map[string]call {
 		"participants.get": with(func(c *boxoffice.Client) method[boxoffice.GetParticipant, *boxoffice.Participant] {
 			return c.Participants.Get
 		}),
+		"participants.erase": with(func(c *boxoffice.Client) method[boxoffice.EraseParticipant, *boxoffice.Erasure] {
+			return c.Participants.Erase
+		}),
+		"participants.erasure": with(func(c *boxoffice.Client) method[boxoffice.GetErasure, *boxoffice.Erasure] {
+			return c.Participants.Erasure
+		}),
 		"moderation.kick": with(func(c *boxoffice.Client) method[boxoffice.KickParticipant, *boxoffice.Moderated] {
 			return c.Moderation.Kick
 		}),
@@ -73,12 +79,19 @@ func calls() map[string]call {
 		"watchdogs.update": with(func(c *boxoffice.Client) method[boxoffice.UpdateWatchdog, *boxoffice.Watchdog] {
 			return c.Watchdogs.Update
 		}),
-		"watchdogs.delete": without(func(c *boxoffice.Client) procedure[boxoffice.DeleteWatchdog] { return c.Watchdogs.Delete }),
-		"keys.list":        plain(func(c *boxoffice.Client) query[[]*boxoffice.Key] { return c.Keys.List }),
-		"keys.create":      with(func(c *boxoffice.Client) method[boxoffice.CreateKey, *boxoffice.CreatedKey] { return c.Keys.Create }),
-		"keys.rotate":      with(func(c *boxoffice.Client) method[boxoffice.RotateKey, *boxoffice.RotatedKey] { return c.Keys.Rotate }),
-		"keys.revoke":      without(func(c *boxoffice.Client) procedure[boxoffice.RevokeKey] { return c.Keys.Revoke }),
-		"billing.get":      plain(func(c *boxoffice.Client) query[*boxoffice.Account] { return c.Billing.Get }),
+		"watchdogs.delete":   without(func(c *boxoffice.Client) procedure[boxoffice.DeleteWatchdog] { return c.Watchdogs.Delete }),
+		"keys.list":          plain(func(c *boxoffice.Client) query[[]*boxoffice.Key] { return c.Keys.List }),
+		"keys.create":        with(func(c *boxoffice.Client) method[boxoffice.CreateKey, *boxoffice.CreatedKey] { return c.Keys.Create }),
+		"keys.rotate":        with(func(c *boxoffice.Client) method[boxoffice.RotateKey, *boxoffice.RotatedKey] { return c.Keys.Rotate }),
+		"keys.revoke":        without(func(c *boxoffice.Client) procedure[boxoffice.RevokeKey] { return c.Keys.Revoke }),
+		"billing.get":        plain(func(c *boxoffice.Client) query[*boxoffice.Account] { return c.Billing.Get }),
+		"billing.statements": plain(func(c *boxoffice.Client) query[[]*boxoffice.ListedStatement] { return c.Billing.Statements }),
+		"billing.statement": with(func(c *boxoffice.Client) method[boxoffice.GetStatement, *boxoffice.SignedStatement] {
+			return c.Billing.Statement
+		}),
+		"billing.receipt": with(func(c *boxoffice.Client) method[boxoffice.GetReceipt, *boxoffice.Receipt] {
+			return c.Billing.Receipt
+		}),
 		"billing.checkout": with(func(c *boxoffice.Client) method[boxoffice.Checkout, *boxoffice.CheckoutPage] {
 			return c.Billing.Checkout
 		}),
@@ -87,8 +100,20 @@ func calls() map[string]call {
 			return c.Billing.SetAutoTopUp
 		}),
 		"usage.report": with(func(c *boxoffice.Client) method[boxoffice.ReportUsage, *boxoffice.UsageReport] { return c.Usage.Report }),
-		"rates.get":    plain(func(c *boxoffice.Client) query[*boxoffice.RateCard] { return c.Rates.Get }),
-		"sign_up":      with(func(c *boxoffice.Client) method[boxoffice.SignUp, *boxoffice.SignedUp] { return c.SignUp }),
+		"usage.look_up": with(func(c *boxoffice.Client) method[boxoffice.LookUpUsage, []*boxoffice.LookedUpRecord] {
+			return c.Usage.LookUp
+		}),
+		"usage.summary": with(func(c *boxoffice.Client) method[boxoffice.SummarizeUsage, *boxoffice.UsageSummary] {
+			return c.Usage.Summary
+		}),
+		"usage.explain": with(func(c *boxoffice.Client) method[boxoffice.ExplainUsage, *boxoffice.ExplainedUsage] {
+			return c.Usage.Explain
+		}),
+		"rates.simulate": with(func(c *boxoffice.Client) method[boxoffice.SimulateRoom, *boxoffice.Simulation] {
+			return c.Rates.Simulate
+		}),
+		"rates.get": plain(func(c *boxoffice.Client) query[*boxoffice.RateCard] { return c.Rates.Get }),
+		"sign_up":   with(func(c *boxoffice.Client) method[boxoffice.SignUp, *boxoffice.SignedUp] { return c.SignUp }),
 	}
 }
 
@@ -107,6 +132,18 @@ func lists() map[string]list {
 			return c.DeviceCredentials.Pages
 		}),
 		"watchdogs.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListWatchdogs, boxoffice.Watchdog] { return c.Watchdogs.Pages }),
+		"billing.ledger": paged(func(c *boxoffice.Client) pages[boxoffice.ListLedger, boxoffice.LedgerEntry] {
+			return c.Billing.LedgerPages
+		}),
+		"billing.payments": paged(func(c *boxoffice.Client) pages[boxoffice.ListPayments, boxoffice.Payment] {
+			return c.Billing.PaymentPages
+		}),
+		"usage.records": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageRecords, boxoffice.ChargedRecord] {
+			return c.Usage.RecordPages
+		}),
+		"usage.conflicts": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageConflicts, boxoffice.UsageConflict] {
+			return c.Usage.ConflictPages
+		}),
 	}
 }
 

@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use boxoffice::{Call, Client, Events, Listing, Mutation, Pages, UsageRecord};
+use boxoffice::{
+    Call, Client, Events, Listing, Mutation, Pages, SimulatedParticipants, UsageRecord,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -53,6 +55,11 @@ async fn changed<T: Serialize + 'static>(
     write(&call.await?)
 }
 
+/// A text of the request, which is the only argument of some methods.
+fn text<'a>(request: &'a Value, name: &str) -> &'a str {
+    request[name].as_str().unwrap_or_default()
+}
+
 /// Methods with one answer.
 pub async fn call(
     client: &Client,
@@ -77,14 +84,18 @@ async fn control(
     options: &Value,
 ) -> Result<Value, Ended> {
     let (rooms, watchdogs) = (client.rooms(), client.watchdogs());
-    let credentials = client.device_credentials();
+    let (credentials, participants) = (client.device_credentials(), client.participants());
     match method {
         "rooms.create" => changed(rooms.create(read(request)?), options).await,
         "rooms.get" => sent(rooms.get(read(request)?), options).await,
         "rooms.update_policy" => changed(rooms.update_policy(read(request)?), options).await,
         "rooms.end" => changed(rooms.end(read(request)?), options).await,
         "rooms.list_events" => sent(rooms.list_events(read(request)?), options).await,
-        "participants.get" => sent(client.participants().get(read(request)?), options).await,
+        "participants.get" => sent(participants.get(read(request)?), options).await,
+        "participants.erase" => {
+            sent(participants.erase(text(request, "participant")), options).await
+        }
+        "participants.erasure" => sent(participants.erasure(text(request, "id")), options).await,
         "tokens.mint" => sent(client.tokens().mint(read(request)?), options).await,
         "device_credentials.create" => changed(credentials.create(read(request)?), options).await,
         "device_credentials.rotate" => changed(credentials.rotate(read(request)?), options).await,
@@ -144,6 +155,13 @@ async fn rest(
         }
         "keys.revoke" => sent(keys.revoke(read(&request)?), options).await,
         "billing.get" => sent(billing.get(), options).await,
+        "billing.statements" => sent(billing.statements(), options).await,
+        "billing.statement" if request["so_far"] == true => {
+            let month = text(&request, "month");
+            sent(billing.statement_so_far(month), options).await
+        }
+        "billing.statement" => sent(billing.statement(text(&request, "month")), options).await,
+        "billing.receipt" => sent(billing.receipt(text(&request, "id")), options).await,
         "billing.checkout" => {
             let cents = request["amount_cents"].as_i64().unwrap_or_default();
             sent(billing.checkout(cents), options).await
@@ -154,7 +172,18 @@ async fn rest(
             let records: Vec<UsageRecord> = serde_json::from_value(request["records"].clone())?;
             sent(client.usage().report(records), options).await
         }
+        "usage.look_up" => {
+            let ids: Vec<String> = serde_json::from_value(request["ids"].clone())?;
+            sent(client.usage().look_up(ids), options).await
+        }
+        "usage.summary" => sent(client.usage().summary(read(&request)?), options).await,
+        "usage.explain" => sent(client.usage().explain(text(&request, "id")), options).await,
         "rates.get" => sent(client.rates().get(), options).await,
+        "rates.simulate" => {
+            let participants: Vec<SimulatedParticipants> =
+                serde_json::from_value(request["participants"].clone())?;
+            sent(client.rates().simulate(participants), options).await
+        }
         _ => Err(crash(&format!("there is no method {method}"))),
     }
 }
@@ -192,6 +221,10 @@ pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn A
         "moderation.list_events" => boxed(client.moderation().list_events(read(request)?)),
         "device_credentials.list" => boxed(client.device_credentials().list(read(request)?)),
         "watchdogs.list" => boxed(client.watchdogs().list(read(request)?)),
+        "billing.ledger" => boxed(client.billing().ledger(read(request)?)),
+        "billing.payments" => boxed(client.billing().payments(read(request)?)),
+        "usage.records" => boxed(client.usage().records(read(request)?)),
+        "usage.conflicts" => boxed(client.usage().conflicts(read(request)?)),
         _ => return Err(crash(&format!("there is no method {method}"))),
     })
 }

@@ -1,11 +1,23 @@
 //! Credit and charges.
 
 use http::Method;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::service;
+use crate::account_types::{ListPayments, ListedStatement, Payment, Receipt, SignedStatement};
 use crate::calls::Call;
-use crate::rest_types::{BillingState, Checkout, Portal, SetAutoTopUp, Tenant};
+use crate::charge_types::ListLedger;
+use crate::listing::Listing;
+use crate::rest::{Query, list, segment};
+use crate::rest_types::{
+    BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp, Tenant,
+};
+
+#[derive(Deserialize)]
+struct Statements {
+    statements: Vec<ListedStatement>,
+}
 
 service! {
     /// The tenant's credit.
@@ -21,6 +33,67 @@ impl Billing {
                 .rest
                 .call(Method::GET, "/v1/billing", None::<&()>, &options)
                 .await
+        })
+    }
+
+    /// All entries of the ledger, newest first: one for each usage record and each other change.
+    pub fn ledger(&self, request: ListLedger) -> Listing<LedgerEntry> {
+        let query = Query::default()
+            .words("kind", request.kinds.iter().map(LedgerKind::as_str))
+            .given("room", request.room.as_deref())
+            .given("participant", request.participant.as_deref())
+            .time("from", request.from)
+            .time("to", request.to)
+            .number("limit", request.page_size);
+        list(&self.inner, "/v1/ledger", query, request.page_token)
+    }
+
+    /// The months in which the balance changed and that are over, newest first.
+    pub fn statements(&self) -> Call<Vec<ListedStatement>> {
+        let inner = self.inner.clone();
+        Call::new(move |options| async move {
+            let query = Query::default();
+            let answer: Statements = inner.rest.get("/v1/statements", &query, &options).await?;
+            Ok(answer.statements)
+        })
+    }
+
+    /// The statement of a month such as `2026-10`, UTC, also signed. Fails with `Precondition` until the month
+    /// is over, and with `NotFound` for one before the signup.
+    pub fn statement(&self, month: impl Into<String>) -> Call<SignedStatement> {
+        let (inner, month) = (self.inner.clone(), month.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/statements/{}", segment("month", &month)?);
+            inner.rest.get(&path, &Query::default(), &options).await
+        })
+    }
+
+    /// The statement of a month, even if it is not over: then up to now, and unsigned.
+    pub fn statement_so_far(&self, month: impl Into<String>) -> Call<SignedStatement> {
+        let (inner, month) = (self.inner.clone(), month.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/statements/{}", segment("month", &month)?);
+            let query = Query::default().text("so_far", "true");
+            inner.rest.get(&path, &query, &options).await
+        })
+    }
+
+    /// Payments that were credited, newest first: checkouts and automatic top-ups.
+    pub fn payments(&self, request: ListPayments) -> Listing<Payment> {
+        list(
+            &self.inner,
+            "/v1/payments",
+            Query::default(),
+            request.page_token,
+        )
+    }
+
+    /// The provider's receipt of a payment.
+    pub fn receipt(&self, id: impl Into<String>) -> Call<Receipt> {
+        let (inner, id) = (self.inner.clone(), id.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/payments/{}/receipt", segment("id", &id)?);
+            inner.rest.get(&path, &Query::default(), &options).await
         })
     }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::service;
 use crate::calls::Call;
 use crate::http::encode;
+use crate::rest::segment;
 use crate::rest_types::{ApiKey, CreateKey, CreatedKey, RevokeKey, RotateKey, RotatedKey};
 
 #[derive(Deserialize)]
@@ -57,7 +58,7 @@ impl Keys {
     pub fn rotate(&self, request: RotateKey) -> Call<RotatedKey> {
         let inner = self.inner.clone();
         Call::new(move |options| async move {
-            let path = format!("/v1/keys/{}/rotate", encode(&request.id));
+            let path = format!("/v1/keys/{}/rotate", segment("id", &request.id)?);
             inner
                 .rest
                 .call(Method::POST, &path, Some(&request), &options)
@@ -70,7 +71,7 @@ impl Keys {
     pub fn revoke(&self, request: RevokeKey) -> Call<()> {
         let inner = self.inner.clone();
         Call::new(move |options| async move {
-            let mut path = format!("/v1/keys/{}", encode(&request.id));
+            let mut path = format!("/v1/keys/{}", segment("id", &request.id)?);
             if let Some(confirm) = &request.confirm {
                 path = format!("{path}?confirm={}", encode(confirm));
             }

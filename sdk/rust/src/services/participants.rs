@@ -1,13 +1,24 @@
 //! Participants of rooms.
 
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
 use super::service;
+use crate::account_types::Erasure;
 use crate::calls::Call;
 use crate::client::{list, query, required};
 use crate::generated::methods;
 use crate::generated::types::{GetParticipant, ListParticipants, Participant, WatchParticipants};
 use crate::generated::wire;
 use crate::listing::{Listing, Page};
+use crate::rest::{Query, segment};
 use crate::watch::Events;
+
+#[derive(Deserialize)]
+struct Erasing {
+    erasure: Erasure,
+}
 
 service! {
     /// Participants. A user is present until the last token has expired or is void.
@@ -51,5 +62,34 @@ impl Participants {
             request,
             token,
         )
+    }
+
+    /// Erase the name of a person from everything that is stored. It cannot be undone, and takes a while: ask
+    /// for `erasure` until it is done. Fails with `Precondition` while the person is in a room.
+    pub fn erase(&self, participant: impl Into<String>) -> Call<Erasure> {
+        let (inner, participant) = (self.inner.clone(), participant.into());
+        Call::new(move |options| async move {
+            let body = json!({ "participant": participant });
+            let answer: Erasing = inner
+                .rest
+                .call(
+                    Method::POST,
+                    "/v1/participants/erase",
+                    Some(&body),
+                    &options,
+                )
+                .await?;
+            Ok(answer.erasure)
+        })
+    }
+
+    /// How far an erasure is.
+    pub fn erasure(&self, id: impl Into<String>) -> Call<Erasure> {
+        let (inner, id) = (self.inner.clone(), id.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/erasures/{}", segment("id", &id)?);
+            let answer: Erasing = inner.rest.get(&path, &Query::default(), &options).await?;
+            Ok(answer.erasure)
+        })
     }
 }

@@ -1,14 +1,26 @@
-//! Usage, for applications that measure it themselves.
+//! Usage: its reports, for applications that measure it themselves, and what was charged for it.
 
 use http::Method;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::service;
 use crate::calls::Call;
-use crate::rest_types::{UsageRecord, UsageReport};
+use crate::charge_types::{
+    ChargedRecord, ExplainedUsage, ListUsageConflicts, ListUsageRecords, LookedUpRecord,
+    SummarizeUsage, UsageConflict, UsageGrouping, UsageSummary,
+};
+use crate::listing::Listing;
+use crate::rest::{Query, list, segment};
+use crate::rest_types::{Role, Tier, UsageRecord, UsageReport};
+
+#[derive(Deserialize)]
+struct LookedUp {
+    records: Vec<LookedUpRecord>,
+}
 
 service! {
-    /// Reports of usage.
+    /// Reports of usage, and what was charged. `report` and `look_up` take a relay key.
     Usage
 }
 
@@ -24,6 +36,76 @@ impl Usage {
                 .rest
                 .call(Method::POST, "/v1/usage", Some(&body), &options)
                 .await
+        })
+    }
+
+    /// Which ids were charged, in their order: at most 5000. It takes a relay key, and changes nothing.
+    pub fn look_up(
+        &self,
+        ids: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Call<Vec<LookedUpRecord>> {
+        let inner = self.inner.clone();
+        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
+        Call::new(move |options| async move {
+            let body = json!({ "ids": ids });
+            let answer: LookedUp = inner
+                .rest
+                .call(Method::POST, "/v1/usage/lookup", Some(&body), &options)
+                .await?;
+            Ok(answer.records)
+        })
+    }
+
+    /// Usage records as they were charged, newest first.
+    pub fn records(&self, request: ListUsageRecords) -> Listing<ChargedRecord> {
+        let query = Query::default()
+            .given("room", request.room.as_deref())
+            .given("participant", request.participant.as_deref())
+            .given("role", request.role.as_ref().map(Role::as_str))
+            .given("tier", request.tier.as_ref().map(Tier::as_str))
+            .time("from", request.from)
+            .time("to", request.to)
+            .number("limit", request.page_size);
+        list(&self.inner, "/v1/usage/records", query, request.page_token)
+    }
+
+    /// Ids that were reported again with other values, newest report first. The other values are not charged.
+    pub fn conflicts(&self, request: ListUsageConflicts) -> Listing<UsageConflict> {
+        let query = Query::default().number("limit", request.page_size);
+        list(
+            &self.inner,
+            "/v1/usage/conflicts",
+            query,
+            request.page_token,
+        )
+    }
+
+    /// Sums of usage over a period of at most 366 days. By hour or day, rows are in the order of time;
+    /// otherwise the most expensive come first. `sum` is that of all rows, on every page. While there is a
+    /// `next_cursor`, there are more rows.
+    pub fn summary(&self, request: SummarizeUsage) -> Call<UsageSummary> {
+        let inner = self.inner.clone();
+        Call::new(move |options| async move {
+            let query = Query::default()
+                .words(
+                    "group_by",
+                    request.group_by.iter().map(UsageGrouping::as_str),
+                )
+                .time("from", request.from)
+                .time("to", request.to)
+                .given("room", request.room.as_deref())
+                .number("limit", request.limit)
+                .text("cursor", &request.cursor);
+            inner.rest.get("/v1/usage/summary", &query, &options).await
+        })
+    }
+
+    /// How the charge of a record came about, step by step. Fails with `NotFound` if it was not charged.
+    pub fn explain(&self, id: impl Into<String>) -> Call<ExplainedUsage> {
+        let (inner, id) = (self.inner.clone(), id.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/usage/{}/explain", segment("id", &id)?);
+            inner.rest.get(&path, &Query::default(), &options).await
         })
     }
 }

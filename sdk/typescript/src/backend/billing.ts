@@ -1,7 +1,49 @@
 /** Credit and charges. Amounts are bigints of micros: millionths of a US dollar. */
 import type { CallOptions } from './calls.ts';
-import type { AnswerOf, BodyOf, Rest } from './rest.ts';
-import type { Tenant } from './rest-types.ts';
+import type { Listing } from './listing.ts';
+import type { AnswerOf, BodyOf, PageRequest, Rest } from './rest.ts';
+import type { LedgerEntry, Tenant } from './rest-types.ts';
+
+/** One change of the balance, in the list of all. */
+export type ListedEntry = AnswerOf<'GET /v1/ledger'>['entries'][number];
+
+/** The balance of a month that has a statement. */
+export type ListedStatement = AnswerOf<'GET /v1/statements'>['statements'][number];
+
+/** A statement, and its signature if the month is over. */
+export type SignedStatement = AnswerOf<'GET /v1/statements/{month}'>;
+
+/** Which statement, and time limits. */
+export interface StatementOptions extends CallOptions {
+  /** Also for a month that is not over: up to now, and unsigned. */
+  readonly soFar?: boolean | undefined;
+}
+
+/** A payment that was credited. */
+export type Payment = AnswerOf<'GET /v1/payments'>['payments'][number];
+
+/** Pages of the payment provider. They expire after at most 30 days. */
+export type Receipt = AnswerOf<'GET /v1/payments/{id}/receipt'>;
+
+/** Which payments to list. */
+export interface ListPaymentsRequest {
+  /** `nextPageToken` of the previous page; empty: the first page. */
+  readonly pageToken?: string | undefined;
+}
+
+/** Which entries of the ledger to list. */
+export interface ListLedgerRequest extends PageRequest {
+  /** Only these kinds; none: all. */
+  readonly kinds?: readonly LedgerEntry['kind'][] | undefined;
+  /** Only usage of this room; empty: only usage without one. */
+  readonly room?: string | undefined;
+  /** Only usage of this participant. */
+  readonly participant?: string | undefined;
+  /** Only changes at this time or later. */
+  readonly from?: Date | undefined;
+  /** Only changes before this time. */
+  readonly to?: Date | undefined;
+}
 
 /** The tenant's credit: `boxoffice.billing`. */
 export class Billing {
@@ -14,6 +56,36 @@ export class Billing {
   /** The tenant, its balance, and its newest ledger entries. */
   async get(options?: CallOptions): Promise<AnswerOf<'GET /v1/billing'>> {
     return await this.#rest.call('GET /v1/billing', {}, options);
+  }
+
+  /** All entries of the ledger, newest first: one for each usage record and each other change. */
+  ledger(request: ListLedgerRequest = {}, options?: CallOptions): Listing<ListedEntry> {
+    const { kinds: kind, ...others } = request;
+    return this.#rest.list('GET /v1/ledger', (page) => page.entries, { ...others, kind }, options);
+  }
+
+  /** The months in which the balance changed and that are over, newest first. */
+  async statements(options?: CallOptions): Promise<ListedStatement[]> {
+    return (await this.#rest.call('GET /v1/statements', {}, options)).statements;
+  }
+
+  /**
+   * The statement of a month such as `2026-10`, UTC, also signed. Fails with `Precondition` until the month is
+   * over, unless `soFar` is set, and with `NotFound` for one before the signup.
+   */
+  async statement(month: string, { soFar, ...options }: StatementOptions = {}): Promise<SignedStatement> {
+    const given = { path: { month }, ...(soFar && { query: { soFar: 'true' } as const }) };
+    return await this.#rest.call('GET /v1/statements/{month}', given, options);
+  }
+
+  /** Payments that were credited, newest first: checkouts and automatic top-ups. */
+  payments(request: ListPaymentsRequest = {}, options?: CallOptions): Listing<Payment> {
+    return this.#rest.list('GET /v1/payments', (page) => page.payments, { ...request }, options);
+  }
+
+  /** The provider's receipt of a payment. */
+  async receipt(id: string, options?: CallOptions): Promise<Receipt> {
+    return await this.#rest.call('GET /v1/payments/{id}/receipt', { path: { id } }, options);
   }
 
   /** Open a payment page for credit: 1000 to 1000000 cents. The request is never repeated. */

@@ -21,7 +21,7 @@ export interface BoxofficeOptions {
   readonly url: string;
   /** Address of the control plane: `https://control.example:443`, or `http://` without TLS. */
   readonly controlUrl: string;
-  /** A backend key, or a relay key for `usage` alone. */
+  /** A backend key, or a relay key for `usage.report` and `usage.lookUp` alone. */
   readonly apiKey: string;
   /** Id of the key's tenant. Default: looked up once, which fails for a suspended tenant. */
   readonly tenant?: string | undefined;
@@ -63,7 +63,7 @@ export class Boxoffice {
   readonly keys: Keys;
   /** Balance, ledger, payments. */
   readonly billing: Billing;
-  /** Reports of usage. */
+  /** Reports of usage, and what was charged. */
   readonly usage: Usage;
   /** Prices. */
   readonly rates: Rates;
@@ -90,7 +90,7 @@ export class Boxoffice {
       tenant: () => this.#findTenant(),
     });
     this.rooms = new Rooms(this.#control);
-    this.participants = new Participants(this.#control);
+    this.participants = new Participants(this.#control, rest);
     this.moderation = new Moderation(this.#control);
     this.tokens = new Tokens(this.#control);
     this.deviceCredentials = new DeviceCredentials(this.#control);

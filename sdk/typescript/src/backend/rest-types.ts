@@ -696,9 +696,9 @@ export interface Operations {
         /** As reported. */
         seconds: number;
         /** As reported. */
-        egressBytes: number;
+        egressBytes: bigint;
         /** As reported. */
-        ingressBytes: number;
+        ingressBytes: bigint;
         /** What it cost; for an unbilled record, what it would have cost. */
         total: Amount;
         /** The ceiling limited the charge. */
@@ -736,9 +736,9 @@ export interface Operations {
         /** As reported. */
         seconds: number;
         /** As reported. */
-        egressBytes: number;
+        egressBytes: bigint;
         /** As reported. */
-        ingressBytes: number;
+        ingressBytes: bigint;
         /** What it cost; for an unbilled record, what it would have cost. */
         total: Amount;
         /** The ceiling limited the charge. */
@@ -846,9 +846,9 @@ export interface Operations {
           /** As reported. */
           seconds: number;
           /** As reported. */
-          egressBytes: number;
+          egressBytes: bigint;
           /** As reported. */
-          ingressBytes: number;
+          ingressBytes: bigint;
         };
         /** The latest of the others, which were not charged. */
         reported: {
@@ -863,9 +863,9 @@ export interface Operations {
           /** As reported. */
           seconds: number;
           /** As reported. */
-          egressBytes: number;
+          egressBytes: bigint;
           /** As reported. */
-          ingressBytes: number;
+          ingressBytes: bigint;
         };
       }[];
       /** Only if there are more: `cursor` of the request for the next page. */
@@ -912,6 +912,54 @@ export interface Operations {
       }[];
       /** Only if there are more: `cursor` of the request for the next page. */
       nextCursor?: string | undefined;
+    };
+  };
+  /** Erase the name of a person from everything that is stored. */
+  'POST /v1/participants/erase': {
+    /** The body. */
+    body: {
+      /** The name, as usage records and tokens have it. */
+      participant: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The erasure of a person. */
+      erasure: {
+        /** The id of the erasure. */
+        id: string;
+        /** `done`: nothing that is stored shows the name any more. */
+        state: 'pending' | 'done';
+        /** Usage records that have lost the name so far. */
+        records: number;
+        /** When it was asked for. */
+        createdAt: Date;
+        /** When it was done. Absent: it is pending. */
+        finishedAt?: Date | undefined;
+      };
+    };
+  };
+  /** Look how far an erasure is. */
+  'GET /v1/erasures/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the erasure. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The erasure of a person. */
+      erasure: {
+        /** The id of the erasure. */
+        id: string;
+        /** `done`: nothing that is stored shows the name any more. */
+        state: 'pending' | 'done';
+        /** Usage records that have lost the name so far. */
+        records: number;
+        /** When it was asked for. */
+        createdAt: Date;
+        /** When it was done. Absent: it is pending. */
+        finishedAt?: Date | undefined;
+      };
     };
   };
   /** The months that have statements. */
@@ -990,6 +1038,7 @@ export const NAMES = {
   egress_bytes: 'egressBytes',
   egress_cost_per_gib: 'egressCostPerGib',
   egress_gib: 'egressGib',
+  finished_at: 'finishedAt',
   first_at: 'firstAt',
   group_by: 'groupBy',
   has_card: 'hasCard',
@@ -1019,6 +1068,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'at',
   'created_at',
   'day',
+  'finished_at',
   'first_at',
   'from',
   'hour',

@@ -1,6 +1,7 @@
 /** The REST interface: requests are retried if that is safe. */
 import { attemptInTime, type CallOptions, type Limits } from './calls.ts';
 import { BoxofficeError, errorOfAnswer } from './errors.ts';
+import { Listing } from './listing.ts';
 import { INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
 
 export interface RestOptions {
@@ -17,6 +18,30 @@ type Part<N extends Name, P extends string> = P extends keyof Operations[N] ? Op
 type Given<N extends Name> = Omit<Operations[N], 'answer'>;
 export type AnswerOf<N extends Name> = Part<N, 'answer'>;
 export type BodyOf<N extends Name> = NonNullable<Part<N, 'body'>>;
+/** Lists that are read a page at a time. */
+type ListName = `GET /v1/${'ledger' | 'payments' | 'usage/records' | 'usage/conflicts'}`;
+
+/** Which page of a list. */
+export interface PageRequest {
+  /** How many at once: 1 to 1000; 0 is 100. */
+  readonly pageSize?: number | undefined;
+  /** `nextPageToken` of the previous page; empty: the first page. */
+  readonly pageToken?: string | undefined;
+}
+
+/** What a query may hold. Arrays are joined with commas; an empty one is left out, like `undefined`. */
+export type Query = Readonly<Record<string, string | number | Date | readonly string[] | undefined>>;
+
+/**
+ * Requests that may be repeated although they are a `POST`: they change nothing, what they report has ids, or
+ * what they erase is gone.
+ */
+const REPEATABLE_POSTS: ReadonlySet<Name> = new Set([
+  'POST /v1/usage',
+  'POST /v1/usage/lookup',
+  'POST /v1/rates/simulate',
+  'POST /v1/participants/erase',
+]);
 
 export class Rest {
   readonly #options: RestOptions;
@@ -25,21 +50,33 @@ export class Rest {
     this.#options = options;
   }
 
-  /**
-   * One request and its answer. A `POST` may have taken effect without an answer, so it is never repeated,
-   * except for usage, whose records have ids.
-   */
+  /** One request and its answer. A `POST` may have taken effect without an answer, so most are never repeated. */
   async call<N extends Name>(name: N, given: Given<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
     const { limits } = this.#options;
-    const isRepeatable = !name.startsWith('POST ') || name === 'POST /v1/usage';
+    const isRepeatable = !name.startsWith('POST ') || REPEATABLE_POSTS.has(name);
     const mayRetry = (error: BoxofficeError) => isRepeatable && isTransient(error);
     const { path = {}, query = {}, body } = given as Partial<Record<'path' | 'query' | 'body', object>>;
     const [method, pattern] = name.split(' ') as [string, string];
     const url = new URL(this.#options.url.replace(/\/+$/, '') + fill(pattern, path));
-    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(WIRE_NAMES[key] ?? key, value);
     const text = body && JSON.stringify(toWire(body));
     const attempt = (signal: AbortSignal) => this.#send(method, url, text, signal);
     return fromWire(await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
+  }
+
+  /** All items of a list, page by page. */
+  list<N extends ListName, T>(
+    name: N,
+    itemsOf: (answer: AnswerOf<N>) => readonly T[],
+    { pageSize, pageToken, ...filter }: PageRequest & Query,
+    options?: CallOptions,
+  ): Listing<T> {
+    return new Listing(pageToken, async (cursor) => {
+      const query = toQuery({ ...filter, limit: pageSize || undefined, cursor: cursor || undefined });
+      const answer = await this.call(name, { query } as Given<N>, options);
+      const { nextCursor = '' } = answer as AnswerOf<ListName>;
+      return { items: itemsOf(answer), nextPageToken: nextCursor };
+    });
   }
 
   async #send(method: string, url: URL, body: string | undefined, signal: AbortSignal): Promise<unknown> {
@@ -68,7 +105,7 @@ export class Rest {
     if (!answer.ok) throw errorOfAnswer(answer, text);
     if (text === '') return undefined;
     try {
-      return JSON.parse(text);
+      return JSON.parse(text, withBigInts);
     } catch {
       throw new BoxofficeError({ kind: 'Internal', code: answer.status, message: 'the answer is no JSON' });
     }
@@ -82,8 +119,34 @@ function isTransient(error: BoxofficeError): boolean {
 
 function fill(pattern: string, values: object): string {
   return pattern.replace(/\{(\w+)\}/g, (_, name) =>
-    encodeURIComponent((values as Record<string, string>)[name]!),
+    segmentOf(name, (values as Record<string, unknown>)[name]),
   );
+}
+
+/** A part of a path. URLs drop the parts `.` and `..`, percent-encoded or not. Source: WHATWG URL, 4.4. */
+function segmentOf(name: string, value: unknown): string {
+  const isPart = typeof value === 'string' && value.isWellFormed() && !['', '.', '..'].includes(value);
+  if (!isPart) throw new TypeError(`${name} must be a well-formed string, and not empty, "." or ".."`);
+  return encodeURIComponent(value);
+}
+
+/** The texts of a query. Throws `TypeError`. */
+export function toQuery(query: Query): Record<string, string> {
+  const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
+  const entries = Object.entries(query)
+    .filter(([, value]) => isGiven(value))
+    .map(([name, value]) => {
+      const texts = (Array.isArray(value) ? value : [value]).map((each) => textOf(name, each));
+      return [name, texts.join(',')];
+    });
+  return Object.fromEntries(entries);
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  if (typeof value === 'string' && value.isWellFormed()) return value;
+  throw new TypeError(`${name} must be a valid Date, or a well-formed string`);
 }
 
 const WIRE_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -98,6 +161,12 @@ function toWire(value: unknown): unknown {
   );
 }
 
+/** Integers of 64 bits from their digits: a number would be rounded. Node 20 gives the number alone. */
+function withBigInts(name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || !INTEGERS.has(name)) return value;
+  return BigInt(context?.source ?? value);
+}
+
 function fromWire(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => fromWire(each));
   if (typeof value === 'object' && value !== null) {
@@ -108,6 +177,5 @@ function fromWire(value: unknown, name = ''): unknown {
     return Object.fromEntries(entries);
   }
   if (typeof value === 'string' && TIMES.has(name)) return new Date(value);
-  if (typeof value === 'number' && INTEGERS.has(name)) return BigInt(value);
   return value;
 }
