@@ -167,23 +167,23 @@ func (b *Billing) LedgerPages(ctx context.Context, request ListLedger, options .
 	return pagesOfREST[LedgerEntry](ctx, b.rest, op, "entries", asked, request.PageToken, options)
 }
 
-// Checkout opens a payment page for credit. The request is never repeated.
+// Checkout opens a payment page for credit.
 func (b *Billing) Checkout(ctx context.Context, request Checkout, options ...CallOption) (*CheckoutPage, error) {
 	answer := new(CheckoutPage)
-	op := operation{name: "Billing.Checkout", method: "POST", path: "/v1/billing/checkout", body: request}
+	op := operation{name: "Billing.Checkout", method: "POST", path: "/v1/billing/checkout", body: request, isWrite: true}
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }
 
-// Portal opens the portal for receipts and saved cards. The request is never repeated.
+// Portal opens the portal for receipts and saved cards.
 func (b *Billing) Portal(ctx context.Context, options ...CallOption) (*PortalPage, error) {
 	answer := new(PortalPage)
-	op := operation{name: "Billing.Portal", method: "POST", path: "/v1/billing/portal"}
+	op := operation{name: "Billing.Portal", method: "POST", path: "/v1/billing/portal", isWrite: true}
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }
 
 // SetAutoTopUp charges the saved card whenever the balance falls below a threshold, or turns that off.
 func (b *Billing) SetAutoTopUp(ctx context.Context, request SetAutoTopUp, options ...CallOption) (*Tenant, error) {
 	answer := new(Tenant)
-	op := operation{name: "Billing.SetAutoTopUp", method: "PUT", path: "/v1/billing/auto-top-up", body: request, mayRepeat: true}
+	op := operation{name: "Billing.SetAutoTopUp", method: "PUT", path: "/v1/billing/auto-top-up", body: request, isWrite: true}
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }

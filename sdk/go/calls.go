@@ -23,8 +23,8 @@ type callOptions struct {
 	idempotencyKey string
 }
 
-// IdempotencyKey replaces the random key of a change: 1 to 128 printable ASCII characters. Within 24 hours,
-// the same key returns the first answer without a second effect.
+// IdempotencyKey replaces the random key of a change: 1 to 128 ASCII characters without spaces; the control
+// plane takes spaces too, and REST up to 255 characters. Within 24 hours, the same key returns the first answer without a second effect.
 func IdempotencyKey(key string) CallOption {
 	return func(o *callOptions) { o.idempotencyKey = key }
 }

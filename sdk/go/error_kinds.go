@@ -133,7 +133,7 @@ func kindOfCode(code string) error {
 // kindOfStatus returns the kind of a status of the REST interface.
 func kindOfStatus(status int) error {
 	switch status {
-	case 400, 405, 413, 415:
+	case 400, 405, 413, 415, 422:
 		return ErrInvalid
 	case 401:
 		return ErrUnauthenticated

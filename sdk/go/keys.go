@@ -104,16 +104,15 @@ func (k *Keys) List(ctx context.Context, options ...CallOption) ([]*Key, error) 
 	}
 }
 
-// Create creates a key; no later answer contains APIKey. The request is never repeated: after
-// [ErrUnavailable], [ErrTimeout] or [ErrInternal] a key may exist whose secret is lost. Find it with List,
-// and revoke it.
+// Create creates a key. Only this answer contains APIKey; for 24 hours, a call with the same idempotency key
+// gets it again.
 func (k *Keys) Create(ctx context.Context, request CreateKey, options ...CallOption) (*CreatedKey, error) {
 	answer := new(CreatedKey)
-	op := operation{name: "Keys.Create", method: "POST", path: "/v1/keys", body: request, hasSecret: true}
+	op := operation{name: "Keys.Create", method: "POST", path: "/v1/keys", body: request, isWrite: true, hasSecret: true}
 	return orNil(answer, k.rest.call(ctx, op, answer, options))
 }
 
-// Rotate replaces a key. The old one works on for the overlap. The request is never repeated, like Create.
+// Rotate replaces a key. The old one works on for the overlap.
 func (k *Keys) Rotate(ctx context.Context, request RotateKey, options ...CallOption) (*RotatedKey, error) {
 	id, err := segment("id", request.ID)
 	if err != nil {
@@ -123,7 +122,10 @@ func (k *Keys) Rotate(ctx context.Context, request RotateKey, options ...CallOpt
 	body := struct {
 		OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
 	}{request.OverlapSeconds}
-	op := operation{name: "Keys.Rotate", method: "POST", path: "/v1/keys/" + id + "/rotate", body: body, hasSecret: true}
+	op := operation{
+		name: "Keys.Rotate", method: "POST", path: "/v1/keys/" + id + "/rotate", body: body,
+		isWrite: true, hasSecret: true,
+	}
 	return orNil(answer, k.rest.call(ctx, op, answer, options))
 }
 
@@ -136,6 +138,6 @@ func (k *Keys) Revoke(ctx context.Context, request RevokeKey, options ...CallOpt
 	}
 	var asked filter
 	asked.text("confirm", request.Confirm)
-	op := operation{name: "Keys.Revoke", method: "DELETE", path: "/v1/keys/" + id, query: asked.values, mayRepeat: true}
+	op := operation{name: "Keys.Revoke", method: "DELETE", path: "/v1/keys/" + id, query: asked.values, isWrite: true}
 	return k.rest.call(ctx, op, nil, options)
 }

@@ -84,7 +84,7 @@ func (p *Participants) Watch(ctx context.Context, request WatchParticipants, opt
 // Erase erases the name of a person from everything that is stored. It cannot be undone, and takes a while: ask
 // for Erasure until it is done. It fails with [ErrPrecondition] while the person is in a room.
 func (p *Participants) Erase(ctx context.Context, request EraseParticipant, options ...CallOption) (*Erasure, error) {
-	op := operation{name: "Participants.Erase", method: "POST", path: "/v1/participants/erase", body: request, mayRepeat: true}
+	op := operation{name: "Participants.Erase", method: "POST", path: "/v1/participants/erase", body: request, isWrite: true}
 	return p.erasure(ctx, op, options)
 }
 

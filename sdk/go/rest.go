@@ -3,6 +3,7 @@ package boxoffice
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type operation struct {
 	body any
 	// mayRepeat says that a second request has no second effect.
 	mayRepeat bool
+	// isWrite says that the request has an idempotency key, and so may be repeated.
+	isWrite bool
 	// isOpen says that no API key is needed.
 	isOpen bool
 	// hasSecret says that the answer contains a key. Its connection is not used again: if a proxy sent the
@@ -68,8 +71,7 @@ func (r *rest) findTenant(ctx context.Context) (string, error) {
 
 // call sends a request and decodes its answer into answer, unless that is nil.
 //
-// A POST may have taken effect without an answer, so it is never repeated, except for usage, whose records
-// have ids, and for those that change nothing, or erase what is gone afterwards.
+// All attempts of a write have the same idempotency key, so it takes effect once.
 func (r *rest) call(ctx context.Context, op operation, answer any, options []CallOption) error {
 	if r.key() == "" && !op.isOpen {
 		return invalid("APIKey", "is needed for this call")
@@ -79,11 +81,16 @@ func (r *rest) call(ctx context.Context, op operation, answer any, options []Cal
 		return invalid("", err.Error())
 	}
 	mayRetry := never
-	if op.mayRepeat {
+	if op.mayRepeat || op.isWrite {
 		mayRetry = isTransientREST
 	}
-	text, err := attempt(ctx, r.calls, op.name, r.calls.options(options), mayRetry,
-		func(ctx context.Context) ([]byte, error) { return r.send(ctx, op, body) })
+	settings := r.calls.options(options)
+	key, err := keyOf(op, settings)
+	if err != nil {
+		return err
+	}
+	text, err := attempt(ctx, r.calls, op.name, settings, mayRetry,
+		func(ctx context.Context) ([]byte, error) { return r.send(ctx, op, body, key) })
 	if err != nil || answer == nil {
 		return err
 	}
@@ -93,6 +100,23 @@ func (r *rest) call(ctx context.Context, op operation, answer any, options []Cal
 	return nil
 }
 
+// keyOf is the idempotency key of a write, and empty for other operations.
+func keyOf(op operation, settings callOptions) (string, error) {
+	if !op.isWrite {
+		return "", nil
+	}
+	key := settings.idempotencyKey
+	if key == "" {
+		return rand.Text(), nil
+	}
+	for _, each := range []byte(key) {
+		if each < 0x21 || each > 0x7e {
+			return "", invalid("IdempotencyKey", "must be visible ASCII characters")
+		}
+	}
+	return key, nil
+}
+
 func encode(body any) ([]byte, error) {
 	if body == nil {
 		return nil, nil
@@ -100,7 +124,7 @@ func encode(body any) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-func (r *rest) send(ctx context.Context, op operation, body []byte) ([]byte, error) {
+func (r *rest) send(ctx context.Context, op operation, body []byte, idempotencyKey string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, op.method, r.address(op), bytes.NewReader(body))
 	if err != nil {
 		return nil, invalid("URL", "must be an address")
@@ -110,6 +134,9 @@ func (r *rest) send(ctx context.Context, op operation, body []byte) ([]byte, err
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if idempotencyKey != "" {
+		request.Header.Set("Idempotency-Key", idempotencyKey)
 	}
 	request.Close = op.hasSecret
 	response, err := r.client.Do(request)

@@ -40,6 +40,24 @@ func answering(t *testing.T, status int, text string) (*Client, func() []asked) 
 	}
 }
 
+// keysOfREST is a client of an interface that is never ready, and the idempotency keys that it was sent.
+func keysOfREST(t *testing.T) (*Client, func() []string) {
+	t.Helper()
+	var mutex sync.Mutex
+	var all []string
+	url := startREST(t, func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, r.Header.Get("Idempotency-Key"))
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	return newTestClient(t, Options{URL: url}), func() []string {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return all
+	}
+}
+
 var someTime = time.Date(2026, 1, 2, 4, 4, 5, 678_000_000, time.FixedZone("", 3600))
 
 // drain returns the error that a sequence ends with.
@@ -63,8 +81,8 @@ func TestRequestsOfREST(t *testing.T) {
 		{"POST /v1/billing/checkout", `{"amount_cents":2000}`, func(c *Client) error {
 			_, err := c.Billing.Checkout(t.Context(), Checkout{AmountCents: 2000})
 			return err
-		}, false},
-		{"POST /v1/billing/portal", "", func(c *Client) error { _, err := c.Billing.Portal(t.Context()); return err }, false},
+		}, true},
+		{"POST /v1/billing/portal", "", func(c *Client) error { _, err := c.Billing.Portal(t.Context()); return err }, true},
 		{"PUT /v1/billing/auto-top-up", `{"enabled":true,"below_cents":0,"amount_cents":5000}`, func(c *Client) error {
 			request := SetAutoTopUp{Enabled: true, BelowCents: Ptr[int64](0), AmountCents: Ptr[int64](5000)}
 			_, err := c.Billing.SetAutoTopUp(t.Context(), request)
@@ -74,15 +92,15 @@ func TestRequestsOfREST(t *testing.T) {
 		{"POST /v1/keys", `{"name":"relay","kind":"relay"}`, func(c *Client) error {
 			_, err := c.Keys.Create(t.Context(), CreateKey{Name: "relay", Kind: KeyRelay})
 			return err
-		}, false},
+		}, true},
 		{"POST /v1/keys/0f7e/rotate", `{"overlap_seconds":0}`, func(c *Client) error {
 			_, err := c.Keys.Rotate(t.Context(), RotateKey{ID: "0f7e", OverlapSeconds: Ptr[int64](0)})
 			return err
-		}, false},
+		}, true},
 		{"POST /v1/keys/0f7e/rotate", `{}`, func(c *Client) error {
 			_, err := c.Keys.Rotate(t.Context(), RotateKey{ID: "0f7e"})
 			return err
-		}, false},
+		}, true},
 		{"DELETE /v1/keys/a%2Fb", "", func(c *Client) error { return c.Keys.Revoke(t.Context(), RevokeKey{ID: "a/b"}) }, true},
 		{"DELETE /v1/keys/0f7e?confirm=stop-service", "", func(c *Client) error {
 			return c.Keys.Revoke(t.Context(), RevokeKey{ID: "0f7e", Confirm: StopService})
@@ -190,6 +208,68 @@ func TestRequestsOfREST(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestIdempotencyKeysOfREST(t *testing.T) {
+	writes := map[string]func(c *Client, options ...CallOption) error{
+		"Keys.Create": func(c *Client, options ...CallOption) error {
+			_, err := c.Keys.Create(t.Context(), CreateKey{Name: "x"}, options...)
+			return err
+		},
+		"Keys.Rotate": func(c *Client, options ...CallOption) error {
+			_, err := c.Keys.Rotate(t.Context(), RotateKey{ID: "x"}, options...)
+			return err
+		},
+		"Keys.Revoke": func(c *Client, options ...CallOption) error {
+			return c.Keys.Revoke(t.Context(), RevokeKey{ID: "x"}, options...)
+		},
+		"Billing.Checkout": func(c *Client, options ...CallOption) error {
+			_, err := c.Billing.Checkout(t.Context(), Checkout{AmountCents: 1000}, options...)
+			return err
+		},
+		"Billing.Portal": func(c *Client, options ...CallOption) error {
+			_, err := c.Billing.Portal(t.Context(), options...)
+			return err
+		},
+		"Billing.SetAutoTopUp": func(c *Client, options ...CallOption) error {
+			_, err := c.Billing.SetAutoTopUp(t.Context(), SetAutoTopUp{}, options...)
+			return err
+		},
+		"Participants.Erase": func(c *Client, options ...CallOption) error {
+			_, err := c.Participants.Erase(t.Context(), EraseParticipant{Participant: "ann"}, options...)
+			return err
+		},
+	}
+	for name, write := range writes {
+		t.Run(name, func(t *testing.T) {
+			client, keys := keysOfREST(t)
+			for _, options := range [][]CallOption{nil, nil, {IdempotencyKey("mine")}} {
+				if err := write(client, options...); err == nil {
+					t.Fatal("no error")
+				}
+			}
+			all := keys()
+			if len(all) != 15 || all[0] == "" || all[0] != all[4] || all[5] == all[0] || all[5] != all[9] ||
+				all[10] != "mine" || all[14] != "mine" {
+				t.Errorf("keys: %q", all)
+			}
+			for _, key := range []string{"a b", "a\n", "ü"} {
+				if err := write(client, IdempotencyKey(key)); !errors.Is(err, ErrInvalid) {
+					t.Errorf("%q: %v", key, err)
+				}
+			}
+			if len(keys()) != 15 {
+				t.Error("a wrong key was sent")
+			}
+		})
+	}
+	client, keys := keysOfREST(t)
+	_, _ = client.Keys.List(t.Context(), IdempotencyKey("mine"))
+	_, _ = client.Usage.LookUp(t.Context(), LookUpUsage{}, IdempotencyKey("mine"))
+	_, _ = client.SignUp(t.Context(), SignUp{}, IdempotencyKey("mine"))
+	if strings.Join(keys(), "") != "" {
+		t.Errorf("keys without a write: %q", keys())
 	}
 }
 
@@ -362,15 +442,20 @@ func TestLostAnswers(t *testing.T) {
 		connection.Close()
 	})
 	client := newTestClient(t, Options{URL: url})
-	_, err := client.Keys.Create(t.Context(), CreateKey{Name: "x"})
+	_, err := client.SignUp(t.Context(), SignUp{Email: "you@example.com", Name: "You"})
 	only(t, err, ErrUnavailable)
 	if requests.Load() != 1 {
-		t.Errorf("%d requests to create a key", requests.Load())
+		t.Errorf("%d requests to sign up", requests.Load())
 	}
 	_, err = client.Billing.Get(t.Context())
 	only(t, err, ErrUnavailable)
 	if requests.Load() != 6 {
 		t.Errorf("%d requests to read the balance", requests.Load()-1)
+	}
+	_, err = client.Keys.Create(t.Context(), CreateKey{Name: "x"})
+	only(t, err, ErrUnavailable)
+	if requests.Load() != 11 {
+		t.Errorf("%d requests to create a key", requests.Load()-6)
 	}
 }
 

@@ -81,7 +81,7 @@ export const LOST_ANSWERS: readonly Step[] = [
     expect: { outcome: { ok: { charged: undefined, duplicates: 1, admitted: true } }, charges: 1 },
   },
   {
-    name: 'a lost answer of a new key: Unavailable, and not sent again',
+    name: 'a lost answer of a new key: one key, and the same plaintext',
     run: async (at) => {
       const proxy = await at.proxy(at.world.service.port);
       const { client, direct } = await at.house({ url: proxy.url });
@@ -91,9 +91,29 @@ export const LOST_ANSWERS: readonly Step[] = [
       await waitFor(count, (found) => found === 1);
       proxy.holdsAnswers = false;
       proxy.cut();
-      return { outcome: await creating.outcome(), count: await count() };
+      const outcome = await creating.outcome();
+      const works = await at.client({ api_key: String(outcome.ok?.api_key) });
+      return { outcome, count: await count(), read: await works.call('billing.get') };
     },
-    expect: { outcome: { error: { kind: 'Unavailable', code: 'UNAVAILABLE' } }, count: 1 },
+    expect: {
+      outcome: { ok: { key: { name: 'lost' } } },
+      count: 1,
+      read: { ok: { tenant: { name: 'Ada Video' } } },
+    },
+  },
+  {
+    name: 'the same idempotency key of REST twice: one key, and the same plaintext',
+    run: async (at) => {
+      const { client, direct } = await at.house();
+      const options = { idempotency_key: 'order-7' };
+      const first = await client.call('keys.create', { name: 'mine' }, options);
+      const second = await client.call('keys.create', { name: 'mine' }, options);
+      const isSame = first.ok?.api_key !== undefined && first.ok.api_key === second.ok?.api_key;
+      const count = (await direct.keys.list()).filter(({ name }) => name === 'mine').length;
+      const other = await client.call('keys.create', { name: 'other' }, options);
+      return { isSame, count, other };
+    },
+    expect: { isSame: true, count: 1, other: { error: { kind: 'Invalid', code: 422 } } },
   },
   {
     name: 'a lost answer of REST that may be asked for again',

@@ -94,8 +94,8 @@ impl<T> Mutation<T> {
         Self(Call::new(start))
     }
 
-    /// 1 to 128 printable ASCII characters. Within 24 hours, the same key returns the first answer without
-    /// a second effect. Default: a random key.
+    /// 1 to 128 ASCII characters without spaces; the control plane takes spaces too, and REST up to 255.
+    /// Within 24 hours, the same key returns the first answer without a second effect. Default: a random key.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.0.options.idempotency_key = Some(key.into());
         self

@@ -157,7 +157,7 @@ pub(crate) fn kind_of_code(code: &str) -> Kind {
 /// The kind of a status of the REST interface.
 pub(crate) fn kind_of_status(status: u16) -> Kind {
     match status {
-        400 | 405 | 413 | 415 => Kind::Invalid,
+        400 | 405 | 413 | 415 | 422 => Kind::Invalid,
         401 => Kind::Unauthenticated,
         402 | 409 => Kind::Precondition,
         403 => Kind::Denied,

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::calls::{CallOptions, Limits, attempt_in_time};
+use crate::calls::{CallOptions, Limits, attempt_in_time, random_key};
 use crate::client::Inner;
 use crate::error::{Code, Error};
 use crate::error_kinds::Kind;
@@ -25,14 +25,10 @@ pub(crate) struct Rest {
     pub(crate) http: Http,
 }
 
-/// Requests that may be repeated although they are a `POST`: they change nothing, what they report has ids, or
-/// what they erase is gone.
-const REPEATABLE_POSTS: [&str; 4] = [
-    "/v1/usage",
-    "/v1/usage/lookup",
-    "/v1/rates/simulate",
-    "/v1/participants/erase",
-];
+/// A `POST` without an idempotency key that may be repeated: it changes nothing, or what it reports has ids.
+const REPEATABLE_POSTS: [&str; 3] = ["/v1/usage", "/v1/usage/lookup", "/v1/rates/simulate"];
+/// There is no tenant yet whose key it could be, so it is never repeated.
+const SIGNUP: &str = "/v1/signup";
 
 /// A page of a list, whose items have a name of their own in each.
 #[derive(Deserialize)]
@@ -48,8 +44,8 @@ struct Listed<T> {
 }
 
 impl Rest {
-    /// One request and its answer. A `POST` may have taken effect without an answer, so most are never
-    /// repeated.
+    /// One request and its answer. All attempts of a write have the same idempotency key, so it takes effect
+    /// once.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -61,9 +57,10 @@ impl Rest {
         let body = body
             .map_err(|error| Error::invalid("body", &error.to_string()))?
             .map(Bytes::from);
-        let is_repeatable = method != Method::POST || REPEATABLE_POSTS.contains(&path);
-        let may_retry = |error: &Error| is_repeatable && is_transient(error);
-        let attempt = || self.send(method.clone(), path, body.clone());
+        let is_write = method != Method::GET && path != SIGNUP && !REPEATABLE_POSTS.contains(&path);
+        let key = is_write.then(|| key_of(options)).transpose()?;
+        let may_retry = |error: &Error| path != SIGNUP && is_transient(error);
+        let attempt = || self.send(method.clone(), path, body.clone(), key.clone());
         let (status, answer) = attempt_in_time(&self.limits, options, may_retry, attempt).await?;
         // An answer without a body is `null`.
         let text: &[u8] = if answer.is_empty() { b"null" } else { &answer };
@@ -88,6 +85,7 @@ impl Rest {
         method: Method,
         path: &str,
         body: Option<Bytes>,
+        idempotency_key: Option<HeaderValue>,
     ) -> Result<(u16, Bytes), Error> {
         let mut request = Request::builder()
             .method(method)
@@ -97,6 +95,9 @@ impl Rest {
         }
         if body.is_some() {
             request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        if let Some(key) = idempotency_key {
+            request = request.header("idempotency-key", key);
         }
         let request = request
             .body(Full::new(body.unwrap_or_default()))
@@ -112,6 +113,16 @@ impl Rest {
             status => Err(Error::of_answer(status, &answer.headers, &answer.body)),
         }
     }
+}
+
+fn key_of(options: &CallOptions) -> Result<HeaderValue, Error> {
+    let key = match &options.idempotency_key {
+        Some(key) => key.clone(),
+        None => random_key()?,
+    };
+    let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+    let value = HeaderValue::from_str(&key).ok().filter(|_| is_visible);
+    value.ok_or_else(|| Error::invalid("idempotency_key", "must be visible ASCII characters"))
 }
 
 /// A list, page by page, from `first` on.

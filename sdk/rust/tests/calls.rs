@@ -187,9 +187,9 @@ async fn rest_repeats_what_is_safe() {
         (true, "billing"),
         (true, "keys"),
         (true, "usage"),
-        (false, "create"),
-        (false, "checkout"),
-        (false, "portal"),
+        (true, "create"),
+        (true, "checkout"),
+        (true, "portal"),
         (false, "sign up"),
     ] {
         let server = Server::start(unavailable).await;
@@ -217,7 +217,30 @@ async fn rest_repeats_what_is_safe() {
             if is_repeated { 2 } else { 1 },
             "{name}"
         );
+        let is_write = matches!(name, "create" | "checkout" | "portal");
+        let sent: Vec<_> = server
+            .received()
+            .iter()
+            .map(|each| each.headers.get("idempotency-key").cloned())
+            .collect();
+        assert_eq!(sent[0].is_some(), is_write, "{name}");
+        assert_eq!(sent.first(), sent.last(), "{name}");
     }
+}
+
+#[tokio::test]
+async fn rest_takes_the_key_of_the_caller() {
+    let unavailable = |_: usize, _: &Received| Answer::Http(503, vec![], Bytes::new());
+    let server = Server::start(unavailable).await;
+    let client = builder(&server).retries(0).build().unwrap();
+    let portal = || client.billing().portal();
+    portal().idempotency_key("mine").await.unwrap_err();
+    assert_eq!(server.received()[0].headers["idempotency-key"], "mine");
+    for key in ["", "a b", "a\n", "\u{fc}"] {
+        let error = portal().idempotency_key(key).await.unwrap_err();
+        assert!(matches!(error, Error::Invalid(_)), "{key}");
+    }
+    assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
  *
  * It inherits the ceiling of the key that creates it, so a caller cannot create a more powerful key.
  */
-import { inTransaction } from '../../base/db/transaction.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
@@ -21,20 +21,16 @@ export interface CreatedKey {
 
 /** Fails with `quota_exceeded`. */
 export async function createKey(
-  deps: KeyDeps,
+  tx: Tx,
+  { keyPrefix }: KeyDeps['config'],
   caller: AuthenticatedCaller,
   { name, kind }: { name: string; kind: KeyKind },
 ): Promise<CreatedKey> {
   const { tenant, ceiling } = caller;
-  const fresh = newKey(deps.config.keyPrefix);
-  const key = await inTransaction(deps.db, async (tx) => {
-    const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling });
-    await takePlace(tx, limitHolderOf(caller), 'api_keys', (most) =>
-      countInUse(tx, 'api_keys', tenant, most),
-    );
-    await appendEvents(tx, tenant, [keyCreated(key)]);
-    return key;
-  });
-  deps.events.wake(tenant);
+  const fresh = newKey(keyPrefix);
+  const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling });
+  const count = (most: number) => countInUse(tx, 'api_keys', tenant, most);
+  await takePlace(tx, limitHolderOf(caller), 'api_keys', count);
+  await appendEvents(tx, tenant, [keyCreated(key)]);
   return { key, plaintext: fresh.plaintext };
 }

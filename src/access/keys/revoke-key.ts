@@ -1,8 +1,7 @@
 /** Revoke a key at once. Source: specification 4.9. */
-import { inTransaction } from '../../base/db/transaction.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { EventDeps } from '../../events/event-deps.ts';
 import { keyRevoked } from './key-events.ts';
 import { findKey, hasOtherKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
@@ -14,24 +13,21 @@ import { markRevoked } from './working-key.sql.ts';
  * Fails with `not_found`, `ceiling_exceeded` and `would_stop_service`.
  */
 export async function revokeKey(
-  deps: EventDeps,
+  tx: Tx,
   caller: KeyChanger,
   keyId: string,
   options: { stopServiceConfirmed: boolean },
 ): Promise<void> {
   if (keyId === caller.keyId) throw invalidRequest('a key cannot revoke itself');
 
-  await inTransaction(deps.db, async (tx) => {
-    // Locked, so that no other call revokes what `hasOtherKey()` found.
-    const { key } = await lockKey(tx, caller, keyId);
-    if (key.revokedAt) return;
+  // Locked, so that no other call revokes what `hasOtherKey()` found.
+  const { key } = await lockKey(tx, caller, keyId);
+  if (key.revokedAt) return;
 
-    if (!options.stopServiceConfirmed && !(await hasOtherKey(tx, caller.tenant, key))) {
-      throw new Failure('would_stop_service');
-    }
-    await markRevoked(tx, 'api_keys', caller.tenant, key.id);
-    const revoked = (await findKey(tx, caller.tenant, key.id))!;
-    await appendEvents(tx, caller.tenant, [keyRevoked(revoked)]);
-  });
-  deps.events.wake(caller.tenant);
+  if (!options.stopServiceConfirmed && !(await hasOtherKey(tx, caller.tenant, key))) {
+    throw new Failure('would_stop_service');
+  }
+  await markRevoked(tx, 'api_keys', caller.tenant, key.id);
+  const revoked = (await findKey(tx, caller.tenant, key.id))!;
+  await appendEvents(tx, caller.tenant, [keyRevoked(revoked)]);
 }

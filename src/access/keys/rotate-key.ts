@@ -1,5 +1,5 @@
 /** Replace a key with a new one. The old one works until its overlap ends. Source: specification 4.10. */
-import { inTransaction } from '../../base/db/transaction.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
@@ -24,25 +24,21 @@ export interface RotatedKey extends CreatedKey {
  * if as many keys as the limit are retiring.
  */
 export async function rotateKey(
-  deps: KeyDeps,
+  tx: Tx,
+  { keyPrefix }: KeyDeps['config'],
   caller: AuthenticatedCaller,
-  keyId: string,
-  overlapSeconds: number,
+  { keyId, overlapSeconds }: { keyId: string; overlapSeconds: number },
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);
   const { tenant } = caller;
-  const rotated = await inTransaction(deps.db, async (tx) => {
-    const { key: old, ceiling } = await lockKey(tx, caller, keyId);
-    if (old.revokedAt) throw new Failure('already_revoked');
-    if (old.retiresAt) throw new Failure('already_rotated');
-    await refuseManyRetiring(tx, limitHolderOf(caller), 'api_keys', overlapSeconds);
+  const { key: old, ceiling } = await lockKey(tx, caller, keyId);
+  if (old.revokedAt) throw new Failure('already_revoked');
+  if (old.retiresAt) throw new Failure('already_rotated');
+  await refuseManyRetiring(tx, limitHolderOf(caller), 'api_keys', overlapSeconds);
 
-    const fresh = newKey(deps.config.keyPrefix);
-    const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
-    const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
-    await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);
-    return { key, plaintext: fresh.plaintext, oldKeyRetires };
-  });
-  deps.events.wake(tenant);
-  return rotated;
+  const fresh = newKey(keyPrefix);
+  const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
+  const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
+  await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);
+  return { key, plaintext: fresh.plaintext, oldKeyRetires };
 }

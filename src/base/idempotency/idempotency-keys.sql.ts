@@ -1,6 +1,6 @@
 /** SQL of `idempotency_keys`. */
 import type { Statement } from '../db/pipeline.ts';
-import type { Db } from '../db/pool.ts';
+import type { Db, Tx } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 
 export interface KeptAnswer {
@@ -27,7 +27,7 @@ export function lockKey(tenant: TenantId, key: string): Statement {
 export function findKeptAnswer(
   tenant: TenantId,
   key: string,
-  check: (rows: readonly KeptAnswer[]) => void,
+  check: (rows: readonly KeptAnswer[]) => void = () => {},
 ): Statement<KeptAnswer> {
   return {
     name: 'find-kept-answer',
@@ -44,6 +44,24 @@ export function keepAnswer(tenant: TenantId, key: string, { requestHash, answer 
     text: 'insert into idempotency_keys (tenant_id, key, request_hash, answer) values ($1, $2, $3, $4)',
     values: [tenant, key, requestHash, answer],
   };
+}
+
+/** Keep another answer for a locked key that has one. */
+export async function replaceAnswer(tx: Tx, tenant: TenantId, key: string, answer: Buffer): Promise<void> {
+  await tx.query({
+    name: 'replace-answer',
+    text: 'update idempotency_keys set answer = $3 where tenant_id = $1 and key = $2',
+    values: [tenant, key, answer],
+  });
+}
+
+/** Forget a locked key, so that it can be used again. */
+export async function deleteKey(tx: Tx, tenant: TenantId, key: string): Promise<void> {
+  await tx.query({
+    name: 'delete-key',
+    text: 'delete from idempotency_keys where tenant_id = $1 and key = $2',
+    values: [tenant, key],
+  });
 }
 
 /** Delete up to `limit` keys that are older than `hours`. Returns how many were deleted. */

@@ -33,31 +33,56 @@ export interface Mutation {
   readonly request: Uint8Array;
 }
 
+/** Work without a key, which is done by each call. */
+export function notRepeated(tenant: TenantId): Mutation {
+  return { tenant, key: undefined, method: '', request: Buffer.of() };
+}
+
 /**
  * Run `work` in a transaction, or return what it returned the first time. For a key that has an answer, the first
  * statement of `work` may run and be rolled back. So `work` changes nothing outside the transaction.
  */
 export async function once(
   deps: OnceDeps,
-  { tenant, key, method, request }: Mutation,
+  mutation: Mutation,
   work: (tx: Tx) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
+  const { tenant, key } = mutation;
   if (key === undefined) return inTransaction(deps.db, work);
 
-  const requestHash = createHash('sha256').update(`${method}\n`).update(request).digest();
-  const context = `${renderTenantId(tenant)} ${key}`;
-  const seal = (answer: Uint8Array) => deps.box.seal(Buffer.from(answer), context);
   try {
     return await inTransaction(deps.db, work, {
       first: [lockKey(tenant, key), findKeptAnswer(tenant, key, throwKept)],
-      last: (answer) => [keepAnswer(tenant, key, { requestHash, answer: seal(answer) })],
+      last: (answer) => [keepAnswer(tenant, key, sealAnswer(deps, mutation, answer))],
     });
   } catch (error) {
-    if (!(error instanceof Kept)) throw error;
-    if (!error.kept.requestHash.equals(requestHash))
-      throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
-    return deps.box.open(error.kept.answer, context);
+    if (error instanceof Kept) return openAnswer(deps, mutation, error.kept);
+    throw error;
   }
+}
+
+/** What is kept for a mutation with a key. */
+export function sealAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, answer: Uint8Array): KeptAnswer {
+  return {
+    requestHash: hashOf(mutation),
+    answer: deps.box.seal(Buffer.from(answer), contextOf(mutation)),
+  };
+}
+
+/** Fails with `idempotency_key_reused` if the answer is that of another request. */
+export function openAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, kept: KeptAnswer): Buffer {
+  if (!kept.requestHash.equals(hashOf(mutation)))
+    throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
+  return deps.box.open(kept.answer, contextOf(mutation));
+}
+
+function hashOf({ method, request }: Mutation): Buffer {
+  return createHash('sha256').update(`${method}\n`).update(request).digest();
+}
+
+/** What an answer is sealed for. */
+export function contextOf({ tenant, key }: Mutation): string {
+  return `${renderTenantId(tenant)} ${key}`;
 }
 
 /** Ends the transaction of a key that has an answer. */

@@ -3,12 +3,11 @@
  *
  * The request itself deletes the person from the rooms. The rest is work for the background (`advance-erasures.ts`).
  */
-import type { Pool, Tx } from '../../base/db/pool.ts';
-import { inTransaction } from '../../base/db/transaction.ts';
+import { runTogether } from '../../base/db/pipeline.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents, FIND_BY_KEY } from '../../events/append-events.sql.ts';
-import type { EventDeps } from '../../events/event-deps.ts';
 import { KEPT_SECONDS } from '../revocations/revocations.ts';
 import { deleteUsers, findRoomsOfUsers, lockUsers } from '../rooms/old-participants.sql.ts';
 import { participantLeft } from '../rooms/room-events.ts';
@@ -23,17 +22,10 @@ const EXPELLED = `participant was expelled from a room less than ${Math.ceil(KEP
  * Returns the pending erasure of this name, if there is one. Fails with `invalid_request`, with `participant_present`
  * while the person is in a room or a token that a moderator made void may still be shown, and with `quota_exceeded`.
  */
-export async function requestErasure(
-  { db, events }: { readonly db: Pool; readonly events: EventDeps['events'] },
-  tenant: TenantId,
-  text: string,
-): Promise<Erasure> {
+export async function requestErasure(tx: Tx, tenant: TenantId, text: string): Promise<Erasure> {
   const name = parsePersonName(text);
-  const pending = await findPendingErasure(db, tenant, name);
-  if (pending) return pending;
-  const erasure = await inTransaction(db, (tx) => request(tx, tenant, name), { first: [FIND_BY_KEY] });
-  events.wake(tenant);
-  return erasure;
+  await runTogether(tx, [FIND_BY_KEY]);
+  return (await findPendingErasure(tx, tenant, name)) ?? request(tx, tenant, name);
 }
 
 async function request(tx: Tx, tenant: TenantId, name: string): Promise<Erasure> {

@@ -11,6 +11,7 @@ const CAUSES = {
   405: 'The path exists, but not with this method',
   408: 'The sender stopped before the body was complete: send it again',
   409: 'The state of the resource does not allow it',
+  422: 'The `Idempotency-Key` was used for another request',
   429: 'Too many requests: try again after `Retry-After`',
   500: 'An error of the service: try again, with growing waits',
   502: 'The payment provider refused or did not answer',

@@ -126,7 +126,7 @@ export function authorizationOf(request: FastifyRequest): string | undefined {
 }
 
 /** Node keeps the first of two Authorization headers. A proxy may have checked the other one. */
-function countHeader(rawHeaders: readonly string[], lowerName: string): number {
+export function countHeader(rawHeaders: readonly string[], lowerName: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;

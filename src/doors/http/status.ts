@@ -29,7 +29,7 @@ export const STATUS = {
   too_many_bans: 409,
   watchdog_exists: 409,
   watchdog_over: 409,
-  idempotency_key_reused: 400,
+  idempotency_key_reused: 422,
   immutable_field: 400,
   participant_present: 409,
   quota_exceeded: 409,

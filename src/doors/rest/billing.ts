@@ -18,6 +18,7 @@ import type { Deps } from '../deps.ts';
 import { answers, described } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { IdempotencySchema, mutationOf, write } from './idempotency.ts';
 import {
   AmountSchema,
   body,
@@ -98,6 +99,7 @@ function checkout(app: Http, deps: Deps): void {
         summary: 'Open a page on which credit is paid for',
         description: 'The credit is added once the payment has succeeded. The page saves the card.',
         security,
+        headers: IdempotencySchema,
         body: body({
           amount_cents: Type.Integer({
             minimum: TOP_UP_CENTS_MIN,
@@ -105,7 +107,7 @@ function checkout(app: Http, deps: Deps): void {
             description: 'What to pay, in whole cents',
           }),
         }),
-        response: answers({ 200: link('checkout_url', 'The page') }, 401, 403, 408, 502),
+        response: answers({ 200: link('checkout_url', 'The page') }, 401, 403, 408, 422, 502),
       },
       config: { callsProvider: true },
     },
@@ -113,7 +115,9 @@ function checkout(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'archived', 'deleted');
       const amount = microsOfCents(request.body.amount_cents);
-      return { checkout_url: await openCheckout(deps, limitHolderOf(caller), amount) };
+      return {
+        checkout_url: await openCheckout(deps, limitHolderOf(caller), amount, mutationOf(request)),
+      };
     },
   );
 }
@@ -129,14 +133,15 @@ function portal(app: Http, deps: Deps): void {
         summary: 'Open the portal for receipts and saved cards',
         description: 'A tenant that never paid has none: 400.',
         security,
-        response: answers({ 200: link('portal_url', 'The portal') }, 401, 403, 502),
+        headers: IdempotencySchema,
+        response: answers({ 200: link('portal_url', 'The portal') }, 401, 403, 422, 502),
       },
       config: { emptyBody: true, callsProvider: true },
     },
     async (request) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      return { portal_url: await openPortal(deps, caller.tenant) };
+      return { portal_url: await openPortal(deps, mutationOf(request)) };
     },
   );
 }
@@ -152,6 +157,7 @@ function autoTopUp(app: Http, deps: Deps): void {
         summary: 'Charge the saved card whenever the balance falls below a threshold',
         description: 'Both amounts are required when enabled. When not, an amount left out keeps its value.',
         security,
+        headers: IdempotencySchema,
         body: body({
           enabled: Type.Boolean({ description: 'Whether to charge the saved card automatically' }),
           below_cents: Type.Optional(
@@ -169,16 +175,19 @@ function autoTopUp(app: Http, deps: Deps): void {
             }),
           ),
         }),
-        response: answers({ 200: TenantSchema }, 401, 403, 408),
+        response: answers({ 200: TenantSchema }, 401, 403, 408, 422),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const caller = callerOf(request);
       const wanted = parseAutoTopUp(request.body);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      await setAutoTopUp(deps, caller.tenant, wanted);
-      const { tenant, settings } = await getBilledTenant(deps.db, caller.tenant);
-      return renderTenant(tenant, settings);
+      await write(deps, request, reply.code(200), async (tx) => {
+        await setAutoTopUp(tx, caller.tenant, wanted);
+        const { tenant, settings } = await getBilledTenant(tx, caller.tenant);
+        return renderTenant(tenant, settings);
+      });
+      return reply;
     },
   );
 }

@@ -8,13 +8,13 @@ import { rotateCredential } from '../../access/devices/rotate-credential.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
-import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { IdempotencySchema, write } from './idempotency.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import {
   body,
@@ -93,6 +93,7 @@ function create(app: Http, deps: Deps): void {
         summary: 'Create a device credential',
         description: 'A device without a back end joins rooms with it, at `POST /join`.',
         security,
+        headers: IdempotencySchema,
         body: body({
           name: KeyNameSchema,
           publish: Type.Array(words(PUBLISH_RIGHTS), {
@@ -125,6 +126,7 @@ function create(app: Http, deps: Deps): void {
           403,
           408,
           409,
+          422,
         ),
       },
     },
@@ -134,13 +136,15 @@ function create(app: Http, deps: Deps): void {
       const { name, publish, rooms = null, default_room = null, expires_at } = request.body;
       const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
       const grant = { name, publish, rooms, defaultRoom: default_room, expiresAt };
-      const created = await inTransaction(deps.db, (tx) => createCredential(tx, caller, grant));
-      deps.events.wake(caller.tenant);
-      if (!created) throw invalidRequest('expires_at must be in the future');
-      return reply.code(201).send({
-        device_credential: renderDeviceCredential(created.credential),
-        credential: created.plaintext,
+      await write(deps, request, reply.code(201), async (tx) => {
+        const created = await createCredential(tx, caller, grant);
+        if (!created) throw invalidRequest('expires_at must be in the future');
+        return {
+          device_credential: renderDeviceCredential(created.credential),
+          credential: created.plaintext,
+        };
       });
+      return reply;
     },
   );
 }
@@ -163,17 +167,20 @@ function revoke(app: Http, deps: Deps): void {
         summary: 'Revoke a device credential at once',
         description: 'No further join with it succeeds. Tokens live on until they expire, for minutes.',
         security,
+        headers: IdempotencySchema,
         params: IdSchema,
-        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404),
+        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404, 422),
       },
       config: { emptyBody: true },
     },
     async (request, reply) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      await inTransaction(deps.db, (tx) => revokeCredential(tx, caller, request.params.id));
-      deps.events.wake(caller.tenant);
-      return reply.code(204).send(null);
+      await write(deps, request, reply.code(204), async (tx) => {
+        await revokeCredential(tx, caller, request.params.id);
+        return null;
+      });
+      return reply;
     },
   );
 }
@@ -189,6 +196,7 @@ function rotate(app: Http, deps: Deps): void {
         summary: 'Replace a device credential; the old one works on for the overlap',
         description: 'The replacement has the same name, rights, rooms and end.',
         security,
+        headers: IdempotencySchema,
         params: IdSchema,
         body: RotationSchema,
         response: answers(
@@ -207,6 +215,7 @@ function rotate(app: Http, deps: Deps): void {
           404,
           408,
           409,
+          422,
         ),
       },
       config: { optionalBody: true },
@@ -215,15 +224,15 @@ function rotate(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
-      const rotated = await inTransaction(deps.db, (tx) =>
-        rotateCredential(tx, caller, request.params.id, overlapSeconds),
-      );
-      deps.events.wake(caller.tenant);
-      return reply.code(201).send({
-        device_credential: renderDeviceCredential(rotated.credential),
-        credential: rotated.plaintext,
-        old_credential_retires: rotated.oldCredentialRetires.toISOString(),
+      await write(deps, request, reply.code(201), async (tx) => {
+        const rotated = await rotateCredential(tx, caller, request.params.id, overlapSeconds);
+        return {
+          device_credential: renderDeviceCredential(rotated.credential),
+          credential: rotated.plaintext,
+          old_credential_retires: rotated.oldCredentialRetires.toISOString(),
+        };
       });
+      return reply;
     },
   );
 }

@@ -8,6 +8,8 @@ import { BODY_MAX } from './limits.ts';
 /** It is unknown when payments will be configured. An hour limits how often clients retry. */
 const RETRY_AFTER_NOT_CONFIGURED = 3600;
 const RETRY_AFTER_OVERLOADED = 2;
+/** The failure's own message names a field of the control plane. */
+const KEY_REUSED = 'invalid request: Idempotency-Key was used for another request';
 
 /** Answer with what was thrown. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -26,7 +28,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     (failure.kind === 'payments_not_configured' ? RETRY_AFTER_NOT_CONFIGURED : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   return reply.code(STATUS[failure.kind]).send({
-    error: failure.message,
+    error: failure.kind === 'idempotency_key_reused' ? KEY_REUSED : failure.message,
     ...(failure.kind === 'would_stop_service' ? { code: failure.kind } : {}),
   });
 }

@@ -11,6 +11,7 @@ import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { IdempotencySchema, write } from './idempotency.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import {
   ApiKeySchema,
@@ -79,6 +80,7 @@ function create(app: Http, deps: Deps): void {
         summary: 'Create a key',
         description: 'The answer has its plaintext, which no later answer shows.',
         security,
+        headers: IdempotencySchema,
         body: body({
           name: KeyNameSchema,
           kind: Type.Optional(
@@ -96,6 +98,7 @@ function create(app: Http, deps: Deps): void {
           403,
           408,
           409,
+          422,
         ),
       },
     },
@@ -103,8 +106,11 @@ function create(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const { name, kind = 'backend' } = request.body;
-      const created = await createKey(deps, caller, { name, kind });
-      return reply.code(201).send({ key: renderApiKey(created.key), api_key: created.plaintext });
+      await write(deps, request, reply.code(201), async (tx) => {
+        const { key, plaintext } = await createKey(tx, deps.config, caller, { name, kind });
+        return { key: renderApiKey(key), api_key: plaintext };
+      });
+      return reply;
     },
   );
 }
@@ -121,23 +127,26 @@ function revoke(app: Http, deps: Deps): void {
         description:
           'The key that makes the request cannot be revoked: 400. The last working key of its kind needs `confirm`.',
         security,
+        headers: IdempotencySchema,
         params: IdSchema,
         querystring: Type.Object({
           confirm: Type.Optional(
             Type.String({ description: '`stop-service`: also the last working key of its kind' }),
           ),
         }),
-        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404, 409),
+        response: answers({ 204: Type.Null({ description: 'Revoked' }) }, 401, 403, 404, 409, 422),
       },
       config: { emptyBody: true },
     },
     async (request, reply) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      await revokeKey(deps, caller, request.params.id, {
-        stopServiceConfirmed: request.query.confirm === 'stop-service',
+      const stopServiceConfirmed = request.query.confirm === 'stop-service';
+      await write(deps, request, reply.code(204), async (tx) => {
+        await revokeKey(tx, caller, request.params.id, { stopServiceConfirmed });
+        return null;
       });
-      return reply.code(204).send(null);
+      return reply;
     },
   );
 }
@@ -154,6 +163,7 @@ function rotate(app: Http, deps: Deps): void {
         description:
           'The replacement has the same name and kind. The key that makes the request may be rotated.',
         security,
+        headers: IdempotencySchema,
         params: IdSchema,
         body: RotationSchema,
         response: answers(
@@ -172,6 +182,7 @@ function rotate(app: Http, deps: Deps): void {
           404,
           408,
           409,
+          422,
         ),
       },
       config: { optionalBody: true },
@@ -180,12 +191,16 @@ function rotate(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       const overlapSeconds = request.body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
-      const rotated = await rotateKey(deps, caller, request.params.id, overlapSeconds);
-      return reply.code(201).send({
-        key: renderApiKey(rotated.key),
-        api_key: rotated.plaintext,
-        old_key_retires: rotated.oldKeyRetires.toISOString(),
+      const old = { keyId: request.params.id, overlapSeconds };
+      await write(deps, request, reply.code(201), async (tx) => {
+        const { key, plaintext, oldKeyRetires } = await rotateKey(tx, deps.config, caller, old);
+        return {
+          key: renderApiKey(key),
+          api_key: plaintext,
+          old_key_retires: oldKeyRetires.toISOString(),
+        };
       });
+      return reply;
     },
   );
 }

@@ -3,3 +3,6 @@
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** BODY_BYTES_MAX in words, for the message. */
 export const BODY_MAX = '1 MiB';
+
+/** Characters of an `Idempotency-Key`. */
+export const IDEMPOTENCY_KEY_MAX = 255;

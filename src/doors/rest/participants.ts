@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { IdempotencySchema, write } from './idempotency.ts';
 import { body, time, words } from './schemas.ts';
 
 const security = [{ backend_key: [] }];
@@ -44,6 +45,7 @@ function erase(app: Http, deps: Deps): void {
           'the background: ask for the erasure until it is `done`. Asking again meanwhile returns the same erasure. ' +
           'A person who is in a room, or was expelled a moment ago, is refused with 409.',
         security,
+        headers: IdempotencySchema,
         body: body({
           participant: Type.String({
             minLength: 1,
@@ -57,14 +59,17 @@ function erase(app: Http, deps: Deps): void {
           403,
           408,
           409,
+          422,
         ),
       },
     },
     async (request, reply) => {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
-      const erasure = await requestErasure(deps, caller.tenant, request.body.participant);
-      return reply.code(202).send({ erasure: renderErasure(erasure) });
+      await write(deps, request, reply.code(202), async (tx) => ({
+        erasure: renderErasure(await requestErasure(tx, caller.tenant, request.body.participant)),
+      }));
+      return reply;
     },
   );
 }

@@ -5,6 +5,8 @@
  */
 import type Stripe from 'stripe';
 import { inTransaction } from '../../base/db/transaction.ts';
+import { type Mutation, notRepeated, type OnceDeps } from '../../base/idempotency/once.ts';
+import { onceOutside } from '../../base/idempotency/once-outside.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { LimitHolder } from '../../base/tenants/places.sql.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
@@ -23,35 +25,51 @@ import {
 import {
   askProvider,
   isCustomerGone,
+  outcomeOf,
   type PaymentsDeps,
   type Provider,
   requireProvider,
 } from './provider.ts';
 
-export interface CheckoutDeps extends PaymentsDeps {
+export interface CheckoutDeps extends PaymentsDeps, OnceDeps {
   readonly checkoutLimit: CheckoutLimit;
   readonly config: PaymentsDeps['config'] & { readonly checkoutOptions: CheckoutOptions };
 }
 
 /**
- * Returns the URL of the page. Fails with `payments_not_configured`, `too_many_checkouts` or
- * `provider_error`.
+ * Returns the URL of the page, for a mutation that is repeated that of the first one. Fails with
+ * `payments_not_configured`, `too_many_checkouts` or `provider_error`.
  */
-export async function openCheckout(deps: CheckoutDeps, payer: LimitHolder, amount: bigint): Promise<string> {
+export async function openCheckout(
+  deps: CheckoutDeps,
+  payer: LimitHolder,
+  amount: bigint,
+  mutation: Mutation = notRepeated(payer.id),
+): Promise<string> {
   const provider = requireProvider(deps.provider);
-  await deps.checkoutLimit.count(payer);
   const { id: tenant } = payer;
-  const id = newId('co');
-  // Insert our row first: a payment for an unknown checkout is not ours.
-  await insertCheckout(deps.db, { id, tenant, amount });
-  try {
-    const session = await askProvider(() => createSession(deps, provider, { id, tenant, amount }));
-    await updateCheckoutSession(deps.db, id, session.id);
-    return session.url ?? '';
-  } catch (error) {
-    await advanceCheckout(deps.db, id, 'failed');
-    throw error;
-  }
+  return onceOutside(deps, mutation, {
+    admit: () => deps.checkoutLimit.count(payer),
+    begin: async (tx) => {
+      const id = newId('co');
+      // Insert our row first: a payment for an unknown checkout is not ours.
+      await insertCheckout(tx, { id, tenant, amount });
+      return id;
+    },
+    ask: async (id) => {
+      try {
+        const session = await askProvider(() => createSession(deps, provider, { id, tenant, amount }));
+        await updateCheckoutSession(deps.db, id, session.id);
+        return session.url ?? '';
+      } catch (error) {
+        // With a key, a repetition may still open it.
+        const isOver = mutation.key === undefined || outcomeOf(error) === 'refused';
+        if (isOver) await advanceCheckout(deps.db, id, 'failed');
+        throw error;
+      }
+    },
+    outcomeOf,
+  });
 }
 
 async function customerOf(

@@ -5,6 +5,7 @@
 import type Stripe from 'stripe';
 import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
+import type { Outcome } from '../../base/idempotency/once-outside.ts';
 
 /** The version of Stripe's API that this code was written against. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
@@ -77,6 +78,17 @@ export function isCustomerGone(error: unknown): boolean {
     error.code === 'resource_missing' &&
     error.param === 'customer'
   );
+}
+
+/**
+ * What an error of work with an idempotency key says about it. An answer of the provider means that there is nothing to
+ * return, and it stores most of its answers under the key: another try needs another one.
+ */
+export function outcomeOf(error: unknown): Outcome {
+  const cause = error instanceof Failure && error.kind === 'provider_error' ? error.cause : error;
+  if (cause instanceof Failure) return 'refused';
+  if (!isProviderError(cause, 'StripeError') || cause.statusCode === undefined) return 'unknown';
+  return cause.code === 'idempotency_key_in_use' ? 'busy' : 'refused';
 }
 
 /** Run a look-up by id. Returns undefined if the provider has no such object. */

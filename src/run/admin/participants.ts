@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Pool } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
@@ -46,8 +47,7 @@ export function participantsCommands(program: Command): void {
 
 async function erase(db: Pool, tenant: TenantId, name: string): Promise<Erasure> {
   // Without a service that numbers events, they wait for the next start.
-  const events = { wake: () => {} };
-  let erasure = await requestErasure({ db, events }, tenant, name);
+  let erasure = await inTransaction(db, (tx) => requestErasure(tx, tenant, name));
   const progress = startProgress();
   try {
     while (erasure.state === 'pending') {

@@ -19,7 +19,10 @@ describe('assertOverlap', () => {
   });
 
   it.each([
-    ['rotateKey', () => rotateKey(NOT_ASKED, CALLER, '0123456789abcdef', 604_801)],
+    [
+      'rotateKey',
+      () => rotateKey(NOT_ASKED, NOT_ASKED, CALLER, { keyId: '0123456789abcdef', overlapSeconds: 604_801 }),
+    ],
     ['rotateCredential', () => rotateCredential(NOT_ASKED, CALLER, '0123456789abcdef', 604_801)],
   ])('comes first in %s', async (_, rotate) => {
     await expect(rotate()).rejects.toThrow('assertion failed: overlap of a rotation');

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { advanceErasure, advanceErasures } from '../../../src/control/people/advance-erasures.ts';
 import { getErasure } from '../../../src/control/people/get-erasure.ts';
@@ -26,7 +27,7 @@ beforeEach(async () => {
   tenant = await makeTenant(db());
 });
 
-const request = (name: string, of = tenant) => requestErasure(deps(), of, name);
+const request = (name: string, of = tenant) => inTransaction(db(), (tx) => requestErasure(tx, of, name));
 const entered = (username: string) => ({ type: 'participant_entered', roomUid: null, subject: { username } });
 const advanceOnce = (id: string) => advanceErasure(db(), { tenant, id });
 
@@ -148,7 +149,7 @@ describe('events', () => {
 
   test('without a number are rewritten, and get their numbers afterwards', async () => {
     await appendEvents(db(), tenant, [entered('ann'), entered('bob')]);
-    const { id } = await requestErasure({ db: db(), events: { wake: () => {} } }, tenant, 'ann');
+    const { id } = await request('ann');
     await eraseAll(deps());
     const { rows } = await db().query(
       `select subject ->> 'username' as name from unnumbered_events where tenant_id = $1 order by id`,
@@ -166,7 +167,7 @@ describe('events', () => {
     await appendEvents(db(), tenant, [entered('bob')]);
     await numberEvents(db(), [tenant]);
     await appendEvents(db(), tenant, [entered('ann')]);
-    const { id } = await requestErasure({ db: db(), events: { wake: () => {} } }, tenant, 'ann');
+    const { id } = await request('ann');
     // Bans and the records of moderation come first.
     expect([await advanceOnce(id), await advanceOnce(id)]).toEqual([true, true]);
     const holder = await openHolder(db());

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { ERASURES_PENDING_MAX } from '../../../src/control/people/erasure.ts';
@@ -26,7 +27,7 @@ beforeEach(async () => {
   room = await makeRoom(db(), tenant);
 });
 
-const request = (name: string) => requestErasure(deps(), tenant, name);
+const request = (name: string) => inTransaction(db(), (tx) => requestErasure(tx, tenant, name));
 const kick = (name: string, options: { hoursAgo?: number } = {}) =>
   db().query(
     `update participants set epoch = epoch + 1, epoch_reason = 'kicked', leave_reason = 'kicked', left_at = now(),

@@ -1,6 +1,6 @@
 /** Which requests are repeated, and which never are. */
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Boxoffice, signUp } from '../../../sdk/typescript/src/backend/index.ts';
+import { type Boxoffice, type MutationOptions, signUp } from '../../../sdk/typescript/src/backend/index.ts';
 import { client, errorOf, onEnd } from './support.ts';
 
 beforeEach(() => {
@@ -12,6 +12,7 @@ interface Sent {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
+  readonly idempotencyKey: string | null;
 }
 
 /** A client whose requests get `answers` in turn, then the last one repeatedly. An answer that throws is lost. */
@@ -20,7 +21,8 @@ function clientOf(...answers: (() => Response | Promise<Response>)[]) {
   const fetch = async (url: string | URL | Request, init?: RequestInit) => {
     const { pathname, search } = new URL(String(url));
     const body = init?.body === undefined ? undefined : JSON.parse(String(init.body));
-    sent.push({ method: init?.method ?? '', path: pathname + search, body });
+    const idempotencyKey = new Headers(init?.headers).get('idempotency-key');
+    sent.push({ method: init?.method ?? '', path: pathname + search, body, idempotencyKey });
     return await answers[Math.min(sent.length, answers.length) - 1]!();
   };
   return { sent, boxoffice: client({ url: 'https://boxoffice.example/', fetch }) };
@@ -41,8 +43,6 @@ const status = (code: number, headers: Record<string, string> = {}) => {
 
 const REPEATABLE: [string, (boxoffice: Boxoffice) => Promise<unknown>, () => Response][] = [
   ['GET', (boxoffice) => boxoffice.keys.list(), () => Response.json({ keys: [] })],
-  ['DELETE', (boxoffice) => boxoffice.keys.revoke({ id: 'x' }), () => new Response(null, { status: 204 })],
-  ['PUT', (boxoffice) => boxoffice.billing.setAutoTopUp({ enabled: false }), () => Response.json({})],
   ['POST of usage', (boxoffice) => boxoffice.usage.report([]), () => Response.json({})],
   ['POST of a lookup', (boxoffice) => boxoffice.usage.lookUp(['r']), () => Response.json({ records: [] })],
   [
@@ -50,21 +50,36 @@ const REPEATABLE: [string, (boxoffice: Boxoffice) => Promise<unknown>, () => Res
     (boxoffice) => boxoffice.rates.simulate({ participants: [] }),
     () => Response.json({}),
   ],
-  [
-    'POST of an erasure',
-    (boxoffice) => boxoffice.participants.erase('ann'),
-    () => Response.json({ erasure: {} }),
-  ],
   ['GET of a list', (boxoffice) => all(boxoffice.billing.ledger()), () => Response.json({ entries: [] })],
 ];
-const ONCE: [string, (boxoffice: Boxoffice) => Promise<unknown>][] = [
-  ['keys.create', (boxoffice) => boxoffice.keys.create({ name: 'x' })],
-  ['keys.rotate', (boxoffice) => boxoffice.keys.rotate({ id: 'x' })],
-  ['billing.checkout', (boxoffice) => boxoffice.billing.checkout({ amountCents: 1000 })],
-  ['billing.portal', (boxoffice) => boxoffice.billing.portal()],
+type Writing = (boxoffice: Boxoffice, options?: MutationOptions) => Promise<unknown>;
+const WRITES: [string, Writing, () => Response][] = [
+  ['keys.create', ({ keys }, options) => keys.create({ name: 'x' }, options), () => Response.json({})],
+  ['keys.rotate', ({ keys }, options) => keys.rotate({ id: 'x' }, options), () => Response.json({})],
+  [
+    'keys.revoke',
+    ({ keys }, options) => keys.revoke({ id: 'x' }, options),
+    () => new Response(null, { status: 204 }),
+  ],
+  [
+    'billing.checkout',
+    ({ billing }, options) => billing.checkout({ amountCents: 1000 }, options),
+    () => Response.json({}),
+  ],
+  ['billing.portal', ({ billing }, options) => billing.portal(options), () => Response.json({})],
+  [
+    'billing.setAutoTopUp',
+    ({ billing }, options) => billing.setAutoTopUp({ enabled: false }, options),
+    () => Response.json({}),
+  ],
+  [
+    'participants.erase',
+    ({ participants }, options) => participants.erase('ann', options),
+    () => Response.json({ erasure: {} }),
+  ],
 ];
 
-describe.each(REPEATABLE)('%s', (_, call, answer) => {
+describe.each([...REPEATABLE, ...WRITES])('%s', (_, call, answer) => {
   test.each([
     ['a lost answer', lost],
     ['500', status(500)],
@@ -85,12 +100,39 @@ describe.each(REPEATABLE)('%s', (_, call, answer) => {
   });
 });
 
-test.each(ONCE)('%s is sent once', async (_, call) => {
-  for (const failing of [lost, status(500), status(502), status(503), status(504)]) {
-    const { boxoffice, sent } = clientOf(failing);
-    await errorOf(call(boxoffice));
-    expect(sent).toHaveLength(1);
-  }
+describe.each(WRITES)('the idempotency key of %s', (_, call, answer) => {
+  test('is random for each call, and the same for its attempts', async () => {
+    const { boxoffice, sent } = clientOf(lost, answer);
+    await call(boxoffice);
+    await call(boxoffice);
+    const keys = sent.map(({ idempotencyKey }) => idempotencyKey);
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+
+  test('may be given', async () => {
+    const { boxoffice, sent } = clientOf(answer);
+    await call(boxoffice, { idempotencyKey: 'mine' });
+    expect(sent).toMatchObject([{ idempotencyKey: 'mine' }]);
+  });
+
+  test.each(['', 'a b', 'a\n', '\u00fc', 'k'.repeat(256)])('may not be %j', async (idempotencyKey) => {
+    const { boxoffice, sent } = clientOf(answer);
+    await expect(call(boxoffice, { idempotencyKey })).rejects.toThrow(
+      new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters'),
+    );
+    expect(sent).toHaveLength(0);
+  });
+});
+
+test('reads, usage and simulations have no idempotency key', async () => {
+  const { boxoffice, sent } = clientOf(() => Response.json({ keys: [], records: [] }));
+  await boxoffice.keys.list();
+  await boxoffice.usage.report([]);
+  await boxoffice.usage.lookUp(['r']);
+  await boxoffice.rates.simulate({ participants: [] });
+  expect(sent.map(({ idempotencyKey }) => idempotencyKey)).toStrictEqual([null, null, null, null]);
 });
 
 test('signUp needs no key, is sent once, and checks its address', async () => {
@@ -252,7 +294,7 @@ test('usage.lookUp and rates.simulate send what they are given', async () => {
   });
   const { egressBytes, intervalSeconds, ...others } = line;
   const sentLine = { ...others, egress_bytes: egressBytes, interval_seconds: intervalSeconds };
-  expect(sent).toStrictEqual([
+  expect(sent).toMatchObject([
     { method: 'POST', path: '/v1/usage/lookup', body: { ids: ['r'] } },
     { method: 'POST', path: '/v1/rates/simulate', body: { participants: [sentLine] } },
   ]);
@@ -318,7 +360,7 @@ test('names, times and amounts have JavaScript types', async () => {
   expect((await boxoffice.usage.report([record])).total.micros).toBe(9_007_199_254_740_991n);
   const rates = await boxoffice.rates.get();
   expect(rates.ceilingPer1000ParticipantMinutes.broadcast_audience['2k_plus'].micros).toBe(5n);
-  expect(sent.slice(0, 2)).toStrictEqual([
+  expect(sent.slice(0, 2)).toMatchObject([
     { method: 'POST', path: '/v1/keys/a%2Fb/rotate', body: { overlap_seconds: 60 } },
     {
       method: 'POST',

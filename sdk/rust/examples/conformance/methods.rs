@@ -93,7 +93,7 @@ async fn control(
         "rooms.list_events" => sent(rooms.list_events(read(request)?), options).await,
         "participants.get" => sent(participants.get(read(request)?), options).await,
         "participants.erase" => {
-            sent(participants.erase(text(request, "participant")), options).await
+            changed(participants.erase(text(request, "participant")), options).await
         }
         "participants.erasure" => sent(participants.erasure(text(request, "id")), options).await,
         "tokens.mint" => sent(client.tokens().mint(read(request)?), options).await,
@@ -144,16 +144,16 @@ async fn rest(
     match method {
         "sign_up" => sent(client.sign_up(read(&request)?), options).await,
         "keys.list" => sent(keys.list(), options).await,
-        "keys.create" => sent(keys.create(read(&request)?), options).await,
+        "keys.create" => changed(keys.create(read(&request)?), options).await,
         "keys.rotate" => {
             let mut request = request;
             // The suite writes lengths of time without their unit.
             if let Some(overlap) = request.get("overlap").cloned() {
                 request["overlap_seconds"] = overlap;
             }
-            sent(keys.rotate(serde_json::from_value(request)?), options).await
+            changed(keys.rotate(serde_json::from_value(request)?), options).await
         }
-        "keys.revoke" => sent(keys.revoke(read(&request)?), options).await,
+        "keys.revoke" => changed(keys.revoke(read(&request)?), options).await,
         "billing.get" => sent(billing.get(), options).await,
         "billing.statements" => sent(billing.statements(), options).await,
         "billing.statement" if request["so_far"] == true => {
@@ -164,10 +164,12 @@ async fn rest(
         "billing.receipt" => sent(billing.receipt(text(&request, "id")), options).await,
         "billing.checkout" => {
             let cents = request["amount_cents"].as_i64().unwrap_or_default();
-            sent(billing.checkout(cents), options).await
+            changed(billing.checkout(cents), options).await
         }
-        "billing.portal" => sent(billing.portal(), options).await,
-        "billing.set_auto_top_up" => sent(billing.set_auto_top_up(read(&request)?), options).await,
+        "billing.portal" => changed(billing.portal(), options).await,
+        "billing.set_auto_top_up" => {
+            changed(billing.set_auto_top_up(read(&request)?), options).await
+        }
         "usage.report" => {
             let records: Vec<UsageRecord> = serde_json::from_value(request["records"].clone())?;
             sent(client.usage().report(records), options).await

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::service;
 use crate::account_types::{ListPayments, ListedStatement, Payment, Receipt, SignedStatement};
-use crate::calls::Call;
+use crate::calls::{Call, Mutation};
 use crate::charge_types::ListLedger;
 use crate::listing::Listing;
 use crate::rest::{Query, list, segment};
@@ -97,10 +97,10 @@ impl Billing {
         })
     }
 
-    /// Open a payment page for credit: 1000 to 1000000 cents. The request is never repeated.
-    pub fn checkout(&self, amount_cents: i64) -> Call<Checkout> {
+    /// Open a payment page for credit: 1000 to 1000000 cents.
+    pub fn checkout(&self, amount_cents: i64) -> Mutation<Checkout> {
         let inner = self.inner.clone();
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             let body = json!({ "amount_cents": amount_cents });
             inner
                 .rest
@@ -109,10 +109,10 @@ impl Billing {
         })
     }
 
-    /// Open the portal for receipts and saved cards. The request is never repeated.
-    pub fn portal(&self) -> Call<Portal> {
+    /// Open the portal for receipts and saved cards.
+    pub fn portal(&self) -> Mutation<Portal> {
         let inner = self.inner.clone();
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             inner
                 .rest
                 .call(Method::POST, "/v1/billing/portal", None::<&()>, &options)
@@ -121,9 +121,9 @@ impl Billing {
     }
 
     /// Charge the saved card whenever the balance falls below a threshold, or turn that off.
-    pub fn set_auto_top_up(&self, rule: SetAutoTopUp) -> Call<Tenant> {
+    pub fn set_auto_top_up(&self, rule: SetAutoTopUp) -> Mutation<Tenant> {
         let inner = self.inner.clone();
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             inner
                 .rest
                 .call(

@@ -4,7 +4,7 @@ use http::Method;
 use serde::Deserialize;
 
 use super::service;
-use crate::calls::Call;
+use crate::calls::{Call, Mutation};
 use crate::http::encode;
 use crate::rest::segment;
 use crate::rest_types::{ApiKey, CreateKey, CreatedKey, RevokeKey, RotateKey, RotatedKey};
@@ -41,11 +41,11 @@ impl Keys {
         })
     }
 
-    /// Create a key; no later answer contains `api_key`. The request is never repeated: after `Unavailable`,
-    /// `Timeout` or `Internal` a key may exist whose secret is lost. Find it with `list`, and revoke it.
-    pub fn create(&self, request: CreateKey) -> Call<CreatedKey> {
+    /// Create a key. Only this answer contains `api_key`; for 24 hours, a call with the same idempotency key
+    /// gets it again.
+    pub fn create(&self, request: CreateKey) -> Mutation<CreatedKey> {
         let inner = self.inner.clone();
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             inner
                 .rest
                 .call(Method::POST, "/v1/keys", Some(&request), &options)
@@ -53,11 +53,10 @@ impl Keys {
         })
     }
 
-    /// Replace a key. The old one works on for the overlap, by default a day. The request is never
-    /// repeated, like `create`.
-    pub fn rotate(&self, request: RotateKey) -> Call<RotatedKey> {
+    /// Replace a key. The old one works on for the overlap, by default a day.
+    pub fn rotate(&self, request: RotateKey) -> Mutation<RotatedKey> {
         let inner = self.inner.clone();
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             let path = format!("/v1/keys/{}/rotate", segment("id", &request.id)?);
             inner
                 .rest
@@ -68,9 +67,9 @@ impl Keys {
 
     /// Revoke a key at once. The last working key of its kind is refused with the reason
     /// `WOULD_STOP_SERVICE`, unless the request says to stop the service.
-    pub fn revoke(&self, request: RevokeKey) -> Call<()> {
+    pub fn revoke(&self, request: RevokeKey) -> Mutation<()> {
         let inner = self.inner.clone();
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             let mut path = format!("/v1/keys/{}", segment("id", &request.id)?);
             if let Some(confirm) = &request.confirm {
                 path = format!("{path}?confirm={}", encode(confirm));

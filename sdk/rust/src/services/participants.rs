@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::service;
 use crate::account_types::Erasure;
-use crate::calls::Call;
+use crate::calls::{Call, Mutation};
 use crate::client::{list, query, required};
 use crate::generated::methods;
 use crate::generated::types::{GetParticipant, ListParticipants, Participant, WatchParticipants};
@@ -66,9 +66,9 @@ impl Participants {
 
     /// Erase the name of a person from everything that is stored. It cannot be undone, and takes a while: ask
     /// for `erasure` until it is done. Fails with `Precondition` while the person is in a room.
-    pub fn erase(&self, participant: impl Into<String>) -> Call<Erasure> {
+    pub fn erase(&self, participant: impl Into<String>) -> Mutation<Erasure> {
         let (inner, participant) = (self.inner.clone(), participant.into());
-        Call::new(move |options| async move {
+        Mutation::new(move |options| async move {
             let body = json!({ "participant": participant });
             let answer: Erasing = inner
                 .rest

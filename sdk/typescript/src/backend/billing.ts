@@ -1,5 +1,5 @@
 /** Credit and charges. Amounts are bigints of micros: millionths of a US dollar. */
-import type { CallOptions } from './calls.ts';
+import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Listing } from './listing.ts';
 import type { AnswerOf, BodyOf, PageRequest, Rest } from './rest.ts';
 import type { LedgerEntry, Tenant } from './rest-types.ts';
@@ -88,21 +88,24 @@ export class Billing {
     return await this.#rest.call('GET /v1/payments/{id}/receipt', { path: { id } }, options);
   }
 
-  /** Open a payment page for credit: 1000 to 1000000 cents. The request is never repeated. */
+  /** Open a payment page for credit: 1000 to 1000000 cents. */
   async checkout(
     body: BodyOf<'POST /v1/billing/checkout'>,
-    options?: CallOptions,
+    options?: MutationOptions,
   ): Promise<AnswerOf<'POST /v1/billing/checkout'>> {
     return await this.#rest.call('POST /v1/billing/checkout', { body }, options);
   }
 
-  /** Open the portal for receipts and saved cards. The request is never repeated. */
-  async portal(options?: CallOptions): Promise<AnswerOf<'POST /v1/billing/portal'>> {
+  /** Open the portal for receipts and saved cards. */
+  async portal(options?: MutationOptions): Promise<AnswerOf<'POST /v1/billing/portal'>> {
     return await this.#rest.call('POST /v1/billing/portal', {}, options);
   }
 
   /** Charge the saved card whenever the balance falls below a threshold, or turn that off. */
-  async setAutoTopUp(body: BodyOf<'PUT /v1/billing/auto-top-up'>, options?: CallOptions): Promise<Tenant> {
+  async setAutoTopUp(
+    body: BodyOf<'PUT /v1/billing/auto-top-up'>,
+    options?: MutationOptions,
+  ): Promise<Tenant> {
     return await this.#rest.call('PUT /v1/billing/auto-top-up', { body }, options);
   }
 }

@@ -13,7 +13,7 @@ export interface CallOptions {
 
 export interface MutationOptions extends CallOptions {
   /**
-   * 1 to 128 printable ASCII characters. Within 24 hours, the same key returns the first answer without
+   * 1 to 128 ASCII characters without spaces; the control plane takes spaces too, and REST up to 255. Within 24 hours, the same key returns the first answer without
    * a second effect. Default: a random key for each call, the same for all its attempts.
    */
   readonly idempotencyKey?: string | undefined;

@@ -46,6 +46,7 @@ export const KINDS_BY_STATUS = {
   409: 'Precondition',
   413: 'Invalid',
   415: 'Invalid',
+  422: 'Invalid',
   429: 'RateLimited',
   500: 'Internal',
   502: 'Unavailable',

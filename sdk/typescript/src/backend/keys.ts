@@ -1,5 +1,5 @@
 /** API keys. */
-import type { CallOptions } from './calls.ts';
+import type { CallOptions, MutationOptions } from './calls.ts';
 import type { AnswerOf, BodyOf, Rest } from './rest.ts';
 import type { ApiKey } from './rest-types.ts';
 
@@ -40,20 +40,17 @@ export class Keys {
   }
 
   /**
-   * Create a key; no later answer contains `apiKey`. The request is never repeated: after `Unavailable`,
-   * `Timeout` or `Internal` a key may exist whose secret is lost. Find it with `list()`, and revoke it.
+   * Create a key. Only this answer contains `apiKey`; for 24 hours, a call with the same idempotency key gets it
+   * again.
    */
-  async create(body: BodyOf<'POST /v1/keys'>, options?: CallOptions): Promise<AnswerOf<'POST /v1/keys'>> {
+  async create(body: BodyOf<'POST /v1/keys'>, options?: MutationOptions): Promise<AnswerOf<'POST /v1/keys'>> {
     return await this.#rest.call('POST /v1/keys', { body }, options);
   }
 
-  /**
-   * Replace a key. The old one works on for `overlapSeconds`, by default a day. The request is never
-   * repeated, like `create`.
-   */
+  /** Replace a key. The old one works on for `overlapSeconds`, by default a day. */
   async rotate(
     { id, ...body }: KeyId & BodyOf<'POST /v1/keys/{id}/rotate'>,
-    options?: CallOptions,
+    options?: MutationOptions,
   ): Promise<AnswerOf<'POST /v1/keys/{id}/rotate'>> {
     return await this.#rest.call('POST /v1/keys/{id}/rotate', { path: { id }, body }, options);
   }
@@ -62,7 +59,7 @@ export class Keys {
    * Revoke a key at once. The last working key of its kind is refused with the reason `WOULD_STOP_SERVICE`,
    * unless `confirm` is `stop-service`.
    */
-  async revoke({ id, ...query }: KeyRevocation, options?: CallOptions): Promise<void> {
+  async revoke({ id, ...query }: KeyRevocation, options?: MutationOptions): Promise<void> {
     await this.#rest.call('DELETE /v1/keys/{id}', { path: { id }, query }, options);
   }
 }

@@ -1,6 +1,6 @@
 /** Participants of rooms. */
 import { ParticipantService } from '@boxoffice/contract/participant_service';
-import type { CallOptions } from './calls.ts';
+import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Control, WatchedEvent, WatchOptions } from './control.ts';
 import type {
   GetParticipantRequest,
@@ -48,7 +48,7 @@ export class Participants {
    * Erase the name of a person from everything that is stored. It cannot be undone, and takes a while: ask for
    * `erasure` until it is `done`. Fails with `Precondition` while the person is in a room.
    */
-  async erase(participant: string, options?: CallOptions): Promise<Erasure> {
+  async erase(participant: string, options?: MutationOptions): Promise<Erasure> {
     const body = { participant };
     return (await this.#rest.call('POST /v1/participants/erase', { body }, options)).erasure;
   }

@@ -1,5 +1,6 @@
 /** The REST interface: requests are retried if that is safe. */
-import { attemptInTime, type CallOptions, type Limits } from './calls.ts';
+import { randomUUID } from 'node:crypto';
+import { attemptInTime, type CallOptions, type Limits, type MutationOptions } from './calls.ts';
 import { BoxofficeError, errorOfAnswer } from './errors.ts';
 import { Listing } from './listing.ts';
 import { INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
@@ -32,16 +33,21 @@ export interface PageRequest {
 /** What a query may hold. Arrays are joined with commas; an empty one is left out, like `undefined`. */
 export type Query = Readonly<Record<string, string | number | Date | readonly string[] | undefined>>;
 
-/**
- * Requests that may be repeated although they are a `POST`: they change nothing, what they report has ids, or
- * what they erase is gone.
- */
+/** A `POST` without an idempotency key that may be repeated: it changes nothing, or what it reports has ids. */
 const REPEATABLE_POSTS: ReadonlySet<Name> = new Set([
   'POST /v1/usage',
   'POST /v1/usage/lookup',
   'POST /v1/rates/simulate',
-  'POST /v1/participants/erase',
 ]);
+/** There is no tenant yet whose key it could be, so it is never repeated. */
+const SIGNUP: Name = 'POST /v1/signup';
+
+interface Request {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
 
 export class Rest {
   readonly #options: RestOptions;
@@ -50,17 +56,18 @@ export class Rest {
     this.#options = options;
   }
 
-  /** One request and its answer. A `POST` may have taken effect without an answer, so most are never repeated. */
-  async call<N extends Name>(name: N, given: Given<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
+  /** One request and its answer. All attempts of a write have the same idempotency key, so it takes effect once. */
+  async call<N extends Name>(name: N, given: Given<N>, options: MutationOptions = {}): Promise<AnswerOf<N>> {
     const { limits } = this.#options;
-    const isRepeatable = !name.startsWith('POST ') || REPEATABLE_POSTS.has(name);
-    const mayRetry = (error: BoxofficeError) => isRepeatable && isTransient(error);
+    const mayRetry = (error: BoxofficeError) => name !== SIGNUP && isTransient(error);
+    const isWrite = !name.startsWith('GET ') && !REPEATABLE_POSTS.has(name) && name !== SIGNUP;
+    const idempotencyKey = isWrite ? keyOf(options) : undefined;
     const { path = {}, query = {}, body } = given as Partial<Record<'path' | 'query' | 'body', object>>;
     const [method, pattern] = name.split(' ') as [string, string];
     const url = new URL(this.#options.url.replace(/\/+$/, '') + fill(pattern, path));
     for (const [key, value] of Object.entries(query)) url.searchParams.set(WIRE_NAMES[key] ?? key, value);
     const text = body && JSON.stringify(toWire(body));
-    const attempt = (signal: AbortSignal) => this.#send(method, url, text, signal);
+    const attempt = (signal: AbortSignal) => this.#send({ method, url, body: text, idempotencyKey }, signal);
     return fromWire(await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
   }
 
@@ -79,7 +86,7 @@ export class Rest {
     });
   }
 
-  async #send(method: string, url: URL, body: string | undefined, signal: AbortSignal): Promise<unknown> {
+  async #send({ method, url, body, idempotencyKey }: Request, signal: AbortSignal): Promise<unknown> {
     const { apiKey } = this.#options;
     let answer: Response;
     let text: string;
@@ -89,6 +96,7 @@ export class Rest {
         headers: {
           ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         },
         ...(body !== undefined && { body }),
         // No redirects: the key must only be sent to the given host.
@@ -110,6 +118,13 @@ export class Rest {
       throw new BoxofficeError({ kind: 'Internal', code: answer.status, message: 'the answer is no JSON' });
     }
   }
+}
+
+function keyOf({ idempotencyKey = randomUUID() }: MutationOptions): string {
+  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+    throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
+  }
+  return idempotencyKey;
 }
 
 /** Source: specification 7.1. Internal errors of the service may also be temporary. */
