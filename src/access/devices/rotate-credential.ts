@@ -5,7 +5,9 @@ import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import { keyRetiring } from '../keys/key-events.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
+import { isToldByRotation } from '../keys/tell-retiring-keys.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
@@ -44,7 +46,15 @@ export async function rotateCredential(
   const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
   if (!credential) throw new Failure('already_expired');
   await refuseManyRetiring(tx, limitHolderOf(caller), 'device_credentials', overlapSeconds);
-  const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
-  await appendEvents(tx, tenant, [deviceCredentialRotated(credential, id, oldCredentialRetires)]);
+  const isTold = isToldByRotation(overlapSeconds);
+  const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, {
+    overlapSeconds,
+    isTold,
+  });
+  const retirement = { keyId: id, name: old.name, kind: 'device', retiresAt: oldCredentialRetires } as const;
+  await appendEvents(tx, tenant, [
+    deviceCredentialRotated(credential, id, oldCredentialRetires),
+    ...(isTold ? [keyRetiring(retirement)] : []),
+  ]);
   return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
 }

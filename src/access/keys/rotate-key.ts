@@ -6,10 +6,11 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
 import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
-import { keyRotated } from './key-events.ts';
+import { keyRetiring, keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
 import { lockKey } from './lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
+import { isToldByRotation } from './tell-retiring-keys.ts';
 import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
@@ -38,7 +39,12 @@ export async function rotateKey(
 
   const fresh = newKey(keyPrefix);
   const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
-  const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
-  await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);
+  const isTold = isToldByRotation(overlapSeconds);
+  const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, { overlapSeconds, isTold });
+  const retirement = { keyId: old.id, name: old.name, kind: old.kind, retiresAt: oldKeyRetires };
+  await appendEvents(tx, tenant, [
+    keyRotated(key, old.id, oldKeyRetires),
+    ...(isTold ? [keyRetiring(retirement)] : []),
+  ]);
   return { key, plaintext: fresh.plaintext, oldKeyRetires };
 }

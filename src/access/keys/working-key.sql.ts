@@ -5,6 +5,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { KeyRetirement } from './key-events.ts';
 
 type KeyTable = 'api_keys' | 'device_credentials';
 
@@ -54,19 +55,53 @@ export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id:
   });
 }
 
-/** Returns when the key stops working. */
+/** Returns when the key stops working. `isTold`: the caller tells of it, so that no background job will. */
 export async function markRetiring(
   tx: Tx,
   table: KeyTable,
   tenant: TenantId,
   id: string,
-  overlapSeconds: number,
+  { overlapSeconds, isTold }: { readonly overlapSeconds: number; readonly isTold: boolean },
 ): Promise<Date> {
   const { rows } = await tx.query<{ retiresAt: Date }>({
     name: `mark-retiring-${table}`,
-    text: `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
+    text: `update ${table}
+              set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3), retiring_told = $4
             where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
-    values: [tenant, id, overlapSeconds],
+    values: [tenant, id, overlapSeconds, isTold],
   });
   return rows[0]!.retiresAt;
+}
+
+const KINDS: Readonly<Record<KeyTable, string>> = {
+  api_keys: 'k.kind',
+  device_credentials: `'device'`,
+};
+
+/**
+ * Up to `limit` replaced keys that stop working within `seconds` and were not told. From now on they are told. A key
+ * that another transaction has locked, to revoke it, is left for the next time.
+ */
+export async function takeRetiringKeys(
+  tx: Tx,
+  table: KeyTable,
+  { seconds, limit }: { readonly seconds: number; readonly limit: number },
+): Promise<(KeyRetirement & { readonly tenant: TenantId })[]> {
+  const notExpired =
+    table === 'device_credentials' ? 'and (r.expires_at is null or r.expires_at > now())' : '';
+  const { rows } = await tx.query<KeyRetirement & { tenant: TenantId }>({
+    name: `take-retiring-${table}`,
+    text: `with due as (
+             select r.tenant_id, r.id from ${table} r join tenants t on t.id = r.tenant_id
+              where r.revoked_at is null and not r.retiring_told and t.status <> 'deleted'
+                and r.retires_at > now() and r.retires_at <= now() + make_interval(secs => $1) ${notExpired}
+              order by r.retires_at for no key update of r skip locked limit $2
+           )
+           update ${table} k set retiring_told = true from due
+            where k.tenant_id = due.tenant_id and k.id = due.id
+           returning k.tenant_id as tenant, k.id as "keyId", k.name, ${KINDS[table]} as kind,
+                     k.retires_at as "retiresAt"`,
+    values: [seconds, limit],
+  });
+  return rows;
 }
