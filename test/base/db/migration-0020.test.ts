@@ -13,7 +13,7 @@ beforeAll(async () => {
     insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com');
     insert into payment_settings (tenant_id, customer_id, payment_method_id) values (7, 'cus_1', 'pm_1');
     insert into api_keys (id, tenant_id, name, kind, hash, retires_at)
-    values ('0123456789abcdef', 7, 'old', 'backend', '\\x00', now() + interval '2 days');
+    values ('0123456789abcdef', 7, 'old', 'backend', sha256(''), now() + interval '2 days');
     insert into disputes (id, payment_id, amount, outcome) values ('du_1', 'pi_1', 100, 'lost'), ('du_2', 'pi_1', 100, null);
     insert into fraud_warnings (id, payment_id) values ('issfr_1', 'pi_1');
   `);
