@@ -111,7 +111,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
           {
             name: 'learning saved cards',
             everySeconds: 10,
-            turn: () => learnCards(deps, provider),
+            turn: () => learnCards(deps, provider, stopping),
           },
           {
             name: 'counting parked notifications',

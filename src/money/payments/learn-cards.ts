@@ -19,9 +19,12 @@ const LEASE_SECONDS = 300;
 /** For a card without an end, or one that the provider no longer has. */
 const AGAIN_SECONDS = 86_400;
 
-/** One card after the other. An error of the provider ends the turn: the others would fail, too. */
-export async function learnCards(deps: BaseDeps, provider: Provider): Promise<void> {
-  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
+/**
+ * One card after the other. An error of the provider ends the turn, because the others would fail, too; so does
+ * `stopping`.
+ */
+export async function learnCards(deps: BaseDeps, provider: Provider, stopping?: AbortSignal): Promise<void> {
+  for (let calls = 0; calls < CALLS_MAX && !stopping?.aborted; calls += 1) {
     const card = await claimUnknownCard(deps.db, LEASE_SECONDS);
     if (!card) return;
     await learnCard(deps, provider, card);

@@ -110,6 +110,14 @@ describe.each(KINDS)('$told', (kind) => {
     expect(await told(tenant)).toMatchObject([{ keyId: id, name: 'studio', kind: kind.told }]);
   });
 
+  test('the job of a process tells', async () => {
+    const tenant = await app.signUp();
+    const { id } = await rotated(tenant, kind, 2 * DAY);
+    await secondsPass(table, id, DAY);
+    await app.another();
+    await expect.poll(() => told(tenant)).toMatchObject([{ keyId: id }]);
+  });
+
   test('one that was revoked meanwhile, or has retired, is not told', async () => {
     const tenant = await app.signUp();
     const revoked = await rotated(tenant, kind, 3 * DAY);

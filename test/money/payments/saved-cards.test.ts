@@ -13,7 +13,8 @@ import { GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 const kit = usePayments();
 const { app, db } = kit;
 
-const learnWith = (stripe: Stripe) => learnCards(app.service.deps, { ...app.service.deps.provider!, stripe });
+const learnWith = (stripe: Stripe, stopping?: AbortSignal) =>
+  learnCards(app.service.deps, { ...app.service.deps.provider!, stripe }, stopping);
 const learn = () => learnWith(app.stripe);
 const tell = () => tellExpiringCards(app.service.deps);
 
@@ -163,6 +164,18 @@ describe('a card', () => {
     ]);
   });
 
+  test('is asked by the job of each process, and not once it stops', async () => {
+    const tenant = await kit.toppedUp();
+    const card = await cardOf(tenant);
+    await forget(tenant, 0);
+    const retrieve = vi.spyOn(app.stripe.paymentMethods, 'retrieve');
+    await learnWith(app.stripe, AbortSignal.abort());
+    expect(retrieve).not.toHaveBeenCalled();
+    retrieve.mockRestore();
+    await app.another();
+    await expect.poll(() => cardOf(tenant)).toBe(card);
+  });
+
   test('at most ten are asked in one turn', async () => {
     const method = app.sandbox.control.saveCard((await app.stripe.customers.create({})).id, GOOD_CARD);
     for (let made = 0; made < 12; made += 1) {
@@ -214,6 +227,13 @@ describe('card_expiring', () => {
     await Promise.all([tell(), tellExpiringCards(service.deps), tell(), tellExpiringCards(service.deps)]);
     await tell();
     for (const tenant of tenants) expect(await told(tenant)).toHaveLength(1);
+  });
+
+  test('is told by the job of a process', async () => {
+    const tenant = await kit.toppedUp();
+    await endsIn(tenant, 20);
+    await app.another();
+    await expect.poll(() => told(tenant)).toHaveLength(1);
   });
 
   test('is not told without automatic top-up, and is when it is turned on', async () => {

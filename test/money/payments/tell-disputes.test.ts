@@ -115,6 +115,34 @@ describe('a dispute', () => {
     ]);
   });
 
+  test('that another transaction holds does not hold up its payment, and is told by that one', async () => {
+    const tenant = await app.signUp();
+    const session = await openCheckout(tenant);
+    app.sandbox.control.fault({ effect: 'reorder', event: '*', count: 99 });
+    const { id: payment } = app.sandbox.control.pay(session, { card: GOOD_CARD });
+    const dispute = app.sandbox.control.dispute(payment);
+    await db().query(`insert into disputes (id, payment_id, amount) values ($1, $2, 20000000)`, [
+      dispute.id,
+      payment,
+    ]);
+    const held = app.sandbox.control.deliveries().filter(({ status }) => status === 'held');
+    const paid = held.find(({ type }) => type === 'payment_intent.succeeded')!;
+
+    // As the transaction of an event about the dispute, which waits for the account next.
+    const other = await db().connect();
+    await other.query('begin');
+    await other.query('select from disputes where id = $1 for no key update', [dispute.id]);
+    await app.sandbox.control.redeliver(paid.id);
+    expect(await kit.balanceOf(tenant)).toBe(20_000_000);
+    expect(await told(tenant)).toEqual([]);
+    await other.query('rollback');
+    other.release();
+
+    await app.sandbox.control.release('created');
+    await app.settled();
+    expect(await told(tenant)).toMatchObject([['payment_disputed', { reference: dispute.id }]]);
+  });
+
   test('of a payment that was parked is told when the payment is credited', async () => {
     const tenant = await app.signUp();
     const session = await openCheckout(tenant);

@@ -104,6 +104,15 @@ describe('conflicting_duplicates', () => {
     expect(await told(tenant)).toHaveLength(2);
   });
 
+  test('is told by the job of a process', async () => {
+    const { tenant, repeat } = await charged(2);
+    await repeat(0, 1, 61);
+    await repeat(0, 2, 62);
+    await minutesPass(tenant, 60);
+    await app.another();
+    await expect.poll(() => told(tenant)).toMatchObject([{ count: 1 }, { count: 2 }]);
+  });
+
   test('loses no report when two processes find conflicts at once', async () => {
     const { url } = await app.another();
     const { tenant, records } = await charged(20);
