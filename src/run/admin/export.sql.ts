@@ -59,6 +59,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
       last_top_up_error`,
     order: 'tenant_id',
   },
+  alert_thresholds: { columns: 'kind, below, burn, raised_at', order: 'kind, below' },
   checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at', order: 'id' },
   payments: {
     columns: 'id, kind, credited, tax, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
@@ -139,6 +140,9 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
 
 /** Columns of exported tables that are left out: secrets and hashes, and how far the work on a row is. */
 export const NOT_EXPORTED_COLUMNS: readonly string[] = [
+  'alert_thresholds.floor',
+  'alert_thresholds.measured_at',
+  'alert_thresholds.recover_from',
   'api_keys.hash',
   'device_credentials.hash',
   'erasures.position',
