@@ -18,8 +18,8 @@ import { settleAlerts } from './settle-alerts.ts';
  */
 export async function setAlerts(
   tx: Tx,
-  tenant: TenantId,
   actor: Actor,
+  tenant: TenantId,
   wanted: readonly Threshold[],
 ): Promise<SetThreshold[]> {
   const { balance, exempt } = await lockAccount(tx, tenant);
