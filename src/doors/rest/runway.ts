@@ -12,7 +12,8 @@ import { AmountSchema, time, words } from './schemas.ts';
 const WINDOW_USUAL = '24h';
 
 /** A number, or `null`. */
-const decimal = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description });
+const decimal = (description: string) =>
+  Type.Unsafe<number | null>({ type: ['number', 'null'], description });
 
 const BurnSchema = Type.Object(
   {
@@ -65,7 +66,9 @@ export function runwayRoute(app: Http, deps: Deps): void {
                 rooms: Type.Object(
                   {
                     window: words(WINDOW_NAMES, { description: 'As asked for' }),
-                    from: time('The start of the hour in which the window begins: rooms are added up by hours'),
+                    from: time(
+                      'The start of the hour in which the window begins: rooms are added up by hours',
+                    ),
                     spent: described(AmountSchema, 'What all rooms took since then'),
                     top: Type.Array(RoomSchema, {
                       maxItems: ROOMS_SHOWN,

@@ -37,11 +37,7 @@ export async function replaceThresholds(
 }
 
 /** Raise those that are not raised, and end those that are. Returns the time. */
-export async function turnThresholds(
-  tx: Tx,
-  tenant: TenantId,
-  crossed: readonly Threshold[],
-): Promise<Date> {
+export async function turnThresholds(tx: Tx, tenant: TenantId, crossed: readonly Threshold[]): Promise<Date> {
   const { rows } = await tx.query<{ now: Date }>({
     name: 'turn-thresholds',
     text: `update alert_thresholds t set raised_at = case when raised_at is null then n.now end

@@ -1,8 +1,17 @@
 /** How long the credit of a tenant lasts, and which rooms use most of it. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type Burn, leftOf, perHour, type RoomShare, shareOf, WINDOW_NAMES, WINDOWS, type Window } from './runway.ts';
 import { sumRooms } from './runway.sql.ts';
+import {
+  type Burn,
+  leftOf,
+  perHour,
+  type RoomShare,
+  shareOf,
+  WINDOW_NAMES,
+  WINDOWS,
+  type Window,
+} from './runway.ts';
 import { readSpending } from './spent.sql.ts';
 
 export interface Runway {
