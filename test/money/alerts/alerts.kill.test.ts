@@ -30,10 +30,11 @@ it('a process killed while charging loses no alert and repeats none', { timeout:
   const after = await lastSeq(database.pool, tenant);
 
   for (let round = 0; round < ROUNDS; round += 1) {
+    const { url } = service;
     const lanes = Array.from({ length: 3 }, async () => {
       for (;;) {
         const records = Array.from({ length: 3 }, () => usageRecord({ seconds: 20 }));
-        const sent = ask(`${service.url}/v1/usage`, 'POST', { key: relay.json.api_key, body: { records } });
+        const sent = ask(`${url}/v1/usage`, 'POST', { key: relay.json.api_key, body: { records } });
         if ((await sent.catch(() => undefined)) === undefined) return;
       }
     });
