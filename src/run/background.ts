@@ -18,6 +18,7 @@ import type { Listener } from '../events/listener.ts';
 import { numberLeftEvents } from '../events/number-events.ts';
 import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
+import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
 import { watchProvider } from '../money/audit/watch-provider.ts';
 import { EventSweeper } from '../money/payments/event-sweeper.ts';
@@ -83,6 +84,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
+    { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
