@@ -18,7 +18,6 @@ export type AddressKind =
   | 'link-local'
   | 'shared'
   | 'multicast'
-  | 'unspecified'
   | 'documentation'
   | 'benchmarking'
   | 'translated'
@@ -26,7 +25,7 @@ export type AddressKind =
 
 /** The first range that holds an address decides. Forms that hold an IPv4 address are all `translated`. */
 const SPECIAL: readonly (readonly [cidr: string, kind: AddressKind])[] = [
-  ['0.0.0.0/8', 'unspecified'],
+  ['0.0.0.0/8', 'reserved'],
   ['10.0.0.0/8', 'private'],
   ['100.64.0.0/10', 'shared'],
   ['127.0.0.0/8', 'loopback'],
@@ -44,7 +43,7 @@ const SPECIAL: readonly (readonly [cidr: string, kind: AddressKind])[] = [
   ['203.0.113.0/24', 'documentation'],
   ['224.0.0.0/4', 'multicast'],
   ['240.0.0.0/4', 'reserved'],
-  ['::/128', 'unspecified'],
+  ['::/128', 'reserved'],
   ['::1/128', 'loopback'],
   // IPv4-compatible, IPv4-mapped, IPv4-translated, NAT64 (well-known and local prefix), Teredo, 6to4.
   ['::/96', 'translated'],

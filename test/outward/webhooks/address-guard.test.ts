@@ -3,8 +3,8 @@ import { parseRange } from '../../../src/base/lib/address.ts';
 import { findRefusal } from '../../../src/outward/webhooks/address-guard.ts';
 
 test.each([
-  ['0.0.0.0', 'unspecified'],
-  ['0.255.255.255', 'unspecified'],
+  ['0.0.0.0', 'reserved'],
+  ['0.255.255.255', 'reserved'],
   ['10.0.0.1', 'private'],
   ['100.64.0.1', 'shared'],
   ['100.127.255.255', 'shared'],
@@ -25,7 +25,7 @@ test.each([
   ['239.255.255.255', 'multicast'],
   ['240.0.0.1', 'reserved'],
   ['255.255.255.255', 'reserved'],
-  ['::', 'unspecified'],
+  ['::', 'reserved'],
   ['::1', 'loopback'],
   ['::127.0.0.1', 'translated'],
   ['::8.8.8.8', 'translated'],
