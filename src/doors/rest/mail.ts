@@ -108,7 +108,7 @@ function changeSettings(app: Http, deps: Deps): void {
       const wanted = parseMailSettings({ addresses, alerts, receipts, signupAddress });
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       await write(deps, request, reply.code(200), async (tx) =>
-        renderSettings(await setMailSettings(tx, caller.tenant, wanted)),
+        renderSettings(await setMailSettings(tx, caller.actor, caller.tenant, wanted)),
       );
       return reply;
     },

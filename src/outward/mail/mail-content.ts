@@ -138,9 +138,10 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
         'goes on at the same event.',
     ],
     facts: [
-      ['Endpoint', facts.text('url')],
-      ['Id', facts.text('endpointId') ?? facts.text('id')],
-      ['Reason', facts.text('error') ?? facts.text('reason')],
+      ['Endpoint', facts.text('host')],
+      ['Description', facts.text('description')],
+      ['Id', facts.text('webhookId')],
+      ['Last answer', facts.number('status') ?? facts.text('error')],
     ],
     next: TO_WEBHOOKS,
   }),
