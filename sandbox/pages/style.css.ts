@@ -175,6 +175,7 @@ form > button.primary { width: 100%; padding: 0.8125rem 1rem; font-size: 1.0625r
 
 .mail { width: 100%; height: 40rem; border: 1px solid var(--line); border-radius: 0.75rem; background: var(--paper); }
 pre { margin: 0; padding: 1.25rem; overflow-x: auto; background: var(--paper); border: 1px solid var(--line); border-radius: 0.75rem; font: 0.875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+header h1, header .hint { overflow-wrap: anywhere; }
 .row-main > a { font-weight: 600; overflow-wrap: anywhere; }
 
 table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--paper); border: 1px solid var(--line); border-radius: 0.75rem; font-size: 0.9375rem; }

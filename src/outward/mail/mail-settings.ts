@@ -33,8 +33,8 @@ export interface MailRecipients extends MailSettings {
 export function parseMailSettings(settings: MailSettings): MailSettings {
   const seen = new Set<string>();
   settings.addresses.forEach((address, at) => {
-    if (!isMailAddress(address)) throw invalidField(`addresses.${at}`, 'must be a mail address');
-    if (seen.has(normalAddress(address))) throw invalidField(`addresses.${at}`, 'must be listed once');
+    if (!isMailAddress(address)) throw invalidField(`addresses/${at}`, 'must be a mail address');
+    if (seen.has(normalAddress(address))) throw invalidField(`addresses/${at}`, 'must be listed once');
     seen.add(normalAddress(address));
   });
   return settings;
