@@ -19,7 +19,6 @@ export interface Next {
 
 /** Operations in the reference: the service has no pages of its own for them. */
 const TO_PAY: Next = { text: 'Buy credit', path: '/docs#/Billing/openCheckout' };
-const TO_CARD: Next = { text: 'Change the saved card', path: '/docs#/Billing/openPortal' };
 const TO_BILLING: Next = { text: 'Read your balance', path: '/docs#/Billing/getBilling' };
 const TO_PAYMENTS: Next = { text: 'See your payments', path: '/docs#/Billing/listPayments' };
 const TO_KEYS: Next = { text: 'See your keys', path: '/docs#/Keys/listKeys' };
@@ -73,7 +72,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
     title: facts.is('automatic') ? 'An automatic top-up failed' : 'A payment failed',
     paragraphs: [
       facts.is('automatic')
-        ? 'Your saved card was not charged, so your balance goes on falling. Pay once, or save another card.'
+        ? 'Your saved card was not charged, so your balance goes on falling. Pay a checkout: it saves the card that you pay with.'
         : 'Nothing was charged. Open a new checkout to try again.',
     ],
     facts: [
@@ -81,7 +80,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Reason', facts.text('error')],
       ['Payment', facts.text('paymentId')],
     ],
-    next: facts.is('automatic') ? TO_CARD : TO_PAY,
+    next: TO_PAY,
   }),
   card_expiring: (facts) => ({
     title: 'Your saved card expires soon',
