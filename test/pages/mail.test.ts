@@ -29,8 +29,16 @@ function mailOf(type: MailType, subject: object): ShownMail {
 
 const MAILS = [
   mailOf('balance_low', { balance: '4998732', below: '5000000' }),
-  mailOf('top_up_failed', { automatic: true, amount: '10000000', paymentId: `pi_${'x'.repeat(60)}`, error: 'card declined' }),
-  { ...mailOf('credit_spent', { balance: '-9' }), html: '<body><h1>Evil</h1><script>top.location = "/"</script><img src="https://evil.example/x.png"></body>' },
+  mailOf('top_up_failed', {
+    automatic: true,
+    amount: '10000000',
+    paymentId: `pi_${'x'.repeat(60)}`,
+    error: 'card declined',
+  }),
+  {
+    ...mailOf('credit_spent', { balance: '-9' }),
+    html: '<body><h1>Evil</h1><script>top.location = "/"</script><img src="https://evil.example/x.png"></body>',
+  },
 ];
 
 let sandbox: Sandbox;
@@ -47,7 +55,10 @@ afterAll(() => Promise.all([sandbox.close(), bare.close()]));
 describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
   test('the page to unsubscribe works with the keyboard, and can be undone', async () => {
     const tenant = await app.signUp({ name: NAME });
-    const token = sealSubscription(app.service.deps.box, { tenant: idOf(tenant), address: `${'a'.repeat(60)}@example.com` });
+    const token = sealSubscription(app.service.deps.box, {
+      tenant: idOf(tenant),
+      address: `${'a'.repeat(60)}@example.com`,
+    });
     const { page, complaints } = await browser.open(look);
     await page.goto(`${PUBLIC_URL}/unsubscribe/${token}`);
     await page.getByRole('heading', { name: 'Unsubscribe from alerts?' }).waitFor();

@@ -44,7 +44,9 @@ export class EventFacts {
 
   texts(name: string): readonly string[] {
     const value = this.#subject[name];
-    return Array.isArray(value) ? value.filter((each) => typeof each === 'string').map((each) => cleanText(each)) : [];
+    return Array.isArray(value)
+      ? value.filter((each) => typeof each === 'string').map((each) => cleanText(each))
+      : [];
   }
 
   is(name: string): boolean {

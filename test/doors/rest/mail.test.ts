@@ -98,8 +98,19 @@ describe('PUT /v1/mail', () => {
     });
 
     test.each([
-      '', 'a', 'a@b', 'a b@c.co', 'a@b.co\n', 'a@b.co\r\nBcc: e@f.gh', 'a@b.co,c@d.ef', 'A <a@b.co>', 'ä@b.co',
-      '"a"@b.co', 'a@b.co ', '\u202ea@b.co', `${'a'.repeat(65)}@b.co`,
+      '',
+      'a',
+      'a@b',
+      'a b@c.co',
+      'a@b.co\n',
+      'a@b.co\r\nBcc: e@f.gh',
+      'a@b.co,c@d.ef',
+      'A <a@b.co>',
+      'ä@b.co',
+      '"a"@b.co',
+      'a@b.co ',
+      '\u202ea@b.co',
+      `${'a'.repeat(65)}@b.co`,
     ])('refuses the address %j', async (address) => {
       const answer = await put({ ...some, addresses: ['ok@example.com', address] });
       expectError(answer, 400, 'invalid request: addresses/1 must be a mail address');
@@ -130,10 +141,13 @@ describe('PUT /v1/mail', () => {
     expectError(await app.request('PUT', '/v1/mail', { body: some }), 401, 'invalid api key');
   });
 
-  test.each(['suspended', 'archived', 'deleted'] as const)('403: refuses a tenant that is %s', async (status) => {
-    const fresh = await app.signUp();
-    await setStatus(app, fresh, status);
-    expectError(await put(some, fresh.key), 403, 'tenant is not active');
-    expectError(await get(fresh.key), 403, 'tenant is not active');
-  });
+  test.each(['suspended', 'archived', 'deleted'] as const)(
+    '403: refuses a tenant that is %s',
+    async (status) => {
+      const fresh = await app.signUp();
+      await setStatus(app, fresh, status);
+      expectError(await put(some, fresh.key), 403, 'tenant is not active');
+      expectError(await get(fresh.key), 403, 'tenant is not active');
+    },
+  );
 });

@@ -68,6 +68,8 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/billing/checkout': 'backend_key',
   'post /v1/billing/portal': 'backend_key',
   'put /v1/billing/auto-top-up': 'backend_key',
+  'get /v1/mail': 'backend_key',
+  'put /v1/mail': 'backend_key',
   'get /v1/payments': 'backend_key',
   'get /v1/payments/{id}/receipt': 'backend_key',
   'get /v1/keys': 'backend_key',

@@ -46,11 +46,17 @@ describe('the page', () => {
 
   test.each([
     ['application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
-    ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--',
+    ],
     ['application/json', '{'],
     ['text/plain', ''],
   ])('takes one click, sent as %s', async (type, raw) => {
-    const answer = await app.request('POST', `/unsubscribe/${tokenOf()}`, { raw, headers: { 'content-type': type } });
+    const answer = await app.request('POST', `/unsubscribe/${tokenOf()}`, {
+      raw,
+      headers: { 'content-type': type },
+    });
     expect(answer.status).toBe(200);
     expect(await unsubscribed()).toEqual(['ada@example.com']);
   });
@@ -65,8 +71,8 @@ describe('a token that is not ours', () => {
       bytes[bytes.length - 20]! ^= 1;
       return bytes.toString('base64url');
     },
-    'longer': () => `${tokenOf()}AA`,
-    'padded': () => `${tokenOf()}==`,
+    longer: () => `${tokenOf()}AA`,
+    padded: () => `${tokenOf()}==`,
     'sealed by another key': () =>
       sealSubscription(new SecretBox(Buffer.alloc(32, 7)), { tenant: idOf(tenant), address: 'a@b.co' }),
     'sealed for another purpose': () =>

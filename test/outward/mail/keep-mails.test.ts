@@ -25,7 +25,7 @@ test('without a mail server, a mail is kept, the log names it, and the mailbox s
     await vi.waitFor(async () => expect(await mailbox.list()).toMatchObject([{ state: 'kept' }]), {
       timeout: 20_000,
     });
-    const [{ id, to, subject: line }] = (await mailbox.list()) as [{ id: string; to: string; subject: string }];
+    const { id, to, subject: line } = (await mailbox.list())[0]!;
     expect({ to, line }).toEqual({
       to: 'ada@example.com',
       line: 'Your balance is below $5.00 · Ada <b>Video</b>',

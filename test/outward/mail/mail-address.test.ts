@@ -13,9 +13,33 @@ describe('an address', () => {
   });
 
   test.each([
-    '', '@', 'a', 'a@', '@b.co', 'a@b', 'a b@c.co', 'a@b..co', '.a@b.co', 'a.@b.co', 'a@-b.co', 'a@b-.co', 'a@b.co.',
-    'a@b.co\n', 'a@b.co\r\nBcc: e@f.gh', '\na@b.co', 'a\0@b.co', 'a@b.co,c@d.ef', '<a@b.co>', 'A <a@b.co>', '"a"@b.co',
-    'ä@b.co', 'a@ä.co', 'a@b@c.co ', 'a@[127.0.0.1]', `a${LONGEST}`, `${LONGEST}e`,
+    '',
+    '@',
+    'a',
+    'a@',
+    '@b.co',
+    'a@b',
+    'a b@c.co',
+    'a@b..co',
+    '.a@b.co',
+    'a.@b.co',
+    'a@-b.co',
+    'a@b-.co',
+    'a@b.co.',
+    'a@b.co\n',
+    'a@b.co\r\nBcc: e@f.gh',
+    '\na@b.co',
+    'a\0@b.co',
+    'a@b.co,c@d.ef',
+    '<a@b.co>',
+    'A <a@b.co>',
+    '"a"@b.co',
+    'ä@b.co',
+    'a@ä.co',
+    'a@b@c.co ',
+    'a@[127.0.0.1]',
+    `a${LONGEST}`,
+    `${LONGEST}e`,
   ])('is not %j', (text) => {
     expect(isMailAddress(text)).toBe(false);
   });
@@ -39,7 +63,12 @@ describe('a sender', () => {
 });
 
 describe('recipients', () => {
-  const all = { ...DEFAULT_SETTINGS, email: 'Ada@example.com', addresses: ['b@example.com'], unsubscribed: [] };
+  const all = {
+    ...DEFAULT_SETTINGS,
+    email: 'Ada@example.com',
+    addresses: ['b@example.com'],
+    unsubscribed: [],
+  };
 
   test('are the address of the signup and the others, each once', () => {
     expect(recipientsOf(all, 'alert')).toEqual(['Ada@example.com', 'b@example.com']);

@@ -1,6 +1,11 @@
 import * as tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { describeMailError, type MailConfig, MailRefused, SmtpMailer } from '../../../src/outward/mail/mailer.ts';
+import {
+  describeMailError,
+  type MailConfig,
+  MailRefused,
+  SmtpMailer,
+} from '../../../src/outward/mail/mailer.ts';
 import { parseSmtpUrl } from '../../../src/outward/mail/smtp-server.ts';
 import { CERTIFICATE, useSmtp } from './smtp.ts';
 
@@ -16,7 +21,10 @@ const MAIL = {
   unsubscribeUrl: undefined,
 };
 
-function send(mail: Partial<Parameters<SmtpMailer['send']>[0]> = {}, options: { auth?: string; ms?: number } = {}) {
+function send(
+  mail: Partial<Parameters<SmtpMailer['send']>[0]> = {},
+  options: { auth?: string; ms?: number } = {},
+) {
   const { auth = '', ms = 5_000 } = options;
   const server: MailConfig['server'] = parseSmtpUrl(`smtp://${auth}127.0.0.1:${smtp.port}`)!;
   return new SmtpMailer({ server, from }).send({ ...MAIL, ...mail }, AbortSignal.timeout(ms));
@@ -24,7 +32,10 @@ function send(mail: Partial<Parameters<SmtpMailer['send']>[0]> = {}, options: { 
 
 /** The header with its continuation lines joined; `undefined`: there is none. */
 function header(name: string): string | undefined {
-  const head = smtp.received.at(-1)!.source.split('\r\n\r\n')[0]!.replace(/\r\n[ \t]/g, ' ');
+  const head = smtp.received
+    .at(-1)!
+    .source.split('\r\n\r\n')[0]!
+    .replace(/\r\n[ \t]/g, ' ');
   return new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1];
 }
 
@@ -85,10 +96,13 @@ describe('a failure', () => {
     await expect(send()).rejects.toThrow(MailRefused);
   });
 
-  test.each(['busy', 'refuse sender', 'close after data'] as const)('is not for good: %s', async (behavior) => {
-    smtp.behavior = behavior;
-    await expect(send()).rejects.toThrow(expect.not.objectContaining({ name: 'MailRefused' }));
-  });
+  test.each(['busy', 'refuse sender', 'close after data'] as const)(
+    'is not for good: %s',
+    async (behavior) => {
+      smtp.behavior = behavior;
+      await expect(send()).rejects.toThrow(expect.not.objectContaining({ name: 'MailRefused' }));
+    },
+  );
 
   test('ends in time though the server does not answer', async () => {
     smtp.behavior = 'hang';

@@ -26,8 +26,21 @@ describe.each(MAIL_TYPES)('%s', (type) => {
 
   test('shows foreign text as text, on one line', () => {
     const names = [
-      'name', 'error', 'brand', 'last4', 'expires', 'keyId', 'paymentId', 'reason', 'reference', 'host', 'description',
-      'webhookId', 'below', 'balance', 'kind',
+      'name',
+      'error',
+      'brand',
+      'last4',
+      'expires',
+      'keyId',
+      'paymentId',
+      'reason',
+      'reference',
+      'host',
+      'description',
+      'webhookId',
+      'below',
+      'balance',
+      'kind',
     ];
     const subject = { ...Object.fromEntries(names.map((name) => [name, EVIL])), ids: [EVIL] };
     const rendered = render(type, subject, EVIL);
@@ -39,12 +52,33 @@ describe.each(MAIL_TYPES)('%s', (type) => {
 });
 
 test.each<[MailType, object, string, string]>([
-  ['balance_low', { balance: '4998732', below: '5000000' }, 'Your balance is below $5.00', 'Balance: $4.99 (exactly $4.998732)'],
-  ['balance_recovered', { balance: '5000000', below: '5000000' }, 'Your balance is at least $5.00 again', 'Balance: $5.00\n'],
-  ['credit_spent', { balance: '-9', admitted: false }, 'Your credit is spent', 'Balance: -$0.00 (exactly -$0.000009)'],
+  [
+    'balance_low',
+    { balance: '4998732', below: '5000000' },
+    'Your balance is below $5.00',
+    'Balance: $4.99 (exactly $4.998732)',
+  ],
+  [
+    'balance_recovered',
+    { balance: '5000000', below: '5000000' },
+    'Your balance is at least $5.00 again',
+    'Balance: $5.00\n',
+  ],
+  [
+    'credit_spent',
+    { balance: '-9', admitted: false },
+    'Your credit is spent',
+    'Balance: -$0.00 (exactly -$0.000009)',
+  ],
   [
     'runway_low',
-    { balance: '1000000', belowHours: 24, burnPerHour: '500000', runwayHours: 2.04, emptyAt: '2026-11-22T20:02:30.000Z' },
+    {
+      balance: '1000000',
+      belowHours: 24,
+      burnPerHour: '500000',
+      runwayHours: 2.04,
+      emptyAt: '2026-11-22T20:02:30.000Z',
+    },
     'Your credit lasts for less than 24 hours',
     'Lasts for hours: 2\nEmpty at: 2026-11-22 20:02 UTC',
   ],
@@ -54,7 +88,12 @@ test.each<[MailType, object, string, string]>([
     'An automatic top-up failed',
     'Amount: $10.00\nReason: card declined\nPayment: pi_1',
   ],
-  ['card_expiring', { brand: 'visa', last4: '4242', expires: '2026-12' }, 'Your saved card expires soon', 'Card: visa ending in 4242\nLast month: 2026-12'],
+  [
+    'card_expiring',
+    { brand: 'visa', last4: '4242', expires: '2026-12' },
+    'Your saved card expires soon',
+    'Card: visa ending in 4242\nLast month: 2026-12',
+  ],
   [
     'conflicting_duplicates',
     { count: 1234, ids: ['a', 'b'], firstAt: '2026-11-22T17:00:00.000Z' },
@@ -69,17 +108,37 @@ test.each<[MailType, object, string, string]>([
   ],
   [
     'payment_disputed',
-    { paymentId: 'pi_1', kind: 'dispute', reference: 'dp_1', amount: '20000000', reason: 'product_not_received' },
+    {
+      paymentId: 'pi_1',
+      kind: 'dispute',
+      reference: 'dp_1',
+      amount: '20000000',
+      reason: 'product_not_received',
+    },
     'A payment was disputed',
     'Amount: $20.00\nPayment: pi_1\nReason: product not received\nReference: dp_1',
   ],
   [
     'webhook_paused',
-    { webhookId: 'wh_1', host: 'hooks.example.com', description: null, reason: 'failing', seq: 4, attempts: 10, status: 500, error: null },
+    {
+      webhookId: 'wh_1',
+      host: 'hooks.example.com',
+      description: null,
+      reason: 'failing',
+      seq: 4,
+      attempts: 10,
+      status: 500,
+      error: null,
+    },
     'A webhook endpoint was paused',
     'Endpoint: hooks.example.com\nId: wh_1\nLast answer: 500',
   ],
-  ['top_up_succeeded', { automatic: false, amount: '20000000', paymentId: 'pi_1' }, 'We received your payment of $20.00', 'Credit: $20.00\nPayment: pi_1'],
+  [
+    'top_up_succeeded',
+    { automatic: false, amount: '20000000', paymentId: 'pi_1' },
+    'We received your payment of $20.00',
+    'Credit: $20.00\nPayment: pi_1',
+  ],
 ])('%s tells what the event says', (type, subject, title, facts) => {
   const rendered = render(type, subject);
   expect(rendered.subject).toBe(`${title} · Ada Video`);
@@ -96,7 +155,9 @@ test('an alert has the link to unsubscribe, a receipt has none', () => {
 });
 
 test('a long name is cut in the subject line', () => {
-  expect(render('credit_spent', {}, 'x'.repeat(200)).subject).toBe(`Your credit is spent · ${'x'.repeat(59)}…`);
+  expect(render('credit_spent', {}, 'x'.repeat(200)).subject).toBe(
+    `Your credit is spent · ${'x'.repeat(59)}…`,
+  );
 });
 
 describe('the links of mails', () => {

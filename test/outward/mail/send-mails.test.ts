@@ -56,7 +56,10 @@ async function until(count: number, state: string) {
 const hurry = () => app.service.deps.db.query(`update mails set next_at = now() where state = 'waiting'`);
 
 const put = (body: object) =>
-  app.request('PUT', '/v1/mail', { key: tenant.key, body: { addresses: [], alerts: true, receipts: true, ...body } });
+  app.request('PUT', '/v1/mail', {
+    key: tenant.key,
+    body: { addresses: [], alerts: true, receipts: true, ...body },
+  });
 
 const idsOf = () => smtp.received.map(({ source }) => /^Message-ID: (\S+)/im.exec(source)?.[1]);
 
@@ -95,7 +98,8 @@ describe('an event', () => {
 
   test('is mailed once though several processes send', async () => {
     await app.another();
-    for (let at = 0; at < 10; at += 1) await tell(['top_up_succeeded', 'top_up_succeeded', 'top_up_succeeded']);
+    for (let at = 0; at < 10; at += 1)
+      await tell(['top_up_succeeded', 'top_up_succeeded', 'top_up_succeeded']);
     await until(30, 'sent');
     expect(new Set(idsOf()).size).toBe(30);
     expect(smtp.received).toHaveLength(30);
@@ -107,11 +111,17 @@ describe('a mail that was not sent', () => {
     smtp.behavior = 'busy';
     await tell(['balance_low']);
     await vi.waitFor(async () =>
-      expect(await mailsOf()).toMatchObject([{ state: 'waiting', attempts: 1, error: 'EENVELOPE RCPT TO 450', isLater: true }]),
+      expect(await mailsOf()).toMatchObject([
+        { state: 'waiting', attempts: 1, error: 'EENVELOPE RCPT TO 450', isLater: true },
+      ]),
     );
     smtp.behavior = 'close after data';
     await hurry();
-    await vi.waitFor(async () => expect(await mailsOf()).toMatchObject([{ state: 'waiting', attempts: 2, isLater: true, error: expect.stringContaining('CONN') }]));
+    await vi.waitFor(async () =>
+      expect(await mailsOf()).toMatchObject([
+        { state: 'waiting', attempts: 2, isLater: true, error: expect.stringContaining('CONN') },
+      ]),
+    );
     smtp.behavior = 'take';
     await hurry();
     await until(1, 'sent');
@@ -123,7 +133,9 @@ describe('a mail that was not sent', () => {
     smtp.behavior = 'refuse recipient';
     await tell(['balance_low']);
     expect(await until(1, 'failed')).toMatchObject([{ attempts: 1, error: 'EENVELOPE RCPT TO 550' }]);
-    const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a mail could not be sent');
+    const said = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'a mail could not be sent');
     expect(said).toMatchObject([{ type: 'balance_low', tenant: tenant.id, why: 'EENVELOPE RCPT TO 550' }]);
     expect(lines.join('\n')).not.toContain('ada@example.com');
   });
@@ -131,7 +143,9 @@ describe('a mail that was not sent', () => {
   test('for about a day is given up', async () => {
     smtp.behavior = 'busy';
     await tell(['balance_low']);
-    await vi.waitFor(async () => expect(await mailsOf()).toMatchObject([{ attempts: 1, isLater: true, error: expect.anything() }]));
+    await vi.waitFor(async () =>
+      expect(await mailsOf()).toMatchObject([{ attempts: 1, isLater: true, error: expect.anything() }]),
+    );
     const { rows } = await app.service.deps.db.query(
       `update mails set attempts = 8, next_at = now() where tenant_id = $1 returning id`,
       [idOf(tenant)],
@@ -152,14 +166,20 @@ describe('a mail that was not sent', () => {
     smtp.behavior = 'take';
     await tell(['top_up_succeeded']);
     await until(1, 'sent');
-    expect(await mailsOf()).toMatchObject([{ event_type: 'top_up_succeeded' }, { state: 'waiting', attempts: 1 }]);
+    expect(await mailsOf()).toMatchObject([
+      { event_type: 'top_up_succeeded' },
+      { state: 'waiting', attempts: 1 },
+    ]);
     await hurry();
     expect(await until(2, 'sent')).toMatchObject([{}, { attempts: 2 }]);
     expect(idsOf()).toContain(`<mail_${'a'.repeat(32)}@example.com>`);
   });
 
   test('because the stored address is none is not sent at all', async () => {
-    await app.service.deps.db.query('update tenants set email = $2 where id = $1', [idOf(tenant), 'a@b.co\r\nBcc: e@f.gh']);
+    await app.service.deps.db.query('update tenants set email = $2 where id = $1', [
+      idOf(tenant),
+      'a@b.co\r\nBcc: e@f.gh',
+    ]);
     await tell(['balance_low']);
     expect(await until(1, 'failed')).toMatchObject([{ error: 'not a mail address' }]);
     expect(smtp.received).toEqual([]);
@@ -167,14 +187,19 @@ describe('a mail that was not sent', () => {
 });
 
 test('alerts of a day have an end, which the last one says, and the log names the others', async () => {
-  const types = Array.from({ length: ALERTS_A_DAY_MAX + 2 }, (_, at) => ALERT_TYPES[at % ALERT_TYPES.length]!);
+  const types = Array.from(
+    { length: ALERTS_A_DAY_MAX + 2 },
+    (_, at) => ALERT_TYPES[at % ALERT_TYPES.length]!,
+  );
   await tell(types);
   await tell(['top_up_succeeded']);
   await until(ALERTS_A_DAY_MAX + 1, 'sent');
   expect(await until(2, 'suppressed')).toMatchObject([{ event_seq: 51n }, { event_seq: 52n }]);
   const last = smtp.received.filter(({ source }) => source.includes('This is the last alert'));
   expect(last).toHaveLength(1);
-  const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith('an alert was not mailed'));
+  const said = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg.startsWith('an alert was not mailed'));
   expect(said).toHaveLength(2);
   expect(said[0]).toMatchObject({ tenant: tenant.id, type: expect.any(String) });
 
