@@ -112,32 +112,48 @@ class Session {
       case 'EHLO':
         this.#say('250-test');
         if (offersTls && !this.#secure) this.#say('250-STARTTLS');
-        return this.#say('250 AUTH PLAIN');
+        this.#say('250 AUTH PLAIN');
+        return;
       case 'STAR':
-        return this.#startTls();
+        this.#startTls();
+        return;
       case 'AUTH':
         this.#login = Buffer.from(line.split(' ')[2]!, 'base64').toString().split('\0').slice(1).join(':');
-        return this.#say('235 ok');
+        this.#say('235 ok');
+        return;
       case 'MAIL':
         this.#from = address;
-        return this.#say(behavior === 'refuse sender' ? `550 no <${address}>` : '250 ok');
+        this.#say(behavior === 'refuse sender' ? `550 no <${address}>` : '250 ok');
+        return;
       case 'RCPT':
-        if (behavior === 'busy') return this.#say(`450 later, <${address}>`);
-        if (behavior === 'refuse recipient') return this.#say(`550 there is no <${address}>`);
+        if (behavior === 'busy') {
+          this.#say(`450 later, <${address}>`);
+          return;
+        }
+        if (behavior === 'refuse recipient') {
+          this.#say(`550 there is no <${address}>`);
+          return;
+        }
         this.#to.push(address);
-        return this.#say('250 ok');
+        this.#say('250 ok');
+        return;
       case 'DATA':
         this.#inData = true;
-        return this.#say('354 go on');
+        this.#say('354 go on');
+        return;
       default:
-        return this.#say('250 ok');
+        this.#say('250 ok');
+        return;
     }
   }
 
   #take(source: string): void {
     const { behavior, received } = this.#server;
     this.#inData = false;
-    if (behavior === 'refuse content') return this.#say('554 no');
+    if (behavior === 'refuse content') {
+      this.#say('554 no');
+      return;
+    }
     const [from, to] = [this.#from, this.#to];
     received.push({ from, to, source, secure: this.#secure, login: this.#login });
     this.#to = [];
