@@ -17,6 +17,7 @@ import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
+import type { MailDeps } from '../outward/mail/mail-deps.ts';
 
 export interface Deps
   extends OnceDeps,
@@ -26,7 +27,8 @@ export interface Deps
     SigningKeyDeps,
     SignupDeps,
     JoinDeps,
-    StreamDeps {
+    StreamDeps,
+    MailDeps {
   readonly joinLimit: JoinLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;

@@ -29,10 +29,12 @@ import { tellExpiringCards } from '../money/payments/tell-expiring-cards.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
+import { mailListener } from '../outward/mail/mail-listener.ts';
+import { sendMails } from '../outward/mail/send-mails.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener];
+const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener, mailListener];
 
 /**
  * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
@@ -45,6 +47,9 @@ const TOP_UP_LANES = 4;
  * plan their statements on it. One after another, most of them use the same connection.
  */
 const BETWEEN_LOOPS_MS = 40;
+
+/** A slow mail server delays only the mails behind it. */
+const MAIL_LANES = 2;
 
 interface Job {
   /** Name in the log: "... failed". */
@@ -92,6 +97,7 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
+    { name: 'sending mails', everySeconds: 1, turn: () => sendMails(deps, stopping), lanes: MAIL_LANES },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]

@@ -41,6 +41,7 @@ import {
 } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
+import { SmtpMailer } from '../outward/mail/mailer.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
@@ -69,6 +70,7 @@ export type ServiceConfig = Pick<
   | 'joinOrigins'
   | 'joinCreatesRooms'
   | 'confusableUsernames'
+  | 'mail'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
@@ -256,6 +258,7 @@ export function makeDeps(
     events,
     streams: new StreamLimit(),
     revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
+    mailer: config.mail && new SmtpMailer(config.mail),
     sightings: new Sightings(db, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,

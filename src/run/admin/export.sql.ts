@@ -113,6 +113,13 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   events: { columns: 'seq, at, type, room_uid, subject', order: 'seq' },
   unnumbered_events: { columns: 'id, at, type, room_uid, subject, revokes', order: 'id' },
+  mail_settings: { columns: 'signup_address, addresses, alerts, receipts', order: 'tenant_id' },
+  mail_unsubscribes: { columns: 'address, at', order: 'address' },
+  mails: {
+    columns: `id, address, kind, event_seq, event_type, event_at, subject, is_last, state, attempts, next_at, error,
+      created_at, finished_at`,
+    order: 'id',
+  },
   // Answers are encrypted, and hold what the other tables do.
   idempotency_keys: { columns: 'key, created_at', order: 'key' },
   erasures: {

@@ -71,6 +71,8 @@ const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/billing/runway': 'backend_key',
   'get /v1/alerts': 'backend_key',
   'put /v1/alerts': 'backend_key',
+  'get /v1/mail': 'backend_key',
+  'put /v1/mail': 'backend_key',
   'get /v1/payments': 'backend_key',
   'get /v1/payments/{id}/receipt': 'backend_key',
   'get /v1/keys': 'backend_key',
