@@ -32,7 +32,13 @@ import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
 import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
-import { describeSuperseded, loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
+import {
+  describeSuperseded,
+  loadRates,
+  RATES_FILE,
+  RateCards,
+  readRatesFile,
+} from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
@@ -109,7 +115,7 @@ export async function startService(
     const card = ratesFile
       ? await orStartError(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
       : undefined;
-    const loading = await loadRates(db, card);
+    const loading = await loadRates(db, RATES_FILE, card);
     if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
     return await open(config, pools, log, options);
   } catch (error) {

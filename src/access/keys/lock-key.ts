@@ -9,7 +9,7 @@ import type { AuthenticatedCaller } from './authenticate.ts';
 import { findKey, lockCeiling } from './keys.sql.ts';
 
 /** What a call that changes keys knows of its caller. */
-export type KeyChanger = Pick<AuthenticatedCaller, 'tenant' | 'keyId' | 'ceiling'>;
+export type KeyChanger = Pick<AuthenticatedCaller, 'tenant' | 'keyId' | 'ceiling' | 'actor'>;
 
 export interface LockedKey {
   readonly key: ApiKey;
@@ -25,8 +25,9 @@ export async function lockKey(tx: Tx, caller: KeyChanger, keyId: string): Promis
   await lockTenant(tx, caller.tenant);
   const key = await findKey(tx, caller.tenant, keyId);
   if (!key) throw new Failure('not_found');
-  const ceiling = await lockCeiling(tx, key.id);
-  assert(ceiling, 'ceiling of the key');
+  const locked = await lockCeiling(tx, key.id);
+  assert(locked, 'ceiling of the key');
+  const { tenant: _tenant, ...ceiling } = locked;
   refuseWiderCeiling(caller.ceiling, ceiling);
   return { key, ceiling };
 }
