@@ -168,6 +168,7 @@ class WebhookTurn {
   async #moveTo(to: bigint): Promise<boolean> {
     const goesOn = await this.#inDatabase(() => moveWebhook(this.#deps.db, this.#webhook, this.#move(to)));
     this.#seq = to;
+    this.#failures = 0;
     return goesOn && !this.#isOver();
   }
 
@@ -178,6 +179,7 @@ class WebhookTurn {
     const goesOn = await this.#inDatabase(() => moveWebhook(this.#deps.db, this.#webhook, move));
     this.#seq = to;
     this.#skipped += skipped;
+    this.#failures = 0;
     return goesOn;
   }
 

@@ -148,40 +148,48 @@ export interface Failing {
 }
 
 /**
- * After a failed delivery: log it, end the turn, and put the next attempt off or pause the webhook. Returns whether it
- * is paused by this.
+ * After a failed delivery: log it, give the lease back, and put the next attempt off or pause the webhook, unless the
+ * tenant has changed it meanwhile. Returns whether it is paused by this.
  */
 export async function failDelivery(
   tx: Tx,
-  { tenant, id, lease }: ClaimedWebhook,
+  { tenant, id, lease, version }: ClaimedWebhook,
   { seq, waitSeconds, pausedBy }: Failing,
   delivery: NewDelivery,
 ): Promise<boolean> {
-  const { rows } = await tx.query<{ pausedBy: Pauser | null }>({
+  const { rows } = await tx.query<{ isPaused: boolean }>({
     name: 'fail-webhook-delivery',
-    text: `with failed as (
+    text: `with seen as (
+             select c.tenant_id, c.webhook_id,
+                    c.seq = $4 and w.version = $5 and c.paused_by is null as is_same
+               from webhook_cursors c
+               join webhook_endpoints w on w.tenant_id = c.tenant_id and w.id = c.webhook_id
+              where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3
+                for update of c
+           ), failed as (
              update webhook_cursors c
-                set failures = c.failures + 1, lease = null, leased_until = now(),
-                    retry_at = now() + make_interval(secs => $5),
-                    paused_by = coalesce(c.paused_by, $6),
-                    paused_at = coalesce(c.paused_at, case when $6::text is not null then now() end)
-              where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3 and c.seq = $4
-             returning c.paused_by as "pausedBy"
-           ), logged as (
-             ${logDelivery(7)}
-           )
-           select "pausedBy" from failed`,
+                set lease = null, leased_until = now(),
+                    failures = c.failures + case when is_same then 1 else 0 end,
+                    retry_at = case when is_same then now() + make_interval(secs => $6) else c.retry_at end,
+                    paused_by = case when is_same then $7 else c.paused_by end,
+                    paused_at = case when is_same and $7::text is not null then now() else c.paused_at end
+               from seen
+              where c.tenant_id = seen.tenant_id and c.webhook_id = seen.webhook_id
+             returning is_same and $7::text is not null as "isPaused"
+           ), logged as (${logDelivery(8)})
+           select "isPaused" from failed`,
     values: [
       tenant,
       id,
       lease,
       seq,
+      version,
       waitSeconds ?? null,
       waitSeconds === undefined ? pausedBy : null,
       ...deliveryValues(delivery),
     ],
   });
-  return waitSeconds === undefined && rows[0]?.pausedBy === pausedBy;
+  return rows[0]?.isPaused ?? false;
 }
 
 /** Pause a webhook for the tenant. It changes nothing if the webhook is paused already. */

@@ -20,7 +20,7 @@ const STATEMENTS = 4;
 /** When the service stops, requests that are under way have so long to end. */
 const STOP_MS = 5_000;
 
-export const DELIVERY_RULES: DeliveryRules = { schedule: RETRY_SCHEDULE, leaseSeconds: 60, turnMs: 5_000 };
+export const DELIVERY_RULES: DeliveryRules = { schedule: RETRY_SCHEDULE, leaseSeconds: 30, turnMs: 5_000 };
 
 export class WebhookWorker {
   readonly #deps: WebhookDeps;
@@ -29,6 +29,8 @@ export class WebhookWorker {
   /** Tenants with webhooks, as of the last look at all. Others cost nothing. */
   #tenants: ReadonlySet<TenantId> = new Set();
   readonly #woken = new Set<TenantId>();
+  /** Tenants that were woken during a turn, which may have read its last events before. */
+  readonly #wokenMeanwhile = new Set<TenantId>();
   readonly #turns = new Map<TenantId, number>();
   readonly #running = new Set<Promise<void>>();
   /** Webhooks that are served here: their claims may not have been committed yet. */
@@ -76,18 +78,27 @@ export class WebhookWorker {
       .catch((error) => this.#deps.log.error({ err: error }, 'looking at webhooks failed'))
       .finally(() => {
         this.#looking = undefined;
+        if (this.#nextTenants().length > 0) this.#look();
       });
   }
 
   async #startTurns(): Promise<void> {
-    while (this.#woken.size > 0 && this.#running.size < LANES && !this.#isStopping) {
-      const tenants = [...this.#woken].filter((tenant) => this.#mayServe(tenant));
-      // Tenants that use all their lanes are looked at again when one of these turns ends.
+    for (;;) {
+      const tenants = this.#nextTenants();
       if (tenants.length === 0) return;
-      for (const tenant of tenants) this.#woken.delete(tenant);
+      for (const tenant of tenants) {
+        this.#woken.delete(tenant);
+        if (this.#turns.has(tenant)) this.#wokenMeanwhile.add(tenant);
+      }
       const due = await findDueWebhooks(this.#deps.db, tenants, LANES);
       for (const webhook of due) this.#startTurn(webhook);
     }
+  }
+
+  /** Tenants that use all their lanes are looked at when one of these turns ends. */
+  #nextTenants(): TenantId[] {
+    if (this.#running.size >= LANES || this.#isStopping) return [];
+    return [...this.#woken].filter((tenant) => this.#mayServe(tenant));
   }
 
   #mayServe(tenant: TenantId): boolean {
@@ -109,6 +120,7 @@ export class WebhookWorker {
       const left = this.#turns.get(tenant)! - 1;
       if (left > 0) this.#turns.set(tenant, left);
       else this.#turns.delete(tenant);
+      if (this.#wokenMeanwhile.delete(tenant)) this.#woken.add(tenant);
       this.#look();
     });
     this.#running.add(running);
