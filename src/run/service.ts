@@ -41,6 +41,8 @@ import {
 } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
+import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
@@ -69,6 +71,7 @@ export type ServiceConfig = Pick<
   | 'joinOrigins'
   | 'joinCreatesRooms'
   | 'confusableUsernames'
+  | 'webhookNetworks'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
@@ -93,10 +96,14 @@ export class ListenError extends StartError {
 
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const PROVIDER_CALLS_MAX = 80;
+/** Calls that wait for a webhook do likewise. */
+const WEBHOOK_CALLS_MAX = 40;
 
 export interface StartOptions {
   /** Of a worker, and of benchmarks that compare other limits. */
   readonly chargeLimits?: Partial<QueueLimits> | undefined;
+  /** For tests: how deliveries to webhooks are repeated. */
+  readonly deliveryRules?: DeliveryRules;
   /** Called when everything is loaded, before the first request can arrive. */
   readonly whenLoaded?: () => void;
 }
@@ -128,7 +135,7 @@ async function open(
   config: ServiceConfig,
   pools: Pools,
   log: Logger,
-  { chargeLimits, whenLoaded }: StartOptions,
+  { chargeLimits, deliveryRules, whenLoaded }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -167,7 +174,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = startBackground(deps, config.ratesFile);
+  background = startBackground(deps, config.ratesFile, deliveryRules);
 
   return {
     port: portOf(rest),
@@ -185,6 +192,7 @@ async function open(
         background?.stop(),
       ]);
       await ops?.close();
+      await deps.webhookSender.close();
       await deps.events.close();
       await closePools(pools);
     },
@@ -217,6 +225,8 @@ export function makeDeps(
   chargeLimits?: Partial<QueueLimits>,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
+  // Already validated when the configuration was read.
+  const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);
   const events = new EventWaker(db, log);
   const metrics = new Metrics();
@@ -251,6 +261,8 @@ export function makeDeps(
     gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max)),
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
+    webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
+    webhookSender: new WebhookSender({ allowed: webhookNetworks }),
     signer,
     box,
     events,
@@ -265,6 +277,7 @@ export function makeDeps(
       billingRounding: config.billingRounding,
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
+      webhookNetworks,
     },
   };
   return deps;

@@ -8,6 +8,8 @@ import { liftEndedBans } from '../control/moderation/bans.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
 import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
+import { deleteOldDeliveries } from '../outward/webhooks/deliveries.sql.ts';
+import { DELIVERY_DAYS } from '../outward/webhooks/delivery.ts';
 
 /** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
@@ -22,6 +24,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   bans: liftEndedBans,
+  'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
   'rate limits': deleteEndedWindows,
 };
 

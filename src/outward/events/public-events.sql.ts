@@ -21,7 +21,11 @@ export interface PublicEventPage {
 export async function listPublicEvents(
   db: Db,
   tenant: TenantId,
-  { after, types, limit }: { readonly after: bigint; readonly types: readonly string[]; readonly limit: number },
+  {
+    after,
+    types,
+    limit,
+  }: { readonly after: bigint; readonly types: readonly string[]; readonly limit: number },
 ): Promise<PublicEventPage> {
   const end = after + EVENTS_SCANNED_MAX;
   type Row = LoggedEvent & Pick<PublicEventPage, 'lastSeq' | 'keptAfter'> & { seq: bigint | null };

@@ -1,9 +1,10 @@
 /** Read a page of the tenant's events, and wait if there is none yet. */
+
+import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import { invalidRequest } from '../../base/failure.ts';
+import type { Follower, StreamDeps } from '../../control/streams/follow-events.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { numberEvents } from '../../events/number-events.ts';
-import type { Follower, StreamDeps } from '../../control/streams/follow-events.ts';
-import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
 import { wantedTypes } from './event-catalogue.ts';
 import { listPublicEvents, type PublicEventPage } from './public-events.sql.ts';
 
@@ -51,7 +52,9 @@ export async function pullEvents(
   let from = after;
   await read(() => numberEvents(deps.db, [tenant]));
   for (;;) {
-    const page = await read(() => listPublicEvents(deps.db, tenant, { after: from ?? 0n, types: wanted, limit }));
+    const page = await read(() =>
+      listPublicEvents(deps.db, tenant, { after: from ?? 0n, types: wanted, limit }),
+    );
     if (from === undefined) {
       from = page.keptAfter;
       if (from > 0n) continue;
@@ -75,6 +78,8 @@ export async function pullEvents(
 function refuseUnknownPlace(after: bigint, { keptAfter, lastSeq }: PublicEventPage): void {
   if (after > lastSeq) throw invalidRequest(`after must be <= ${lastSeq}, the number of the newest event`);
   if (after < keptAfter) {
-    throw invalidRequest(`after must be >= ${keptAfter}: older events are no longer kept; leave it out to begin there`);
+    throw invalidRequest(
+      `after must be >= ${keptAfter}: older events are no longer kept; leave it out to begin there`,
+    );
   }
 }

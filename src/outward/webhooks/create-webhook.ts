@@ -7,7 +7,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { appendNumberedEvents } from '../../events/append-events.sql.ts';
 import { getWebhook } from './get-webhook.ts';
 import { secretContext, type WebhookDeps } from './send-event.ts';
-import { type Webhook, type WebhookSettings, WEBHOOKS_MAX } from './webhook.ts';
+import { WEBHOOKS_MAX, type Webhook, type WebhookSettings } from './webhook.ts';
 import { createdEntry } from './webhook-audit.ts';
 import { insertCursor } from './webhook-cursors.sql.ts';
 import { newSecret } from './webhook-secret.ts';

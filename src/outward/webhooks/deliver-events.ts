@@ -90,7 +90,12 @@ class WebhookTurn {
     const { tenant, id, types } = this.#webhook;
     const { db } = this.#deps;
     const wanted = { types: wantedTypes(types), limit: EVENTS_AT_ONCE };
-    const keys = openSecrets(this.#deps, tenant, id, await this.#inDatabase(() => findSecrets(db, tenant, id)));
+    const keys = openSecrets(
+      this.#deps,
+      tenant,
+      id,
+      await this.#inDatabase(() => findSecrets(db, tenant, id)),
+    );
     for (;;) {
       const after = this.#seq;
       const page = await this.#inDatabase(() => listPublicEvents(db, tenant, { ...wanted, after }));

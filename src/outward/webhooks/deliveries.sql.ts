@@ -30,7 +30,7 @@ export function logDelivery(first: number): string {
 }
 
 /** In the order of the columns from `kind` to `answer`, without `at`. */
-export function deliveryValues(delivery: NewDelivery): readonly unknown[] {
+export function deliveryValues(delivery: NewDelivery): unknown[] {
   const { kind, eventId, seq, type, attempt, latencyMs, status, error, answer } = delivery;
   return [kind, eventId, seq, type, attempt, latencyMs, status, error, answer];
 }

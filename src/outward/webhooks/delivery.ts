@@ -34,7 +34,9 @@ export function isDelivered({ status }: Pick<NewDelivery, 'status'>): boolean {
 }
 
 /** What became of one attempt. */
-export function outcomeFields(outcome: SendOutcome): Pick<NewDelivery, 'latencyMs' | 'status' | 'error' | 'answer'> {
+export function outcomeFields(
+  outcome: SendOutcome,
+): Pick<NewDelivery, 'latencyMs' | 'status' | 'error' | 'answer'> {
   const latencyMs = Math.max(0, Math.round(outcome.latencyMs));
   return outcome.kind === 'answered'
     ? { latencyMs, status: outcome.status, error: null, answer: storable(outcome.body) }

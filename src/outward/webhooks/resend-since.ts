@@ -17,6 +17,7 @@ export async function resendSince(
   const before = await getLockedWebhook(tx, tenant, id);
   await moveBack(tx, { tenant, id }, since);
   const after = await getWebhook(tx, tenant, id);
-  if (after.seq !== before.seq) await appendAudit(tx, tenant, actor, movedBackEntry(id, before.seq, after.seq));
+  if (after.seq !== before.seq)
+    await appendAudit(tx, tenant, actor, movedBackEntry(id, before.seq, after.seq));
   return after;
 }

@@ -27,7 +27,10 @@ const RETRY_AFTER_SECONDS_MAX = 24 * HOUR;
 export function retryWaitSeconds(
   { waitSeconds, jitter }: RetrySchedule,
   failures: number,
-  { retryAfterSeconds = 0, random = Math.random() }: { readonly retryAfterSeconds?: number; readonly random?: number } = {},
+  {
+    retryAfterSeconds = 0,
+    random = Math.random(),
+  }: { readonly retryAfterSeconds?: number; readonly random?: number } = {},
 ): number | undefined {
   const wait = waitSeconds[failures - 1];
   if (wait === undefined) return undefined;

@@ -3,13 +3,14 @@
  *
  * One attempt is made, and its outcome does not matter to the deliveries in order.
  */
-import { Failure, invalidRequest } from '../../base/failure.ts';
-import { onceOutside } from '../../base/idempotency/once-outside.ts';
-import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
+
 import type { Db } from '../../base/db/pool.ts';
+import { Failure, invalidRequest } from '../../base/failure.ts';
+import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
+import { onceOutside } from '../../base/idempotency/once-outside.ts';
 import { newId } from '../../base/lib/ids.ts';
-import { numberEvents } from '../../events/number-events.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { numberEvents } from '../../events/number-events.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../events/event-catalogue.ts';
 import { publicEventId, renderPublicEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';

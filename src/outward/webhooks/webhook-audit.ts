@@ -30,11 +30,21 @@ export function rotatedEntry(id: string, oldSecretRetiresAt: Date): NewAuditEntr
 
 /** By the tenant, or by the service. */
 export function pausedEntry(id: string, pausedBy: Pauser): NewAuditEntry {
-  return { action: 'webhook_paused', subject: id, before: { paused_by: null }, after: { paused_by: pausedBy } };
+  return {
+    action: 'webhook_paused',
+    subject: id,
+    before: { paused_by: null },
+    after: { paused_by: pausedBy },
+  };
 }
 
 export function resumedEntry(id: string, pausedBy: Pauser): NewAuditEntry {
-  return { action: 'webhook_resumed', subject: id, before: { paused_by: pausedBy }, after: { paused_by: null } };
+  return {
+    action: 'webhook_resumed',
+    subject: id,
+    before: { paused_by: pausedBy },
+    after: { paused_by: null },
+  };
 }
 
 /** The tenant has asked to get events again. */

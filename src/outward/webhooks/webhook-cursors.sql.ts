@@ -135,10 +135,9 @@ const MOVE = `update webhook_cursors c
            where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3 and c.seq = $4
              and w.tenant_id = $1 and w.id = $2`;
 
-function moveValues({ tenant, id, lease, version }: ClaimedWebhook, move: Move): readonly unknown[] {
+function moveValues({ tenant, id, lease, version }: ClaimedWebhook, move: Move): unknown[] {
   return [tenant, id, lease, move.from, move.to, move.skipped, move.leaseSeconds, version];
 }
-
 
 export interface Failing {
   readonly seq: bigint;

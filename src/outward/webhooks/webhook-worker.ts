@@ -131,7 +131,10 @@ export class WebhookWorker {
     try {
       if (await deliverEvents(this.#deps, webhook, this.#turn)) this.#woken.add(tenant);
     } catch (error) {
-      this.#deps.log.error({ err: error, tenant: renderTenantId(tenant), webhook: id }, 'a turn of a webhook failed');
+      this.#deps.log.error(
+        { err: error, tenant: renderTenantId(tenant), webhook: id },
+        'a turn of a webhook failed',
+      );
     }
   }
 }
