@@ -42,7 +42,7 @@ import {
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
-import { WebhookSender } from '../outward/webhooks/send-request.ts';
+import { type SendLimits, WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
@@ -99,11 +99,16 @@ const PROVIDER_CALLS_MAX = 80;
 /** Calls that wait for a webhook do likewise. */
 const WEBHOOK_CALLS_MAX = 40;
 
+export interface WebhookOptions {
+  readonly rules?: DeliveryRules;
+  readonly limits?: SendLimits;
+}
+
 export interface StartOptions {
   /** Of a worker, and of benchmarks that compare other limits. */
   readonly chargeLimits?: Partial<QueueLimits> | undefined;
-  /** For tests: how deliveries to webhooks are repeated. */
-  readonly deliveryRules?: DeliveryRules;
+  /** For tests: how deliveries to webhooks are repeated, and how long their requests may take. */
+  readonly webhooks?: WebhookOptions | undefined;
   /** Called when everything is loaded, before the first request can arrive. */
   readonly whenLoaded?: () => void;
 }
@@ -135,7 +140,7 @@ async function open(
   config: ServiceConfig,
   pools: Pools,
   log: Logger,
-  { chargeLimits, deliveryRules, whenLoaded }: StartOptions,
+  { chargeLimits, webhooks, whenLoaded }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -146,7 +151,7 @@ async function open(
     : undefined;
 
   let background: Background | undefined;
-  const deps = makeDeps(config, pools, log, provider, () => background?.wakeTopUps(), chargeLimits);
+  const deps = makeDeps(config, pools, log, provider, () => background?.wakeTopUps(), chargeLimits, webhooks?.limits);
   await turnSigningKeys(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools([pools.db, pools.admissionDb]);
@@ -174,7 +179,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = startBackground(deps, config.ratesFile, deliveryRules);
+  background = startBackground(deps, config.ratesFile, webhooks?.rules);
 
   return {
     port: portOf(rest),
@@ -223,6 +228,7 @@ export function makeDeps(
   provider: Provider | undefined,
   wakeTopUps: () => void,
   chargeLimits?: Partial<QueueLimits>,
+  sendLimits?: SendLimits,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
   // Already validated when the configuration was read.
@@ -262,7 +268,7 @@ export function makeDeps(
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
     webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
-    webhookSender: new WebhookSender({ allowed: webhookNetworks }),
+    webhookSender: new WebhookSender({ allowed: webhookNetworks, ...(sendLimits && { limits: sendLimits }) }),
     signer,
     box,
     events,

@@ -2,19 +2,19 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Webhook } from './webhook.ts';
+import { isWebhookId, type Webhook } from './webhook.ts';
 import { findWebhook, findWebhooks, lockWebhook } from './webhooks.sql.ts';
 
 /** Fails with `not_found`. */
 export async function getWebhook(db: Db, tenant: TenantId, id: string): Promise<Webhook> {
-  const webhook = await findWebhook(db, tenant, id);
+  const webhook = isWebhookId(id) ? await findWebhook(db, tenant, id) : undefined;
   if (!webhook) throw notFound('webhook');
   return webhook;
 }
 
 /** Like `getWebhook()`; other changes of the webhook wait until the transaction ends. */
 export async function getLockedWebhook(tx: Tx, tenant: TenantId, id: string): Promise<Webhook> {
-  const webhook = await lockWebhook(tx, tenant, id);
+  const webhook = isWebhookId(id) ? await lockWebhook(tx, tenant, id) : undefined;
   if (!webhook) throw notFound('webhook');
   return webhook;
 }
