@@ -6,7 +6,7 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type AddressRange, isWithin, parseRange } from '../../base/lib/address.ts';
+import { type AddressRange, parseRange } from '../../base/lib/address.ts';
 
 /** Ranges that the operator allows although they are not public. */
 export type AddressRanges = readonly AddressRange[];
@@ -18,7 +18,6 @@ export type AddressKind =
   | 'link-local'
   | 'shared'
   | 'multicast'
-  | 'unspecified'
   | 'documentation'
   | 'benchmarking'
   | 'translated'
@@ -26,7 +25,7 @@ export type AddressKind =
 
 /** The first range that holds an address decides. Forms that hold an IPv4 address are all `translated`. */
 const SPECIAL: readonly (readonly [cidr: string, kind: AddressKind])[] = [
-  ['0.0.0.0/8', 'unspecified'],
+  ['0.0.0.0/8', 'reserved'],
   ['10.0.0.0/8', 'private'],
   ['100.64.0.0/10', 'shared'],
   ['127.0.0.0/8', 'loopback'],
@@ -44,7 +43,7 @@ const SPECIAL: readonly (readonly [cidr: string, kind: AddressKind])[] = [
   ['203.0.113.0/24', 'documentation'],
   ['224.0.0.0/4', 'multicast'],
   ['240.0.0.0/4', 'reserved'],
-  ['::/128', 'unspecified'],
+  ['::/128', 'reserved'],
   ['::1/128', 'loopback'],
   // IPv4-compatible, IPv4-mapped, IPv4-translated, NAT64 (well-known and local prefix), Teredo, 6to4.
   ['::/96', 'translated'],
@@ -74,17 +73,30 @@ const PUBLIC_IPV6 = parseRange('2000::/3')!;
  * `address` is text as a resolver or `URL` writes it. Text that is no address is `reserved`.
  */
 export function findRefusal(address: string, allowed: AddressRanges): AddressKind | undefined {
-  if (isIP(address) === 0) return 'reserved';
-  return isWithin(allowed, address) ? undefined : kindOf(address);
+  const parsed = parse(address);
+  if (parsed === undefined) return 'reserved';
+  if (isWithin(allowed, parsed)) return undefined;
+  const special = RANGES.find(([range]) => isWithin([range], parsed));
+  if (special !== undefined) return special[1];
+  return parsed.kind() === 'ipv4' || isWithin([PUBLIC_IPV6], parsed) ? undefined : 'reserved';
 }
 
-/** `undefined` for a public address. */
-function kindOf(address: string): AddressKind | undefined {
+/** Whether the operator allows the address, in the form that it has: a mapped IPv4 address is not IPv4 here. */
+export function isAllowed(address: string, allowed: AddressRanges): boolean {
+  const parsed = parse(address);
+  return parsed !== undefined && isWithin(allowed, parsed);
+}
+
+type Address = AddressRange[0];
+
+function parse(text: string): Address | undefined {
   // A zone names an interface of this machine. Only local addresses have one.
-  const parsed = ipaddr.parse(address.split('%', 1)[0]!);
-  const holds = ([network, bits]: AddressRange) =>
-    network.kind() === parsed.kind() && parsed.match(network, bits);
-  const special = RANGES.find(([range]) => holds(range));
-  if (special !== undefined) return special[1];
-  return parsed.kind() === 'ipv4' || holds(PUBLIC_IPV6) ? undefined : 'reserved';
+  const [bare = ''] = text.split('%', 1);
+  if (isIP(bare) === 4) return ipaddr.parse(bare);
+  // In hex, because ipaddr.js reads `::127.0.0.1` as `::ffff:127.0.0.1`.
+  return isIP(bare) === 6 ? ipaddr.parse(new URL(`http://[${bare}]`).hostname.slice(1, -1)) : undefined;
+}
+
+function isWithin(ranges: AddressRanges, address: Address): boolean {
+  return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }

@@ -6,8 +6,7 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { isWithin } from '../../base/lib/address.ts';
-import { type AddressRanges, findRefusal } from './address-guard.ts';
+import { type AddressRanges, findRefusal, isAllowed } from './address-guard.ts';
 import { RequestError } from './request-error.ts';
 
 /** The addresses of a name. Throws, or gives none, if there are none. */
@@ -41,7 +40,7 @@ export function tlsLookup(resolve: ResolveName, allowed: AddressRanges): LookupF
 /** For plain http: every address of the name must be in `allowed`. */
 export function plainLookup(resolve: ResolveName, allowed: AddressRanges): LookupFunction {
   return guardedLookup(resolve, (address) =>
-    isWithin(allowed, address) ? undefined : 'an address that needs https',
+    isAllowed(address, allowed) ? undefined : 'an address that needs https',
   );
 }
 
