@@ -42,7 +42,8 @@ import {
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
-import { type SendLimits, WebhookSender } from '../outward/webhooks/send-request.ts';
+import type { SendTimes } from '../outward/webhooks/send-limits.ts';
+import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
@@ -101,7 +102,7 @@ const WEBHOOK_CALLS_MAX = 40;
 
 export interface WebhookOptions {
   readonly rules?: DeliveryRules;
-  readonly limits?: SendLimits;
+  readonly times?: SendTimes;
 }
 
 export interface StartOptions {
@@ -151,7 +152,15 @@ async function open(
     : undefined;
 
   let background: Background | undefined;
-  const deps = makeDeps(config, pools, log, provider, () => background?.wakeTopUps(), chargeLimits, webhooks?.limits);
+  const deps = makeDeps(
+    config,
+    pools,
+    log,
+    provider,
+    () => background?.wakeTopUps(),
+    chargeLimits,
+    webhooks?.times,
+  );
   await turnSigningKeys(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools([pools.db, pools.admissionDb]);
@@ -228,7 +237,7 @@ export function makeDeps(
   provider: Provider | undefined,
   wakeTopUps: () => void,
   chargeLimits?: Partial<QueueLimits>,
-  sendLimits?: SendLimits,
+  sendTimes?: SendTimes,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
   // Already validated when the configuration was read.
@@ -268,7 +277,7 @@ export function makeDeps(
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
     webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
-    webhookSender: new WebhookSender({ allowed: webhookNetworks, ...(sendLimits && { limits: sendLimits }) }),
+    webhookSender: new WebhookSender({ allowed: webhookNetworks, ...(sendTimes && { times: sendTimes }) }),
     signer,
     box,
     events,

@@ -2,13 +2,13 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
-import { SEND_LIMITS } from '../../src/outward/webhooks/send-request.ts';
+import { SEND_TIMES } from '../../src/outward/webhooks/send-limits.ts';
 import type { WebhookOptions } from '../../src/run/service.ts';
 
 /** Ten attempts, as usual, within a second. */
 export const FAST_WEBHOOKS: WebhookOptions = {
   rules: { schedule: { waitSeconds: Array(9).fill(0.01), jitter: 0.1 }, leaseSeconds: 1, turnMs: 1_000 },
-  limits: { ...SEND_LIMITS, answerMs: 1_000, bodyMs: 500 },
+  times: { ...SEND_TIMES, answer: 1_000, body: 500 },
 };
 
 export interface Received {

@@ -1,6 +1,7 @@
 /**
  * The types of events that tenants see, with what each tells. A type that is not listed is left out everywhere.
  */
+import type { EventType } from '../../control/streams/stream-event.ts';
 
 /** One line each, for the documentation. */
 export const PUBLIC_EVENTS = {
@@ -36,7 +37,7 @@ export const PUBLIC_EVENTS = {
   device_credential_rotated: 'A device credential was replaced.',
   device_credential_revoked: 'A device credential was revoked.',
   webhook_paused: 'A webhook was paused, because its deliveries failed.',
-} as const satisfies Readonly<Record<string, string>>;
+} as const satisfies Readonly<Record<string, string> & Record<EventType, string>>;
 
 export type PublicEventType = keyof typeof PUBLIC_EVENTS;
 

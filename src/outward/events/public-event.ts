@@ -11,14 +11,7 @@ import type { LoggedEvent } from '../../events/event.ts';
 import { renderAmount } from '../../money/amount.ts';
 
 /** Amounts in subjects: decimal strings of micros. */
-const AMOUNTS: ReadonlySet<string> = new Set([
-  'amount',
-  'balance',
-  'threshold',
-  'below',
-  'disputed',
-  'spentPerHour',
-]);
+const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'balance', 'below', 'burnPerHour']);
 const MICROS = /^-?\d+$/;
 const TIME = /^(at|deadline|.+At)$/;
 
