@@ -75,7 +75,8 @@ function show(app: Http, deps: Deps): void {
       schema: {
         tags,
         operationId: 'getWebhook',
-        summary: 'One webhook, and how far its deliveries are',
+        summary: 'One webhook',
+        description: 'With how far its deliveries are, and what stops them.',
         security,
         params: WebhookIdSchema,
         response: answers({ 200: WebhookSchema }, 401, 403, 404),
