@@ -4,6 +4,7 @@
  * Pending work is always a row in the database, so any number of processes can run the same table, and a
  * process that dies loses nothing.
  */
+import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
@@ -21,12 +22,16 @@ import { watchLedger } from '../money/audit/watch-ledger.ts';
 import { watchProvider } from '../money/audit/watch-provider.ts';
 import { EventSweeper } from '../money/payments/event-sweeper.ts';
 import { checkoutListener, expireCheckouts } from '../money/payments/expire-checkouts.ts';
+import { learnCards } from '../money/payments/learn-cards.ts';
 import { measureParkedEvents } from '../money/payments/measure-parked-events.ts';
+import { tellExpiringCards } from '../money/payments/tell-expiring-cards.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
+import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
 import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
+
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
@@ -90,6 +95,9 @@ function jobsOf(
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
+    { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
+    { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
+    { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
@@ -110,6 +118,11 @@ function jobsOf(
             name: 'closing payment pages of deleted tenants',
             everySeconds: 5,
             turn: () => expireCheckouts(deps, provider),
+          },
+          {
+            name: 'learning saved cards',
+            everySeconds: 10,
+            turn: () => learnCards(deps, provider, stopping),
           },
           {
             name: 'counting parked notifications',

@@ -46,6 +46,7 @@ describe('an empty environment', () => {
       signupsPerHour: 20_000,
       checkoutsPerSecond: 1_000,
       billingRounding: 'carry',
+      webhookNetworks: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
       production: false,
       tracing: false,

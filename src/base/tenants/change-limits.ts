@@ -45,7 +45,7 @@ export async function changeLimits(
         action: 'tenant_limits_changed',
         subject: renderTenantId(id),
         before: Object.fromEntries(changes.map(({ name, from }) => [name, from])),
-        after: { ...Object.fromEntries(changes.map(({ name, to }) => [name, to])), reason },
+        after: Object.fromEntries(changes.map(({ name, to }) => [name, to])),
       });
     }
     return { status: tenant.status, limits };

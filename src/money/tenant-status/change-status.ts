@@ -76,7 +76,7 @@ async function moveStatus(tx: Tx, actor: Actor, { account, tenant, status, reaso
     action: 'tenant_status_changed',
     subject: renderTenantId(tenant.id),
     before: { status: tenant.status },
-    after: { status, reason },
+    after: { status },
   });
   await appendStatusChange(tx, account, tenant, { ...tenant, status });
 }

@@ -31,6 +31,7 @@ import type { RateCards } from '../pricing/rate-cards.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
 import type { ChargeQueue } from './charge-queue.ts';
 import { Buffers } from './copy-rows.ts';
+import { tellConflicts } from './tell-conflicts.ts';
 import {
   copyRecords,
   findKnown,
@@ -109,27 +110,30 @@ async function charge(
   lock: ReturnType<typeof lockAndReadFree>,
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
-    const { bills, topUpRequested, creditChanged } = await inTransaction(deps.db, async (tx) => {
-      const probed = mustLookUp ? [] : probe(batches);
-      const locking = runTogether(tx, [
-        SEQSCAN_OFF,
-        ...lock,
-        ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
-      ]);
-      // Sort while the database takes the locks.
-      for (const { records } of batches) records.sortById();
-      const [, locked, read, found = []] = await locking;
-      const accounts = lockedOf([locked, read]);
-      const tenants = new Set(accounts.map(({ tenant }) => tenant));
-      const own = batches.filter(({ tenant }) => tenants.has(tenant));
-      const repeating = mustLookUp ? tenants : new Set(found.map(({ tenant }) => tenant));
-      const suspects = own.filter(({ tenant }) => repeating.has(tenant));
-      const known = await findKnown(tx, idsOf(suspects));
-      const bills = await makeBills(deps, tx, accounts, own, known, rule);
-      return { bills, ...(await storeBills(tx, bills)) };
-    });
+    const { bills, topUpRequested, creditChanged, conflictsTold } = await inTransaction(
+      deps.db,
+      async (tx) => {
+        const probed = mustLookUp ? [] : probe(batches);
+        const locking = runTogether(tx, [
+          SEQSCAN_OFF,
+          ...lock,
+          ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
+        ]);
+        // Sort while the database takes the locks.
+        for (const { records } of batches) records.sortById();
+        const [, locked, read, found = []] = await locking;
+        const accounts = lockedOf([locked, read]);
+        const tenants = new Set(accounts.map(({ tenant }) => tenant));
+        const own = batches.filter(({ tenant }) => tenants.has(tenant));
+        const repeating = mustLookUp ? tenants : new Set(found.map(({ tenant }) => tenant));
+        const suspects = own.filter(({ tenant }) => repeating.has(tenant));
+        const known = await findKnown(tx, idsOf(suspects));
+        const bills = await makeBills(deps, tx, accounts, own, known, rule);
+        return { bills, ...(await storeBills(tx, bills)) };
+      },
+    );
     if (topUpRequested) deps.wakeTopUps();
-    for (const tenant of creditChanged) deps.events.wake(tenant);
+    for (const tenant of [...creditChanged, ...conflictsTold]) deps.events.wake(tenant);
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
@@ -179,6 +183,8 @@ interface Stored {
   readonly topUpRequested: boolean;
   /** Tenants whose credit this transaction spent or restored. */
   readonly creditChanged: readonly TenantId[];
+  /** Tenants that this transaction told of conflicting reports. */
+  readonly conflictsTold: readonly TenantId[];
 }
 
 async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
@@ -188,8 +194,13 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
       conflicts.map((record) => ({ tenant: account.tenant, record })),
     ),
   );
+  const conflictsTold: TenantId[] = [];
+  for (const { account, conflicts } of bills) {
+    if (conflicts.length > 0 && (await tellConflicts(tx, account.tenant, conflicts)))
+      conflictsTold.push(account.tenant);
+  }
   const posted = bills.filter(({ count }) => count > 0);
-  if (posted.length === 0) return { topUpRequested: false, creditChanged: [] };
+  if (posted.length === 0) return { topUpRequested: false, creditChanged: [], conflictsTold };
 
   const moved = moveAccounts(posted.map(postingOf));
   const buffers = new Buffers();
@@ -207,7 +218,7 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
     if (!account.exempt && (await requestTopUpIfBelow(tx, after))) topUpRequested = true;
     if (isCreditChange(account, after)) creditChanged.push(account.tenant);
   }
-  return { topUpRequested, creditChanged };
+  return { topUpRequested, creditChanged, conflictsTold };
 }
 
 function postingOf(bill: Bill) {

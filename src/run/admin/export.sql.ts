@@ -53,12 +53,15 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   usage_conflicts: { columns: 'id, times, first_at, last_at, reported', order: 'id' },
+  conflict_notices: { columns: 'told_at, reports, first_at, ids', order: 'tenant_id' },
   payment_settings: {
     columns: `customer_id, payment_method_id, card_fingerprint, first_paid_at, card_paid_at, card_checkout_at,
+      card_brand, card_last4, card_ends_on, card_look_at,
       top_up_enabled, top_up_below, top_up_amount, top_up_paused_until, frozen_by, reversed_payments, parked_payments,
       last_top_up_error`,
     order: 'tenant_id',
   },
+  card_notices: { columns: 'card, ends_on, told_at', order: 'card, ends_on' },
   checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at', order: 'id' },
   payments: {
     columns: 'id, kind, credited, tax, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
@@ -66,11 +69,11 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   refunds: { columns: 'id, payment_id, amount, status, final, changed_at', where: OF_PAYMENTS, order: 'id' },
   disputes: {
-    columns: 'id, payment_id, amount, withdrawn, reinstated, outcome, movements, changed_at',
+    columns: 'id, payment_id, amount, withdrawn, reinstated, outcome, movements, changed_at, reason, inquiry',
     where: OF_PAYMENTS,
     order: 'id',
   },
-  fraud_warnings: { columns: 'id, payment_id, at', where: OF_PAYMENTS, order: 'id' },
+  fraud_warnings: { columns: 'id, payment_id, at, reason', where: OF_PAYMENTS, order: 'id' },
   provider_events: {
     columns: 'id, type, outcome, reason, received_at, payment_id, tries, tried_at',
     order: 'id',
@@ -147,11 +150,16 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   usage_room_hours: 'sums of the records',
 };
 
-/** Columns of exported tables that are left out: secrets and hashes, and how far the work on a row is. */
+/** Columns of exported tables that are left out: secrets and hashes, how far the work on a row is, what was told. */
 export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'api_keys.hash',
+  'api_keys.retirement_notice_at',
   'device_credentials.hash',
+  'device_credentials.retirement_notice_at',
+  'disputes.outcome_told',
+  'disputes.told',
   'erasures.position',
+  'fraud_warnings.told',
   'idempotency_keys.answer',
   'idempotency_keys.request_hash',
   'postings.inserted_at',
