@@ -15,7 +15,6 @@ import {
 import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
 import { emptyLog } from './events.ts';
-import { FAST_WEBHOOKS } from './receiver.ts';
 
 /** The service's key at the payment provider. */
 export const SECRET_KEY = 'sk_test_of_the_tests';
@@ -76,6 +75,7 @@ export function useService(
     payments?: boolean;
     retryDelaysMs?: number[];
     log?: Logger;
+    /** Default: as in production. */
     webhooks?: WebhookOptions;
     /** The services run as a role that owns nothing. */
     isRestricted?: boolean;
@@ -87,7 +87,7 @@ export function useService(
     retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640],
     log = makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'),
     isRestricted = false,
-    webhooks = FAST_WEBHOOKS,
+    webhooks,
     ...config
   } = overrides;
   const secrets: string[] = [];

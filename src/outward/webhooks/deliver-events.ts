@@ -5,6 +5,8 @@
  * moves only from where this turn has seen it. A process that dies leaves a lease that ends by itself: the event that
  * was under way is then sent again.
  */
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
@@ -15,6 +17,7 @@ import { listPublicEvents } from '../events/public-events.sql.ts';
 import { isDelivered } from './delivery.ts';
 import { type RetrySchedule, retryWaitSeconds } from './retry-schedule.ts';
 import { type Message, openSecrets, type Sent, sendEvent, type WebhookDeps } from './send-event.ts';
+import { pausedEntry } from './webhook-audit.ts';
 import {
   type ClaimedWebhook,
   claimWebhook,
@@ -28,6 +31,8 @@ import { webhookPaused } from './webhook-events.ts';
 import { findSecrets } from './webhooks.sql.ts';
 
 const GONE = 410;
+
+const WEBHOOKS: Actor = { kind: 'system', id: 'webhooks' };
 
 /** Small, because a page is in memory until its last event is delivered. */
 const EVENTS_AT_ONCE = 20;
@@ -161,8 +166,10 @@ class WebhookTurn {
     const isPaused = await this.#inDatabase(() =>
       inTransaction(this.#deps.db, async (tx) => {
         const pauses = await failDelivery(tx, this.#webhook, failing, delivery);
-        if (pauses) await appendEvents(tx, tenant, [webhookPaused(this.#webhook, pausedBy, delivery)]);
-        return pauses;
+        if (!pauses) return false;
+        await appendAudit(tx, tenant, WEBHOOKS, pausedEntry(this.#webhook.id, pausedBy));
+        await appendEvents(tx, tenant, [webhookPaused(this.#webhook, pausedBy, delivery)]);
+        return true;
       }),
     );
     if (isPaused) this.#deps.events.wake(tenant);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import { PUBLIC_EVENT_TYPES } from '../../../src/outward/events/event-catalogue.ts';
 import { appendCounted, makeWebhook } from '../../outward/webhooks/support.ts';
-import { useReceiver } from '../../support/receiver.ts';
+import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import {
@@ -16,7 +16,7 @@ import {
   TIMESTAMP,
 } from './support.ts';
 
-const app = useService();
+const app = useService({ webhooks: FAST_WEBHOOKS });
 const receiver = useReceiver();
 let tenant: TestTenant;
 let stranger: TestTenant;

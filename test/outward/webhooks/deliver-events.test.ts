@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { findDueWebhooks } from '../../../src/outward/webhooks/webhook-cursors.sql.ts';
 import { setStatus } from '../../doors/rest/support.ts';
-import { useReceiver } from '../../support/receiver.ts';
+import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { appendCounted, makeWebhook } from './support.ts';
 
-const app = useService();
+const app = useService({ webhooks: FAST_WEBHOOKS });
 const receiver = useReceiver();
 let tenant: TestTenant;
 let paths = 0;
