@@ -31,6 +31,10 @@ import { foldUsage } from '../money/usage/fold-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
 import { mailListener } from '../outward/mail/mail-listener.ts';
 import { sendMails } from '../outward/mail/send-mails.ts';
+import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
+import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
+
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
@@ -63,7 +67,12 @@ interface Job {
 }
 
 /** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
-function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal): readonly Job[] {
+function jobsOf(
+  deps: Deps,
+  webhooks: WebhookWorker,
+  ratesFile: string | undefined,
+  stopping: AbortSignal,
+): readonly Job[] {
   const { db, provider } = deps;
   const sweeper = provider && new EventSweeper(deps, provider);
   return [
@@ -85,12 +94,14 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
       turn: () => listen(deps, listener),
       wokenBy: 'events' as const,
     })),
+    { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
+    { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
@@ -151,9 +162,14 @@ export async function registerListeners(db: Pool): Promise<void> {
   for (const listener of LISTENERS) await upsertListener(db, listener);
 }
 
-export function startBackground(deps: Deps, ratesFile: string | undefined): Background {
+export function startBackground(
+  deps: Deps,
+  ratesFile: string | undefined,
+  deliveryRules?: DeliveryRules,
+): Background {
   const stopping = new AbortController();
-  const loops = jobsOf(deps, ratesFile, stopping.signal).flatMap((job) =>
+  const webhooks = new WebhookWorker(deps, deliveryRules);
+  const loops = jobsOf(deps, webhooks, ratesFile, stopping.signal).flatMap((job) =>
     Array.from({ length: job.lanes ?? 1 }, () => job),
   );
   const running = loops.map(({ name, everySeconds, turn, wokenBy }, place) => {
@@ -164,12 +180,15 @@ export function startBackground(deps: Deps, ratesFile: string | undefined): Back
   const wake = (by: Job['wokenBy']) => {
     for (const { wokenBy, loop } of running) if (wokenBy === by) loop.wake();
   };
-  deps.events.onNumbered(() => wake('events'));
+  deps.events.onNumbered((tenants) => {
+    wake('events');
+    webhooks.wake(tenants);
+  });
   return {
     wakeTopUps: () => wake('top-ups'),
     stop: async () => {
       stopping.abort();
-      await Promise.all(running.map(({ loop }) => loop.stop()));
+      await Promise.all([...running.map(({ loop }) => loop.stop()), webhooks.stop()]);
     },
   };
 }

@@ -71,6 +71,8 @@ export interface Config {
   readonly billingRounding: Rounding;
   /** `undefined`: no mail is sent. */
   readonly mail: MailConfig | undefined;
+  /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
+  readonly webhookNetworks: readonly string[];
   readonly logLevel: LogLevel;
   readonly production: boolean;
   readonly tracing: boolean;
@@ -111,7 +113,7 @@ export function readConfig(env: Env): Config {
     sandboxPort: readPort(env, 'SANDBOX_PORT', 8082),
     keyPrefix: readKeyPrefix(env),
     ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
-    trustProxy: readTrustProxy(env),
+    trustProxy: readNetworks(env, 'TRUST_PROXY'),
     clientConnectionsMax: readInteger(env, 'CONNECTIONS_MAX', 10_000, 1, 1_000_000),
     clientConnectionsPerAddressMax: readInteger(env, 'CONNECTIONS_PER_ADDRESS_MAX', 1_000, 1, 1_000_000),
     signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
@@ -131,6 +133,7 @@ export function readConfig(env: Env): Config {
     ),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
     mail: readMail(env),
+    webhookNetworks: readWebhookNetworks(env, payments),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
@@ -322,11 +325,19 @@ function readKeyPrefix(env: Env): string {
   return text;
 }
 
-function readTrustProxy(env: Env): readonly string[] {
-  const list = readList(env, 'TRUST_PROXY');
+/** So that tenants of a sandbox can try webhooks on the same machine. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+function readWebhookNetworks(env: Env, payments: PaymentsMode): readonly string[] {
+  if (!env.WEBHOOK_NETWORKS) return payments === 'sandbox' ? LOOPBACK : [];
+  return env.WEBHOOK_NETWORKS === 'none' ? [] : readNetworks(env, 'WEBHOOK_NETWORKS');
+}
+
+function readNetworks(env: Env, name: string): readonly string[] {
+  const list = readList(env, name);
   for (const each of list) {
     if (!parseRange(each)) {
-      throw wrong('TRUST_PROXY', 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
+      throw wrong(name, 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
     }
   }
   return list;

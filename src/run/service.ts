@@ -42,6 +42,9 @@ import {
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
+import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import type { SendTimes } from '../outward/webhooks/send-limits.ts';
+import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
@@ -71,6 +74,7 @@ export type ServiceConfig = Pick<
   | 'joinCreatesRooms'
   | 'confusableUsernames'
   | 'mail'
+  | 'webhookNetworks'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
@@ -95,10 +99,19 @@ export class ListenError extends StartError {
 
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const PROVIDER_CALLS_MAX = 80;
+/** Calls that wait for a webhook do likewise. */
+const WEBHOOK_CALLS_MAX = 40;
+
+export interface WebhookOptions {
+  readonly rules?: DeliveryRules;
+  readonly times?: SendTimes;
+}
 
 export interface StartOptions {
   /** Of a worker, and of benchmarks that compare other limits. */
   readonly chargeLimits?: Partial<QueueLimits> | undefined;
+  /** For tests: how deliveries to webhooks are repeated, and how long their requests may take. */
+  readonly webhooks?: WebhookOptions | undefined;
   /** Called when everything is loaded, before the first request can arrive. */
   readonly whenLoaded?: () => void;
 }
@@ -130,7 +143,7 @@ async function open(
   config: ServiceConfig,
   pools: Pools,
   log: Logger,
-  { chargeLimits, whenLoaded }: StartOptions,
+  { chargeLimits, webhooks, whenLoaded }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -141,7 +154,15 @@ async function open(
     : undefined;
 
   let background: Background | undefined;
-  const deps = makeDeps(config, pools, log, provider, () => background?.wakeTopUps(), chargeLimits);
+  const deps = makeDeps(
+    config,
+    pools,
+    log,
+    provider,
+    () => background?.wakeTopUps(),
+    chargeLimits,
+    webhooks?.times,
+  );
   await turnSigningKeys(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools([pools.db, pools.admissionDb]);
@@ -169,7 +190,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = startBackground(deps, config.ratesFile);
+  background = startBackground(deps, config.ratesFile, webhooks?.rules);
 
   return {
     port: portOf(rest),
@@ -187,6 +208,7 @@ async function open(
         background?.stop(),
       ]);
       await ops?.close();
+      await deps.webhookSender.close();
       await deps.events.close();
       await closePools(pools);
     },
@@ -217,8 +239,11 @@ export function makeDeps(
   provider: Provider | undefined,
   wakeTopUps: () => void,
   chargeLimits?: Partial<QueueLimits>,
+  sendTimes?: SendTimes,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
+  // Already validated when the configuration was read.
+  const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);
   const events = new EventWaker(db, log);
   const metrics = new Metrics();
@@ -253,6 +278,8 @@ export function makeDeps(
     gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max)),
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
+    webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
+    webhookSender: new WebhookSender({ allowed: webhookNetworks, ...(sendTimes && { times: sendTimes }) }),
     signer,
     box,
     events,
@@ -268,6 +295,7 @@ export function makeDeps(
       billingRounding: config.billingRounding,
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
+      webhookNetworks,
     },
   };
   return deps;

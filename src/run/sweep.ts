@@ -12,6 +12,8 @@ import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 import { MAIL_DAYS } from '../outward/mail/mail.ts';
 import { deleteOldMails } from '../outward/mail/mails.sql.ts';
+import { deleteOldDeliveries } from '../outward/webhooks/deliveries.sql.ts';
+import { DELIVERY_DAYS } from '../outward/webhooks/delivery.ts';
 
 /** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
@@ -28,6 +30,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   'addresses of the audit trail': (db, limit) => eraseOldAddresses(db, { days: ADDRESS_DAYS, limit }),
   bans: liftEndedBans,
+  'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
   'rate limits': deleteEndedWindows,
 };
 

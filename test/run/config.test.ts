@@ -47,6 +47,7 @@ describe('an empty environment', () => {
       checkoutsPerSecond: 1_000,
       billingRounding: 'carry',
       mail: undefined,
+      webhookNetworks: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
       production: false,
       tracing: false,
@@ -65,6 +66,7 @@ describe('an empty environment', () => {
       'PAYMENTS',
       'KEY_PREFIX',
       'TRUST_PROXY',
+      'WEBHOOK_NETWORKS',
       'LOG_LEVEL',
       'GRPC_PORT',
       'TLS_CERT',
@@ -99,6 +101,10 @@ describe('values', () => {
     [{ KEY_PREFIX: 'live1' }, { keyPrefix: 'live1' }],
     [{ TRUST_PROXY: ' 10.0.0.0/8, ::1 ,192.0.2.1' }, { trustProxy: ['10.0.0.0/8', '::1', '192.0.2.1'] }],
     [{ TRUST_PROXY: '0.0.0.0/32,::/128' }, { trustProxy: ['0.0.0.0/32', '::/128'] }],
+    [{}, { webhookNetworks: ['127.0.0.0/8', '::1'] }],
+    [{ PAYMENTS: 'none' }, { webhookNetworks: [] }],
+    [{ WEBHOOK_NETWORKS: 'none' }, { webhookNetworks: [] }],
+    [{ WEBHOOK_NETWORKS: '10.0.0.0/8, fd00::/8' }, { webhookNetworks: ['10.0.0.0/8', 'fd00::/8'] }],
     [{ SIGNUPS_PER_HOUR: '1' }, { signupsPerHour: 1 }],
     [
       { PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_x' },
@@ -235,6 +241,10 @@ describe('refuses, with one line that names the variable', () => {
     [
       { TRUST_PROXY: 'true' },
       'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "true"',
+    ],
+    [
+      { WEBHOOK_NETWORKS: 'localhost' },
+      'WEBHOOK_NETWORKS must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "localhost"',
     ],
     [{ TRUST_PROXY: '*' }, 'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "*"'],
     [{ TRUST_PROXY: '1' }, 'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "1"'],

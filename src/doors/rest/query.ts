@@ -37,7 +37,7 @@ export function parseLimit(text: string | undefined, max: number, usual: number)
 }
 
 /** `undefined` if it is left out. */
-function parseTime(name: string, text: string | undefined): Date | undefined {
+export function parseTime(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = readTime(text, TIME);
   if (!time) throw invalidRequest(`${name} must be a day or a time such as 2026-11-01T00:00:00Z`);

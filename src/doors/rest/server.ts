@@ -11,6 +11,7 @@ import { queueCalls } from './auth.ts';
 import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
+import { eventsRoute } from './events.ts';
 import { keyRoutes } from './keys.ts';
 import { ledgerRoute } from './ledger.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
@@ -33,6 +34,8 @@ import { usageLookupRoute } from './usage-lookup.ts';
 import { usageRecordsRoute } from './usage-records.ts';
 import { usageSummaryRoute } from './usage-summary.ts';
 import { webhookRoute } from './webhook.ts';
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export interface RestDoor {
   readonly trustProxy: readonly string[];
@@ -56,6 +59,9 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   paymentRoutes(app, deps);
   keyRoutes(app, deps);
   deviceCredentialRoutes(app, deps);
+  webhookRoutes(app, deps);
+  webhookDeliveryRoutes(app, deps);
+  eventsRoute(app, deps);
   usageRoute(app, deps);
   usageSummaryRoute(app, deps);
   usageRecordsRoute(app, deps);

@@ -120,6 +120,16 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
       created_at, finished_at`,
     order: 'id',
   },
+  webhook_endpoints: { columns: 'id, url, types, description, created_at', order: 'id' },
+  webhook_cursors: {
+    columns: 'webhook_id, seq, skipped, paused_by, paused_at, failures, retry_at',
+    order: 'webhook_id',
+  },
+  webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
+  webhook_deliveries: {
+    columns: 'webhook_id, id, kind, event_id, seq, type, attempt, at, latency_ms, status, error, answer',
+    order: 'webhook_id, id',
+  },
   // Answers are encrypted, and hold what the other tables do.
   idempotency_keys: { columns: 'key, created_at', order: 'key' },
   erasures: {
@@ -167,6 +177,10 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'postings.previous_seq',
   'tenants.range_salt',
   'usage_records.inserted_at',
+  'webhook_cursors.lease',
+  'webhook_cursors.leased_until',
+  'webhook_endpoints.version',
+  'webhook_secrets.sealed',
 ];
 
 /** The rows of a table, each as a line of JSON. Needs a transaction, with one such read at a time. */

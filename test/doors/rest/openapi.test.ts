@@ -90,6 +90,16 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/usage/lookup': 'relay_key',
   'get /v1/usage/conflicts': 'backend_key',
   'get /v1/ledger': 'backend_key',
+  'get /v1/webhooks': 'backend_key',
+  'post /v1/webhooks': 'backend_key',
+  'get /v1/webhooks/{id}': 'backend_key',
+  'patch /v1/webhooks/{id}': 'backend_key',
+  'delete /v1/webhooks/{id}': 'backend_key',
+  'post /v1/webhooks/{id}/rotate': 'backend_key',
+  'post /v1/webhooks/{id}/test': 'backend_key',
+  'post /v1/webhooks/{id}/resend': 'backend_key',
+  'get /v1/webhooks/{id}/deliveries': 'backend_key',
+  'get /v1/events': 'backend_key',
   'post /v1/participants/erase': 'backend_key',
   'get /v1/erasures/{id}': 'backend_key',
   'get /v1/statements': 'backend_key',
@@ -191,6 +201,7 @@ describe('GET /openapi.json', () => {
     expect(optional.map(({ operationId }) => operationId)).toStrictEqual([
       'rotateKey',
       'rotateDeviceCredential',
+      'rotateWebhookSecret',
     ]);
   });
 
