@@ -10,6 +10,8 @@ export interface Page {
   readonly status?: number;
   /** URLs of other sites that a form on this page may redirect to. */
   readonly leadsTo?: ReadonlyArray<string | null>;
+  /** The page shows another page of the sandbox in a frame. */
+  readonly hasFrame?: boolean;
 }
 
 export function renderPage(page: Page): Reply {
@@ -34,7 +36,7 @@ ${page.body}
     status: page.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy(page.leadsTo ?? []),
+      'content-security-policy': contentSecurityPolicy(page),
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
     },
@@ -57,12 +59,13 @@ export function alert(message: string | null): Html | null {
 }
 
 /** Browsers also apply `form-action` to the redirect after a form, so other sites must be listed. */
-function contentSecurityPolicy(leadsTo: ReadonlyArray<string | null>): string {
+function contentSecurityPolicy({ leadsTo = [], hasFrame = false }: Page): string {
   const origins = leadsTo.flatMap((url) => (url === null ? [] : [new URL(url).origin]));
   return [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
+    ...(hasFrame ? ["frame-src 'self'"] : []),
     `form-action ${["'self'", ...new Set(origins)].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -17,6 +17,7 @@ import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
+import type { MailDeps } from '../outward/mail/mail-deps.ts';
 import type { WebhookDeps } from '../outward/webhooks/send-event.ts';
 import type { WebhookSender } from '../outward/webhooks/send-request.ts';
 
@@ -29,6 +30,7 @@ export interface Deps
     SignupDeps,
     JoinDeps,
     StreamDeps,
+    MailDeps,
     WebhookDeps {
   readonly joinLimit: JoinLimit;
   readonly connections: ConnectionLimit;

@@ -18,6 +18,7 @@ import type { Listener } from '../events/listener.ts';
 import { numberLeftEvents } from '../events/number-events.ts';
 import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
+import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
 import { watchProvider } from '../money/audit/watch-provider.ts';
 import { EventSweeper } from '../money/payments/event-sweeper.ts';
@@ -28,6 +29,8 @@ import { tellExpiringCards } from '../money/payments/tell-expiring-cards.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
+import { mailListener } from '../outward/mail/mail-listener.ts';
+import { sendMails } from '../outward/mail/send-mails.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
 import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
@@ -35,7 +38,7 @@ import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener];
+const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener, mailListener];
 
 /**
  * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
@@ -48,6 +51,9 @@ const TOP_UP_LANES = 4;
  * plan their statements on it. One after another, most of them use the same connection.
  */
 const BETWEEN_LOOPS_MS = 40;
+
+/** A slow mail server delays only the mails behind it. */
+const MAIL_LANES = 2;
 
 interface Job {
   /** Name in the log: "... failed". */
@@ -93,6 +99,7 @@ function jobsOf(
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
+    { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
@@ -101,6 +108,7 @@ function jobsOf(
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
+    { name: 'sending mails', everySeconds: 1, turn: () => sendMails(deps, stopping), lanes: MAIL_LANES },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]

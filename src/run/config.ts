@@ -14,6 +14,9 @@ import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/payments/checkout-options.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
+import { parseMailSender } from '../outward/mail/mail-sender.ts';
+import type { MailConfig } from '../outward/mail/mailer.ts';
+import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
 
 /** The message names the variable and what it accepts. */
 export class ConfigError extends StartError {
@@ -66,6 +69,8 @@ export interface Config {
   /** Of all tenants together. */
   readonly checkoutsPerSecond: number;
   readonly billingRounding: Rounding;
+  /** `undefined`: no mail is sent. */
+  readonly mail: MailConfig | undefined;
   /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
   readonly webhookNetworks: readonly string[];
   readonly logLevel: LogLevel;
@@ -127,6 +132,7 @@ export function readConfig(env: Env): Config {
       1_000,
     ),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
+    mail: readMail(env),
     webhookNetworks: readWebhookNetworks(env, payments),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
@@ -292,6 +298,22 @@ function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[]
     );
   }
   return secrets;
+}
+
+function readMail(env: Env): MailConfig | undefined {
+  if (!env.SMTP_URL) return undefined;
+  const server = parseSmtpUrl(env.SMTP_URL);
+  // The value may hold a password, so it is not repeated.
+  if (!server) {
+    throw new ConfigError(
+      'SMTP_URL must be smtp://user:password@host:587 or smtps://user:password@host:465, ' +
+        'with the user and password percent-encoded, or without both',
+    );
+  }
+  if (!env.MAIL_FROM) throw new ConfigError('MAIL_FROM must be set when SMTP_URL is');
+  const from = parseMailSender(env.MAIL_FROM);
+  if (!from) throw wrong('MAIL_FROM', 'an address, or Name <address>', env.MAIL_FROM);
+  return { server, from };
 }
 
 function readKeyPrefix(env: Env): string {

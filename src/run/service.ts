@@ -41,6 +41,7 @@ import {
 } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
+import { SmtpMailer } from '../outward/mail/mailer.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
@@ -72,6 +73,7 @@ export type ServiceConfig = Pick<
   | 'joinOrigins'
   | 'joinCreatesRooms'
   | 'confusableUsernames'
+  | 'mail'
   | 'webhookNetworks'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
@@ -283,6 +285,7 @@ export function makeDeps(
     events,
     streams: new StreamLimit(),
     revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
+    mailer: config.mail && new SmtpMailer(config.mail),
     sightings: new Sightings(db, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,

@@ -1,5 +1,6 @@
 /** The receivers of docs/webhooks.md are parts of programs that run here, and get what the service signs. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -82,10 +83,10 @@ const stranger = newSecret();
 const BODY = '{"type":"balance_low","name":"Zoë 🎈"}';
 
 /** A receiver that runs, and the events that it kept so far. */
-async function startReceiver({ build }: Example) {
+async function startReceiver({ build }: Example, secret = own.secret) {
   const [command, ...args] = await build();
   const events: string[] = [];
-  const child = start('.', command!, args, { WEBHOOK_SECRET: own.secret });
+  const child = start('.', command!, args, { WEBHOOK_SECRET: secret });
   const port = await new Promise<string>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {
       if (line.startsWith('port ')) resolve(line.slice(5));
@@ -163,6 +164,14 @@ describe.each(Object.entries(EXAMPLES))('the receiver in %s', (_language, exampl
       await expect
         .poll(() => events)
         .toEqual([1, 2, 3, 4, 5, 'x'].map((each) => `event evt_${each} ${BODY}`));
+
+      // A secret that was forgotten is not an empty key that everyone knows.
+      const careless = await startReceiver(example, '');
+      const content = `evt_1.${genuine['webhook-timestamp']}.${BODY}`;
+      const forged = `v1,${createHmac('sha256', '').update(content).digest('base64')}`;
+      expect(await careless.send({ ...genuine, 'webhook-id': 'evt_1', 'webhook-signature': forged })).toBe(
+        401,
+      );
     },
   );
 });

@@ -222,6 +222,14 @@ const BY_TENANT: readonly Case[] = [
     again: true,
   },
   {
+    action: 'alerts_changed',
+    act: () => ask('PUT', '/v1/alerts', { thresholds: [{ kind: 'balance', below_micros: 5 }] }),
+    subject: null,
+    before: { thresholds: [] },
+    after: { thresholds: [{ kind: 'balance', below_micros: 5 }] },
+    again: true,
+  },
+  {
     action: 'erasure_requested',
     act: () => ask('POST', '/v1/participants/erase', { participant: 'Zelda.Erased' }),
     subject: expect.stringMatching(/^er_/),

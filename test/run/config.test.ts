@@ -46,6 +46,7 @@ describe('an empty environment', () => {
       signupsPerHour: 20_000,
       checkoutsPerSecond: 1_000,
       billingRounding: 'carry',
+      mail: undefined,
       webhookNetworks: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
       production: false,
@@ -124,6 +125,16 @@ describe('values', () => {
     ],
     [{ BILLING_ROUNDING: 'per_record' }, { billingRounding: 'per_record' }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [
+      { SMTP_URL: 'smtp://us%40er:pw@mail.example.com', MAIL_FROM: 'Box Office <billing@example.com>' },
+      {
+        mail: {
+          server: { host: 'mail.example.com', port: 587, secure: false, auth: { user: 'us@er', pass: 'pw' } },
+          from: { name: 'Box Office', address: 'billing@example.com' },
+        },
+      },
+    ],
+    [{ MAIL_FROM: 'billing@example.com' }, { mail: undefined }],
     [{ GRPC_PORT: '0' }, { grpcPort: 0 }],
     [
       { TLS_CERT: 'tls/cert.pem', TLS_KEY: '/tls/key.pem' },
@@ -256,6 +267,19 @@ describe('refuses, with one line that names the variable', () => {
     [
       { SIGNUP_CHECKOUT_CENTS: '1000001' },
       'SIGNUP_CHECKOUT_CENTS must be a whole number from 1000 to 1000000, not "1000001"',
+    ],
+    ...['http://mail.example.com', 'smtp://user@mail.example.com', 'mail.example.com'].map(
+      (SMTP_URL) =>
+        [
+          { SMTP_URL, MAIL_FROM: 'a@b.co' },
+          'SMTP_URL must be smtp://user:password@host:587 or smtps://user:password@host:465, ' +
+            'with the user and password percent-encoded, or without both',
+        ] as [Record<string, string>, string],
+    ),
+    [{ SMTP_URL: 'smtp://mail.example.com' }, 'MAIL_FROM must be set when SMTP_URL is'],
+    [
+      { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Boxoffice' },
+      'MAIL_FROM must be an address, or Name <address>, not "Boxoffice"',
     ],
     [{ BILLING_ROUNDING: 'floor' }, 'BILLING_ROUNDING must be one of carry, per_record, not "floor"'],
     [{ JOIN_PORT: '-1' }, 'JOIN_PORT must be a whole number from 0 to 65535, not "-1"'],

@@ -28,6 +28,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     joinOrigins: [],
     joinCreatesRooms: true,
     confusableUsernames: 'allow',
+    mail: undefined,
     webhookNetworks: ['127.0.0.0/8', '::1'],
     secretsKey: Buffer.alloc(32),
   };

@@ -57,6 +57,12 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.registry],
   });
+  readonly mails = new Counter({
+    name: 'boxoffice_mails_total',
+    help: 'Mails, by outcome: sent, retried, failed, kept (no mail server is configured), suppressed (limit of a day).',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   readonly limitRefusals = new Counter({
     name: 'boxoffice_limit_refusals_total',
     help: 'Requests refused because the tenant was at a limit, by the name of the limit.',

@@ -1,11 +1,12 @@
 /** A statement as a page to read and to print. It has no script, and loads nothing. */
+
+import { type Html, type HtmlValue, html, styleSheet } from '../../base/lib/html.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { endOf, type Month } from '../../money/month.ts';
 import type { Movement, MovementKind, Movements, Statement } from '../../money/statements/statement.ts';
 import { digestOf } from '../../money/statements/statement-document.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
-import { type Html, type HtmlValue, html, styleSheet } from '../http/html.ts';
 import { STATEMENT_KEYS_PATH } from './statement-keys.ts';
 import { STATEMENT_STYLE } from './statement-style.ts';
 

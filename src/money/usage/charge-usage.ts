@@ -13,10 +13,9 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
-import { isCreditChange } from '../ledger/credit-events.ts';
 import {
   type Account,
-  appendCreditEvents,
+  appendBalanceEvents,
   insertPostings,
   lockAndRead,
   lockAndReadFree,
@@ -110,30 +109,27 @@ async function charge(
   lock: ReturnType<typeof lockAndReadFree>,
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
-    const { bills, topUpRequested, creditChanged, conflictsTold } = await inTransaction(
-      deps.db,
-      async (tx) => {
-        const probed = mustLookUp ? [] : probe(batches);
-        const locking = runTogether(tx, [
-          SEQSCAN_OFF,
-          ...lock,
-          ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
-        ]);
-        // Sort while the database takes the locks.
-        for (const { records } of batches) records.sortById();
-        const [, locked, read, found = []] = await locking;
-        const accounts = lockedOf([locked, read]);
-        const tenants = new Set(accounts.map(({ tenant }) => tenant));
-        const own = batches.filter(({ tenant }) => tenants.has(tenant));
-        const repeating = mustLookUp ? tenants : new Set(found.map(({ tenant }) => tenant));
-        const suspects = own.filter(({ tenant }) => repeating.has(tenant));
-        const known = await findKnown(tx, idsOf(suspects));
-        const bills = await makeBills(deps, tx, accounts, own, known, rule);
-        return { bills, ...(await storeBills(tx, bills)) };
-      },
-    );
+    const { bills, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
+      const probed = mustLookUp ? [] : probe(batches);
+      const locking = runTogether(tx, [
+        SEQSCAN_OFF,
+        ...lock,
+        ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
+      ]);
+      // Sort while the database takes the locks.
+      for (const { records } of batches) records.sortById();
+      const [, locked, read, found = []] = await locking;
+      const accounts = lockedOf([locked, read]);
+      const tenants = new Set(accounts.map(({ tenant }) => tenant));
+      const own = batches.filter(({ tenant }) => tenants.has(tenant));
+      const repeating = mustLookUp ? tenants : new Set(found.map(({ tenant }) => tenant));
+      const suspects = own.filter(({ tenant }) => repeating.has(tenant));
+      const known = await findKnown(tx, idsOf(suspects));
+      const bills = await makeBills(deps, tx, accounts, own, known, rule);
+      return { bills, ...(await storeBills(tx, bills)) };
+    });
     if (topUpRequested) deps.wakeTopUps();
-    for (const tenant of [...creditChanged, ...conflictsTold]) deps.events.wake(tenant);
+    for (const tenant of told) deps.events.wake(tenant);
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
@@ -181,10 +177,8 @@ async function makeBills(
 interface Stored {
   /** Whether an automatic top-up was requested. */
   readonly topUpRequested: boolean;
-  /** Tenants whose credit this transaction spent or restored. */
-  readonly creditChanged: readonly TenantId[];
-  /** Tenants that this transaction told of conflicting reports. */
-  readonly conflictsTold: readonly TenantId[];
+  /** Tenants with events of this transaction. */
+  readonly told: readonly TenantId[];
 }
 
 async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
@@ -194,13 +188,13 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
       conflicts.map((record) => ({ tenant: account.tenant, record })),
     ),
   );
-  const conflictsTold: TenantId[] = [];
+  const told: TenantId[] = [];
   for (const { account, conflicts } of bills) {
     if (conflicts.length > 0 && (await tellConflicts(tx, account.tenant, conflicts)))
-      conflictsTold.push(account.tenant);
+      told.push(account.tenant);
   }
   const posted = bills.filter(({ count }) => count > 0);
-  if (posted.length === 0) return { topUpRequested: false, creditChanged: [], conflictsTold };
+  if (posted.length === 0) return { topUpRequested: false, told };
 
   const moved = moveAccounts(posted.map(postingOf));
   const buffers = new Buffers();
@@ -211,14 +205,12 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
   }));
   await runTogether(tx, [copyRecords(records, buffers), insertPostings(moved)]);
   buffers.giveBack();
-  await appendCreditEvents(tx, moved);
   let topUpRequested = false;
-  const creditChanged: TenantId[] = [];
-  for (const { account, after } of moved) {
-    if (!account.exempt && (await requestTopUpIfBelow(tx, after))) topUpRequested = true;
-    if (isCreditChange(account, after)) creditChanged.push(account.tenant);
+  for (const { after, hasEvents } of await appendBalanceEvents(tx, moved)) {
+    if (!after.exempt && (await requestTopUpIfBelow(tx, after))) topUpRequested = true;
+    if (hasEvents) told.push(after.tenant);
   }
-  return { topUpRequested, creditChanged, conflictsTold };
+  return { topUpRequested, told };
 }
 
 function postingOf(bill: Bill) {

@@ -14,8 +14,8 @@ export interface SendTimes {
 
 export const SEND_TIMES: SendTimes = { connect: 5_000, answer: 15_000, body: 2_000, idle: 4_000 };
 
-/** Connections to one host and port at once; further requests wait for one. */
-export const CONNECTIONS_PER_HOST_MAX = 16;
+/** Connections to one host and port at once, of all tenants; further requests wait for one. */
+export const CONNECTIONS_PER_HOST_MAX = 32;
 export const IDLE_PER_HOST_MAX = 2;
 
 /** Of one block of headers of an answer. */

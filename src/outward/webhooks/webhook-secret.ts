@@ -43,12 +43,19 @@ export function describeSecret(keys: Uint8Array): WebhookSecret {
   };
 }
 
+/** Reading takes longer than to sign, and the same keys sign many webhooks in a row. */
+const read = new WeakMap<Uint8Array, SigningKeys>();
+
 /** The keys that sign. */
 export function readKeys(keys: Uint8Array): SigningKeys {
+  const known = read.get(keys);
+  if (known !== undefined) return known;
   assert(keys.length === HMAC_KEY_BYTES + SEED_BYTES, 'keys of a webhook');
   const der = Buffer.concat([PKCS8_HEAD, keys.subarray(HMAC_KEY_BYTES)]);
-  return {
+  const signing: SigningKeys = {
     hmac: keys.subarray(0, HMAC_KEY_BYTES),
     ed25519: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }),
   };
+  read.set(keys, signing);
+  return signing;
 }

@@ -62,6 +62,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'tenant_id',
   },
   card_notices: { columns: 'card, ends_on, told_at', order: 'card, ends_on' },
+  alert_thresholds: { columns: 'kind, below, burn, raised_at', order: 'kind, below' },
   checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at', order: 'id' },
   payments: {
     columns: 'id, kind, credited, tax, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
@@ -112,6 +113,13 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   events: { columns: 'seq, at, type, room_uid, subject', order: 'seq' },
   unnumbered_events: { columns: 'id, at, type, room_uid, subject, revokes', order: 'id' },
+  mail_settings: { columns: 'signup_address, addresses, alerts, receipts', order: 'tenant_id' },
+  mail_unsubscribes: { columns: 'address, at', order: 'address' },
+  mails: {
+    columns: `id, address, kind, event_seq, event_type, event_at, subject, is_last, state, attempts, next_at, error,
+      created_at, finished_at`,
+    order: 'id',
+  },
   webhook_endpoints: { columns: 'id, url, types, description, created_at', order: 'id' },
   webhook_cursors: {
     columns: 'webhook_id, seq, skipped, paused_by, paused_at, failures, retry_at',
@@ -152,6 +160,9 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
 
 /** Columns of exported tables that are left out: secrets and hashes, how far the work on a row is, what was told. */
 export const NOT_EXPORTED_COLUMNS: readonly string[] = [
+  'alert_thresholds.floor',
+  'alert_thresholds.measured_at',
+  'alert_thresholds.recover_from',
   'api_keys.hash',
   'api_keys.retirement_notice_at',
   'device_credentials.hash',

@@ -169,6 +169,14 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     effects: `select count(*) from webhook_deliveries where tenant_id = $1 and kind = 'resend'`,
   },
+  'PUT /v1/alerts': {
+    status: 200,
+    requests: async () => [
+      { method: 'PUT', path: '/v1/alerts', body: { thresholds: [{ kind: 'balance', below_micros: 1 }] } },
+      { method: 'PUT', path: '/v1/alerts', body: { thresholds: [{ kind: 'balance', below_micros: 2 }] } },
+    ],
+    effects: 'select count(*) from alert_thresholds where tenant_id = $1 and below = 1',
+  },
   'POST /v1/participants/erase': {
     status: 202,
     requests: async () => [

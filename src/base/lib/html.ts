@@ -26,12 +26,18 @@ function render(value: HtmlValue): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A style sheet of ours, with the only `Content-Security-Policy` that it needs: nothing else is loaded or run. */
-export function styleSheet(css: string): { readonly element: Html; readonly policy: string } {
+/**
+ * A style sheet of ours, with the only `Content-Security-Policy` that it needs: nothing else is loaded or run.
+ * `hasForm`: the page may send a form to its own site.
+ */
+export function styleSheet(
+  css: string,
+  { hasForm = false } = {},
+): { readonly element: Html; readonly policy: string } {
   return {
     element: new Html(`<style>${css}</style>`),
     policy:
       `default-src 'none'; style-src 'sha256-${hash('sha256', css, 'base64')}'; ` +
-      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      `base-uri 'none'; form-action ${hasForm ? "'self'" : "'none'"}; frame-ancestors 'none'`,
   };
 }

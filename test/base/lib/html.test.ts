@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { Html, html, styleSheet } from '../../../src/doors/http/html.ts';
+import { Html, html, styleSheet } from '../../../src/base/lib/html.ts';
 
 describe('html', () => {
   test('escapes what is put in, in texts and in attributes', () => {
