@@ -32,7 +32,7 @@ export const PUBLIC_EVENTS = {
   key_created: 'An API key was created.',
   key_rotated: 'An API key was replaced.',
   key_revoked: 'An API key was revoked.',
-  key_retiring: 'A replaced API key, which is still in use, stops working soon.',
+  key_retiring: 'A replaced API key or device credential soon stops working.',
   device_credential_created: 'A device credential was created.',
   device_credential_rotated: 'A device credential was replaced.',
   device_credential_revoked: 'A device credential was revoked.',
