@@ -286,6 +286,7 @@ const INITIALISMS: Readonly<Record<string, string>> = {
   e2ee: 'E2EE',
   hd: 'HD',
   id: 'ID',
+  ids: 'IDs',
   ttl: 'TTL',
   uid: 'UID',
 };

@@ -77,7 +77,7 @@ type Kind = NonNullable<WireEvent['kind']>;
 type SubjectOf<T extends PublicEventType> = Extract<PublicHappening, { readonly type: T }>['subject'];
 
 /** The renderer of each event type. */
-const WIRE: {
+export const EVENT_RENDERERS: {
   readonly [T in PublicEventType]: readonly [Type, (subject: SubjectOf<T>, seq: bigint) => Kind];
 } = {
   room_created: [Type.ROOM_CREATED, room],
@@ -220,7 +220,7 @@ function webhookPause({ description, seq, status, error, ...pause }: WebhookPaus
 
 /** An event type that a newer version has stored is rendered as UNSPECIFIED. */
 export function renderEvent(event: Event): WireEvent {
-  const [type, render] = WIRE[event.type as PublicEventType] ?? [
+  const [type, render] = EVENT_RENDERERS[event.type as PublicEventType] ?? [
     Type.UNSPECIFIED,
     () => ({ case: undefined }),
   ];
