@@ -140,7 +140,7 @@ const (
 	EventDeviceCredentialRevoked EventType = "device_credential_revoked"
 	// The balance fell below a threshold: BalanceAlert.
 	EventBalanceLow EventType = "balance_low"
-	// The balance is above a threshold again: BalanceAlert.
+	// The balance is at a threshold or above it again: BalanceAlert.
 	EventBalanceRecovered EventType = "balance_recovered"
 	// At the present rate, the balance will last for less time than a threshold: RunwayAlert.
 	EventRunwayLow EventType = "runway_low"

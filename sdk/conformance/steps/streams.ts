@@ -12,7 +12,7 @@ const isBookmark = ({ type }: Json) => type === 'bookmark';
 const SOME_TIME = new Date('2026-11-24T11:37:17.995Z');
 
 /** What a tenant is alerted of. Each has members that the others leave out. */
-const ALERTS: readonly PublicHappening[] = [
+const ALERT_EVENTS: readonly PublicHappening[] = [
   { type: 'balance_low', subject: { balance: '-5', below: '5000000' } },
   { type: 'balance_recovered', subject: { balance: '5000001', below: '5000000' } },
   {
@@ -239,7 +239,7 @@ export const STREAMS: readonly Step[] = [
       const { client, tenant } = await at.house();
       const watch = client.watch('rooms.watch', {});
       await watch.until(isBookmark);
-      const events = ALERTS.map((alert) => ({ ...alert, roomUid: null }));
+      const events = ALERT_EVENTS.map((alert) => ({ ...alert, roomUid: null }));
       await appendEvents(at.world.db, tenant, events);
       const seen = await watch.until(({ type }) => type === 'webhook_paused');
       await watch.end();

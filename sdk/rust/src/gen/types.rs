@@ -889,7 +889,7 @@ pub enum EventType {
     DeviceCredentialRevoked,
     /// The balance fell below a threshold: `balance_alert`.
     BalanceLow,
-    /// The balance is above a threshold again: `balance_alert`.
+    /// The balance is at a threshold or above it again: `balance_alert`.
     BalanceRecovered,
     /// At the present rate, the balance will last for less time than a threshold: `runway_alert`.
     RunwayLow,

@@ -422,7 +422,7 @@ export declare const Event_Type: {
   readonly BALANCE_LOW: 26,
 
   /**
-   * The balance is above a threshold again: `balance_alert`.
+   * The balance is at a threshold or above it again: `balance_alert`.
    *
    * @generated from enum value: TYPE_BALANCE_RECOVERED = 27;
    */

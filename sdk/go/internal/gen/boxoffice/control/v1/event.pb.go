@@ -81,7 +81,7 @@ const (
 	Event_TYPE_DEVICE_CREDENTIAL_REVOKED Event_Type = 25
 	// The balance fell below a threshold: `balance_alert`.
 	Event_TYPE_BALANCE_LOW Event_Type = 26
-	// The balance is above a threshold again: `balance_alert`.
+	// The balance is at a threshold or above it again: `balance_alert`.
 	Event_TYPE_BALANCE_RECOVERED Event_Type = 27
 	// At the present rate, the balance will last for less time than a threshold: `runway_alert`.
 	Event_TYPE_RUNWAY_LOW Event_Type = 28
