@@ -1,7 +1,11 @@
 /**
  * The types of events that tenants see, with what each tells. A type that is not listed is left out everywhere.
  */
-import type { EventType } from '../../control/streams/stream-event.ts';
+import type { Happening } from '../../control/streams/stream-event.ts';
+import type { WebhookPause } from '../webhooks/webhook-events.ts';
+
+/** The subject of each type, with the types of this wing. */
+export type PublicHappening = Happening | { readonly type: 'webhook_paused'; readonly subject: WebhookPause };
 
 /** One line each, for the documentation. */
 export const PUBLIC_EVENTS = {
@@ -37,7 +41,7 @@ export const PUBLIC_EVENTS = {
   device_credential_rotated: 'A device credential was replaced.',
   device_credential_revoked: 'A device credential was revoked.',
   webhook_paused: 'A webhook was paused, because its deliveries failed.',
-} as const satisfies Readonly<Record<string, string> & Record<EventType, string>>;
+} as const satisfies Readonly<Record<PublicHappening['type'], string>>;
 
 export type PublicEventType = keyof typeof PUBLIC_EVENTS;
 
