@@ -22,7 +22,7 @@ export const PUBLIC_EVENTS = {
   credit_spent: 'The balance fell to zero or below.',
   credit_restored: 'The balance rose above zero again.',
   balance_low: 'The balance fell below a threshold.',
-  balance_recovered: 'The balance is above a threshold again.',
+  balance_recovered: 'The balance is at a threshold or above it again.',
   runway_low: 'At the present rate, the balance will last for less time than a threshold.',
   runway_recovered: 'At the present rate, the balance will last for longer than a threshold again.',
   top_up_succeeded: 'A payment was credited.',
