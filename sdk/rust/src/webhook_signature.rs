@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use ring::hmac;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ const AGE_MAX: Duration = Duration::from_secs(300);
 pub enum WebhookRefusal {
     /// There is no secret, or one is not `whsec_` and base64.
     BadSecret,
-    /// `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing.
+    /// `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or empty.
     MissingHeader,
     /// `webhook-timestamp` is not a number of seconds.
     BadTimestamp,
@@ -99,8 +99,9 @@ pub fn verify_webhook_at(
         .filter(|keys| !keys.is_empty())
         .ok_or(WebhookRefusal::BadSecret)?;
     let header = |name| {
-        let value = headers.get(name).ok_or(WebhookRefusal::MissingHeader)?;
-        Ok(value.as_bytes())
+        let value = headers.get(name).map(HeaderValue::as_bytes);
+        let value = value.filter(|value| !value.is_empty());
+        value.ok_or(WebhookRefusal::MissingHeader)
     };
     let (id, timestamp, signatures) = (
         header("webhook-id")?,
