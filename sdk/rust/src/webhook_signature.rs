@@ -1,7 +1,7 @@
 //! Whether a request to a webhook is from the service.
 
 use std::fmt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ use crate::plain;
 use crate::webhook_types::WebhookEvent;
 
 /// Timestamps that differ more from the present are refused.
-const AGE_MAX: Duration = Duration::from_secs(300);
+const SECONDS_MAX: u64 = 300;
 
 /// Why a request to a webhook is refused. Answer with 401, but for `BadSecret`, which is a mistake of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,8 @@ const AGE_MAX: Duration = Duration::from_secs(300);
 pub enum WebhookRefusal {
     /// There is no secret, or one is not `whsec_` and base64.
     BadSecret,
-    /// `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or empty.
+    /// `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing, empty, or given
+    /// more than once.
     MissingHeader,
     /// `webhook-timestamp` is not a number of seconds.
     BadTimestamp,
@@ -52,14 +53,14 @@ impl WebhookRefusal {
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
-            Self::BadSecret => "a secret of the webhook must be given: whsec_ and base64",
+            Self::BadSecret => "secrets must be one or more texts: whsec_ and base64",
             Self::MissingHeader => {
-                "the request lacks webhook-id, webhook-timestamp or webhook-signature"
+                "webhook-id, webhook-timestamp and webhook-signature must be given, each once"
             }
-            Self::BadTimestamp => "webhook-timestamp is not a number of seconds",
+            Self::BadTimestamp => "webhook-timestamp must be whole seconds since 1970",
             Self::Stale => "webhook-timestamp is more than 5 minutes from now",
-            Self::BadSignature => "no signature of the request is by a secret of the webhook",
-            Self::BadBody => "the body is signed, but it is no event",
+            Self::BadSignature => "no v1 signature is that of a secret",
+            Self::BadBody => "the body is signed, but is no event",
         }
     }
 }
@@ -98,21 +99,15 @@ pub fn verify_webhook_at(
     let keys = keys
         .filter(|keys| !keys.is_empty())
         .ok_or(WebhookRefusal::BadSecret)?;
-    let header = |name| {
-        let value = headers.get(name).map(HeaderValue::as_bytes);
-        let value = value.filter(|value| !value.is_empty());
-        value.ok_or(WebhookRefusal::MissingHeader)
-    };
+    let header = |name| only(headers, name).ok_or(WebhookRefusal::MissingHeader);
     let (id, timestamp, signatures) = (
         header("webhook-id")?,
         header("webhook-timestamp")?,
         header("webhook-signature")?,
     );
     let sent_at = read_timestamp(timestamp).ok_or(WebhookRefusal::BadTimestamp)?;
-    let age = now
-        .duration_since(sent_at)
-        .unwrap_or_else(|early| early.duration());
-    if age > AGE_MAX {
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    if now.as_secs().abs_diff(sent_at) > SECONDS_MAX {
         return Err(WebhookRefusal::Stale);
     }
     let signed = [id, b".", timestamp, b".", body].concat();
@@ -136,11 +131,20 @@ fn key_of(secret: &str) -> Option<hmac::Key> {
     is_given.then(|| hmac::Key::new(hmac::HMAC_SHA256, &bytes))
 }
 
-/// From 1 to 12 digits.
-fn read_timestamp(text: &[u8]) -> Option<SystemTime> {
+/// A header that is given once. Of two, others might read the one that is not signed.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a [u8]> {
+    let mut values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    match (values.next(), values.next()) {
+        (Some(value), None) if !value.is_empty() => Some(value),
+        _ => None,
+    }
+}
+
+/// Seconds since 1970, in 1 to 12 digits.
+fn read_timestamp(text: &[u8]) -> Option<u64> {
     let is_number = (1..=12).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
-    let seconds = std::str::from_utf8(text).ok().filter(|_| is_number)?;
-    UNIX_EPOCH.checked_add(Duration::from_secs(seconds.parse().ok()?))
+    let text = std::str::from_utf8(text).ok().filter(|_| is_number)?;
+    text.parse().ok()
 }
 
 /// Unlike answers of the service, it has all members.

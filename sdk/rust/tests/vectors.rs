@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
+use boxoffice::WebhookEvent;
 use serde_json::{Value, json};
 
 use crate::{decide, file, webhook_vectors};
@@ -65,7 +66,11 @@ fn requests_of_webhooks() {
     for vector in all {
         let name = vector["name"].as_str().unwrap();
         let expected = match &vector["code"] {
-            Value::Null => json!({ "event": vector["event"] }),
+            Value::Null => {
+                let event: WebhookEvent = serde_json::from_value(vector["event"].clone()).unwrap();
+                assert!(event.timestamp.is_some());
+                json!({ "event": event })
+            }
             code => json!({ "code": code }),
         };
         assert_eq!(decided[name], expected, "{name}");
@@ -83,7 +88,7 @@ fn webhooks_are_verified_by_the_present_time() {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
     let body =
         br#"{"id":"evt_1","seq":1,"type":"x","timestamp":"2026-01-02T03:04:05.678Z","data":{}}"#;
-    let verify = |age: Duration| {
+    let verify = |age: Duration, ids: &[&str]| {
         let sent_at = (SystemTime::now() - age)
             .duration_since(UNIX_EPOCH)
             .unwrap();
@@ -92,7 +97,9 @@ fn webhooks_are_verified_by_the_present_time() {
         let signature =
             base64::engine::general_purpose::STANDARD.encode(ring::hmac::sign(&key, &signed));
         let mut headers = http::HeaderMap::new();
-        headers.insert("webhook-id", "evt_1".parse().unwrap());
+        for id in ids {
+            headers.append("webhook-id", id.parse().unwrap());
+        }
         headers.insert("webhook-timestamp", timestamp.parse().unwrap());
         headers.insert(
             "webhook-signature",
@@ -100,11 +107,13 @@ fn webhooks_are_verified_by_the_present_time() {
         );
         boxoffice::verify_webhook([secret], &headers, body).map(|event| event.seq)
     };
-    assert_eq!(verify(Duration::ZERO), Ok(1));
-    assert_eq!(verify(Duration::from_secs(290)), Ok(1));
+    assert_eq!(verify(Duration::ZERO, &["evt_1"]), Ok(1));
+    assert_eq!(verify(Duration::from_secs(290), &["evt_1"]), Ok(1));
     let stale = boxoffice::WebhookRefusal::Stale;
-    assert_eq!(verify(Duration::from_secs(310)), Err(stale));
+    assert_eq!(verify(Duration::from_secs(310), &["evt_1"]), Err(stale));
     assert!(stale.to_string().contains("5 minutes"));
+    let missing = Err(boxoffice::WebhookRefusal::MissingHeader);
+    assert_eq!(verify(Duration::ZERO, &["evt_1", "evt_1"]), missing);
 }
 
 #[test]
