@@ -38,32 +38,34 @@ type ThresholdStatus struct {
 	RaisedAt time.Time `json:"raised_at,omitzero"`
 }
 
-// AlertSettings are all thresholds of a tenant.
-type AlertSettings struct {
-	// Those of [ThresholdBalance] first, then the largest first. There are none until they are set.
-	Thresholds []ThresholdStatus `json:"thresholds"`
-}
-
 // SetAlerts is the request of [Alerts.Set]: all thresholds.
 type SetAlerts struct {
 	// At most ten, each once. None turns alerts off.
 	Thresholds []Threshold `json:"thresholds"`
 }
 
-// Get reads the thresholds. An exempt tenant is not alerted.
-func (a *Alerts) Get(ctx context.Context, options ...CallOption) (*AlertSettings, error) {
-	answer := new(AlertSettings)
-	op := operation{name: "Alerts.Get", method: "GET", path: "/v1/alerts", mayRepeat: true}
-	return orNil(answer, a.rest.call(ctx, op, answer, options))
+// Get reads the thresholds: those of [ThresholdBalance] first, then the largest first. There are none until they are
+// set. An exempt tenant is not alerted.
+func (a *Alerts) Get(ctx context.Context, options ...CallOption) ([]*ThresholdStatus, error) {
+	return a.thresholds(ctx, operation{name: "Alerts.Get", method: "GET", path: "/v1/alerts", mayRepeat: true}, options)
 }
 
 // Set replaces all thresholds. One that was set before stays as it is. A new one is raised at once if the balance
 // is below it. One that is left out ends without an event.
-func (a *Alerts) Set(ctx context.Context, request SetAlerts, options ...CallOption) (*AlertSettings, error) {
+func (a *Alerts) Set(ctx context.Context, request SetAlerts, options ...CallOption) ([]*ThresholdStatus, error) {
 	if request.Thresholds == nil {
 		request.Thresholds = []Threshold{}
 	}
-	answer := new(AlertSettings)
 	op := operation{name: "Alerts.Set", method: "PUT", path: "/v1/alerts", body: request, isWrite: true}
-	return orNil(answer, a.rest.call(ctx, op, answer, options))
+	return a.thresholds(ctx, op, options)
+}
+
+func (a *Alerts) thresholds(ctx context.Context, op operation, options []CallOption) ([]*ThresholdStatus, error) {
+	var answer struct {
+		Thresholds []*ThresholdStatus `json:"thresholds"`
+	}
+	if err := a.rest.call(ctx, op, &answer, options); err != nil {
+		return nil, err
+	}
+	return answer.Thresholds, nil
 }

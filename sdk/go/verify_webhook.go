@@ -1,6 +1,7 @@
 package boxoffice
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -15,12 +16,28 @@ import (
 // webhookAgeMax is how far the clocks of the service and the receiver may be apart.
 const webhookAgeMax = 5 * time.Minute
 
+// Why [VerifyWebhook] refuses a request, as in [Error.Reason].
+const (
+	// ReasonBadSecret: there is no secret, or one is not whsec_ and base64. It is a mistake of the receiver.
+	ReasonBadSecret = "BAD_SECRET"
+	// ReasonMissingHeader: webhook-id, webhook-timestamp or webhook-signature is missing.
+	ReasonMissingHeader = "MISSING_HEADER"
+	// ReasonBadTimestamp: webhook-timestamp is no number of seconds.
+	ReasonBadTimestamp = "BAD_TIMESTAMP"
+	// ReasonStale: the request was sent more than 5 minutes ago, or a clock is wrong.
+	ReasonStale = "STALE"
+	// ReasonBadSignature: the body, a header or the secret is not that of the service.
+	ReasonBadSignature = "BAD_SIGNATURE"
+	// ReasonBadBody: the body is signed, but no event.
+	ReasonBadBody = "BAD_BODY"
+)
+
 // VerifyWebhook checks that the service sent this request to a webhook within the last 5 minutes, and returns the
-// event. Body is what arrived, byte for byte. Secrets are those of the webhook: during a rotation the old and the new
-// one, of which one has to match.
+// event. Body is what arrived, byte for byte. Secrets are those of the webhook: one of them has to match. Give the old
+// and the new one during a rotation.
 //
-// The error is [ErrInvalid], and names in Fields what is wrong: a header, the body, or one of the secrets. Answer it
-// with 401. An event may arrive more than once: handle each ID once.
+// A failure is [ErrInvalid], and its Reason is [ReasonBadSignature] or one of those beside it. Answer it with 401. An
+// event may arrive more than once: handle each ID once.
 func VerifyWebhook(header http.Header, body []byte, secrets ...string) (*TenantEvent, error) {
 	return VerifyWebhookAt(time.Now(), header, body, secrets...)
 }
@@ -33,7 +50,7 @@ func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...
 	}
 	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
 		if header.Get(name) == "" {
-			return nil, invalid(name, "must be among the headers")
+			return nil, notGenuine(ReasonMissingHeader, name, "must be among the headers")
 		}
 	}
 	timestamp := header.Get("webhook-timestamp")
@@ -42,25 +59,28 @@ func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...
 	}
 	content := fmt.Appendf(nil, "%s.%s.%s", header.Get("webhook-id"), timestamp, body)
 	if !isSigned(content, header.Get("webhook-signature"), keys) {
-		return nil, invalid("webhook-signature", "must have a signature v1 of this body by one of the secrets")
+		return nil, notGenuine(ReasonBadSignature, "webhook-signature", "must have a signature v1 of this body by one of the secrets")
 	}
-	event := new(TenantEvent)
-	if err := json.Unmarshal(body, event); err != nil {
-		return nil, invalid("body", "must be an event as JSON")
-	}
-	return event, nil
+	return eventOf(body)
+}
+
+func notGenuine(reason, field, description string) error {
+	failure := invalid(field, description)
+	failure.Reason = reason
+	return failure
 }
 
 // keysOfSecrets never puts a secret into an error.
 func keysOfSecrets(secrets []string) ([][]byte, error) {
 	if len(secrets) == 0 {
-		return nil, invalid("secret", "must be given")
+		return nil, notGenuine(ReasonBadSecret, "secrets", "must be given")
 	}
 	keys := make([][]byte, len(secrets))
 	for i, secret := range secrets {
-		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-		if err != nil || len(key) == 0 {
-			return nil, invalid("secret", "must be whsec_ and base64")
+		encoded, isSecret := strings.CutPrefix(secret, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !isSecret || err != nil || len(key) == 0 {
+			return nil, notGenuine(ReasonBadSecret, fmt.Sprintf("secrets[%d]", i), "must be whsec_ and base64")
 		}
 		keys[i] = key
 	}
@@ -68,12 +88,12 @@ func keysOfSecrets(secrets []string) ([][]byte, error) {
 }
 
 func checkTimestamp(text string, now time.Time) error {
-	seconds, err := strconv.ParseUint(text, 10, 40)
-	if err != nil {
-		return invalid("webhook-timestamp", "must be seconds since 1970")
+	seconds, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || len(text) > 12 {
+		return notGenuine(ReasonBadTimestamp, "webhook-timestamp", "must be seconds since 1970")
 	}
 	if age := now.Sub(time.Unix(int64(seconds), 0)); age > webhookAgeMax || age < -webhookAgeMax {
-		return invalid("webhook-timestamp", "must be at most 5 minutes from now: the request is too old, or a clock is wrong")
+		return notGenuine(ReasonStale, "webhook-timestamp", "must be at most 5 minutes from now")
 	}
 	return nil
 }
@@ -91,4 +111,20 @@ func isSigned(content []byte, signatures string, keys [][]byte) bool {
 		}
 	}
 	return false
+}
+
+// eventOf reads an event that is complete. Members that are not known are ignored.
+func eventOf(body []byte) (*TenantEvent, error) {
+	var event struct {
+		TenantEvent
+		// The test event has the number 0, so that only nil means that it is missing.
+		Seq *uint64 `json:"seq"`
+	}
+	err := json.Unmarshal(body, &event)
+	if err != nil || event.ID == "" || event.Seq == nil || event.Type == "" || event.Timestamp.IsZero() ||
+		!bytes.HasPrefix(event.Data, []byte("{")) {
+		return nil, notGenuine(ReasonBadBody, "body", "must be an event as JSON")
+	}
+	event.TenantEvent.Seq = *event.Seq
+	return &event.TenantEvent, nil
 }
