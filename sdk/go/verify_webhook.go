@@ -13,44 +13,57 @@ import (
 	"time"
 )
 
-// webhookAgeMax is how far the clocks of the service and the receiver may be apart.
-const webhookAgeMax = 5 * time.Minute
-
-// Why [VerifyWebhook] refuses a request, as in [Error.Reason].
 const (
-	// ReasonBadSecret: there is no secret, or one is not whsec_ and base64. It is a mistake of the receiver.
-	ReasonBadSecret = "BAD_SECRET"
-	// ReasonMissingHeader: webhook-id, webhook-timestamp or webhook-signature is missing.
-	ReasonMissingHeader = "MISSING_HEADER"
-	// ReasonBadTimestamp: webhook-timestamp is no number of seconds.
-	ReasonBadTimestamp = "BAD_TIMESTAMP"
-	// ReasonStale: the request was sent more than 5 minutes ago, or a clock is wrong.
-	ReasonStale = "STALE"
-	// ReasonBadSignature: the body, a header or the secret is not that of the service.
-	ReasonBadSignature = "BAD_SIGNATURE"
-	// ReasonBadBody: the body is signed, but no event.
-	ReasonBadBody = "BAD_BODY"
+	// webhookSecondsMax is how far the clocks of the service and the receiver may be apart.
+	webhookSecondsMax = 300
+	// timestampDigitsMax are enough for some 30,000 years.
+	timestampDigitsMax = 12
 )
+
+// WebhookRefusal says why a request is no genuine webhook: find it with [errors.As], or compare with [errors.Is].
+type WebhookRefusal string
+
+// Why [VerifyWebhook] refuses a request.
+const (
+	WebhookMissingHeader WebhookRefusal = "MISSING_HEADER"
+	WebhookBadTimestamp  WebhookRefusal = "BAD_TIMESTAMP"
+	WebhookStale         WebhookRefusal = "STALE"
+	WebhookBadSignature  WebhookRefusal = "BAD_SIGNATURE"
+	WebhookBadBody       WebhookRefusal = "BAD_BODY"
+)
+
+var webhookRefusals = map[WebhookRefusal]string{
+	WebhookMissingHeader: "webhook-id, webhook-timestamp and webhook-signature must be given, each once",
+	WebhookBadTimestamp:  "webhook-timestamp must be whole seconds since 1970",
+	WebhookStale:         "webhook-timestamp is more than 5 minutes from now",
+	WebhookBadSignature:  "no v1 signature is that of a secret",
+	WebhookBadBody:       "the body is signed, but is no event",
+}
+
+// Error is the code with what it means.
+func (r WebhookRefusal) Error() string {
+	return fmt.Sprintf("boxoffice: %s (%s)", webhookRefusals[r], string(r))
+}
 
 // VerifyWebhook checks that the service sent this request to a webhook within the last 5 minutes, and returns the
 // event. Body is what arrived, byte for byte. Secrets are those of the webhook: one of them has to match. Give the old
 // and the new one during a rotation.
 //
-// A failure is [ErrInvalid], and its Reason is [ReasonBadSignature] or one of those beside it. Answer it with 401. An
-// event may arrive more than once: handle each ID once.
-func VerifyWebhook(header http.Header, body []byte, secrets ...string) (*TenantEvent, error) {
+// The error is a [WebhookRefusal] if the request is not genuine or too old: answer it with 401. It is [ErrInvalid] if a
+// secret is none. An event may arrive more than once: handle each ID once.
+func VerifyWebhook(header http.Header, body []byte, secrets ...string) (*WebhookEvent, error) {
 	return VerifyWebhookAt(time.Now(), header, body, secrets...)
 }
 
 // VerifyWebhookAt is [VerifyWebhook] at another time than now, for tests with requests that were recorded.
-func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...string) (*TenantEvent, error) {
+func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...string) (*WebhookEvent, error) {
 	keys, err := keysOfSecrets(secrets)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
-		if header.Get(name) == "" {
-			return nil, notGenuine(ReasonMissingHeader, name, "must be among the headers")
+		if len(header.Values(name)) != 1 || header.Get(name) == "" {
+			return nil, WebhookMissingHeader
 		}
 	}
 	timestamp := header.Get("webhook-timestamp")
@@ -59,28 +72,22 @@ func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...
 	}
 	content := fmt.Appendf(nil, "%s.%s.%s", header.Get("webhook-id"), timestamp, body)
 	if !isSigned(content, header.Get("webhook-signature"), keys) {
-		return nil, notGenuine(ReasonBadSignature, "webhook-signature", "must have a signature v1 of this body by one of the secrets")
+		return nil, WebhookBadSignature
 	}
 	return eventOf(body)
-}
-
-func notGenuine(reason, field, description string) error {
-	failure := invalid(field, description)
-	failure.Reason = reason
-	return failure
 }
 
 // keysOfSecrets never puts a secret into an error.
 func keysOfSecrets(secrets []string) ([][]byte, error) {
 	if len(secrets) == 0 {
-		return nil, notGenuine(ReasonBadSecret, "secrets", "must be given")
+		return nil, invalid("secrets", "must be given")
 	}
 	keys := make([][]byte, len(secrets))
 	for i, secret := range secrets {
 		encoded, isSecret := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if !isSecret || err != nil || len(key) == 0 {
-			return nil, notGenuine(ReasonBadSecret, fmt.Sprintf("secrets[%d]", i), "must be whsec_ and base64")
+			return nil, invalid(fmt.Sprintf("secrets[%d]", i), "must be whsec_ and base64")
 		}
 		keys[i] = key
 	}
@@ -89,11 +96,11 @@ func keysOfSecrets(secrets []string) ([][]byte, error) {
 
 func checkTimestamp(text string, now time.Time) error {
 	seconds, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || len(text) > 12 {
-		return notGenuine(ReasonBadTimestamp, "webhook-timestamp", "must be seconds since 1970")
+	if err != nil || len(text) > timestampDigitsMax {
+		return WebhookBadTimestamp
 	}
-	if age := now.Sub(time.Unix(int64(seconds), 0)); age > webhookAgeMax || age < -webhookAgeMax {
-		return notGenuine(ReasonStale, "webhook-timestamp", "must be at most 5 minutes from now")
+	if age := now.Unix() - int64(seconds); age > webhookSecondsMax || age < -webhookSecondsMax {
+		return WebhookStale
 	}
 	return nil
 }
@@ -114,17 +121,17 @@ func isSigned(content []byte, signatures string, keys [][]byte) bool {
 }
 
 // eventOf reads an event that is complete. Members that are not known are ignored.
-func eventOf(body []byte) (*TenantEvent, error) {
+func eventOf(body []byte) (*WebhookEvent, error) {
 	var event struct {
-		TenantEvent
+		WebhookEvent
 		// The test event has the number 0, so that only nil means that it is missing.
 		Seq *uint64 `json:"seq"`
 	}
 	err := json.Unmarshal(body, &event)
 	if err != nil || event.ID == "" || event.Seq == nil || event.Type == "" || event.Timestamp.IsZero() ||
 		!bytes.HasPrefix(event.Data, []byte("{")) {
-		return nil, notGenuine(ReasonBadBody, "body", "must be an event as JSON")
+		return nil, WebhookBadBody
 	}
-	event.TenantEvent.Seq = *event.Seq
-	return &event.TenantEvent, nil
+	event.WebhookEvent.Seq = *event.Seq
+	return &event.WebhookEvent, nil
 }

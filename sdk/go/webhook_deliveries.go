@@ -9,8 +9,8 @@ import (
 // EventWebhookTest is the type of the event that [Webhooks.Test] sends. It is not in the log of events.
 const EventWebhookTest EventType = "webhook_test"
 
-// Delivery is an attempt to send an event to a webhook.
-type Delivery struct {
+// WebhookDelivery is an attempt to send an event to a webhook.
+type WebhookDelivery struct {
 	// The id of the attempt.
 	ID string `json:"id"`
 	// Why it was sent.
@@ -84,19 +84,19 @@ type ResendSince struct {
 
 // Test sends an event of the type [EventWebhookTest] now, also to a webhook that is paused, and tells what became of
 // it. Delivered is false if the endpoint refused it or did not answer: that is no error.
-func (w *Webhooks) Test(ctx context.Context, request TestWebhook, options ...CallOption) (*Delivery, error) {
+func (w *Webhooks) Test(ctx context.Context, request TestWebhook, options ...CallOption) (*WebhookDelivery, error) {
 	return w.sendNow(ctx, operation{name: "Webhooks.Test"}, request.ID, "/test", options)
 }
 
 // Resend sends one event again now, outside the order and whatever its type, and tells what became of it, like Test.
-func (w *Webhooks) Resend(ctx context.Context, request ResendEvent, options ...CallOption) (*Delivery, error) {
+func (w *Webhooks) Resend(ctx context.Context, request ResendEvent, options ...CallOption) (*WebhookDelivery, error) {
 	body := struct {
 		Seq uint64 `json:"seq"`
 	}{request.Seq}
 	return w.sendNow(ctx, operation{name: "Webhooks.Resend", body: body}, request.ID, "/resend", options)
 }
 
-func (w *Webhooks) sendNow(ctx context.Context, op operation, id, below string, options []CallOption) (*Delivery, error) {
+func (w *Webhooks) sendNow(ctx context.Context, op operation, id, below string, options []CallOption) (*WebhookDelivery, error) {
 	path, err := pathOfWebhook(id, below)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (w *Webhooks) sendNow(ctx context.Context, op operation, id, below string, 
 	const patience = (10 + 10) * time.Second
 	options = append([]CallOption{Timeout(2 * patience), AttemptTimeout(patience)}, options...)
 	var answer struct {
-		Delivery Delivery `json:"delivery"`
+		Delivery WebhookDelivery `json:"delivery"`
 	}
 	op.method, op.path, op.isWrite = "POST", path, true
 	err = w.rest.call(ctx, op, &answer, options)
@@ -134,18 +134,18 @@ func (w *Webhooks) ResendSince(ctx context.Context, request ResendSince, options
 }
 
 // Deliveries yields the attempts to send events to a webhook, newest first. They are kept for 7 days.
-func (w *Webhooks) Deliveries(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*Delivery, error] {
+func (w *Webhooks) Deliveries(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*WebhookDelivery, error] {
 	return itemsOf(w.DeliveryPages(ctx, request, options...))
 }
 
 // DeliveryPages yields the pages of Deliveries.
-func (w *Webhooks) DeliveryPages(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*Page[Delivery], error] {
+func (w *Webhooks) DeliveryPages(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*Page[WebhookDelivery], error] {
 	path, err := pathOfWebhook(request.ID, "/deliveries")
 	if err != nil {
-		return func(yield func(*Page[Delivery], error) bool) { yield(nil, err) }
+		return func(yield func(*Page[WebhookDelivery], error) bool) { yield(nil, err) }
 	}
 	var asked filter
 	asked.number("limit", request.PageSize)
 	op := operation{name: "Webhooks.Deliveries", path: path}
-	return pagesOfREST[Delivery](ctx, w.rest, op, "deliveries", asked, request.PageToken, options)
+	return pagesOfREST[WebhookDelivery](ctx, w.rest, op, "deliveries", asked, request.PageToken, options)
 }

@@ -120,10 +120,10 @@ func calls() map[string]call {
 		"webhooks.rotate_secret": with(func(c *boxoffice.Client) method[boxoffice.RotateWebhookSecret, *boxoffice.RotatedWebhookSecret] {
 			return c.Webhooks.RotateSecret
 		}),
-		"webhooks.test": with(func(c *boxoffice.Client) method[boxoffice.TestWebhook, *boxoffice.Delivery] {
+		"webhooks.test": with(func(c *boxoffice.Client) method[boxoffice.TestWebhook, *boxoffice.WebhookDelivery] {
 			return c.Webhooks.Test
 		}),
-		"webhooks.resend": with(func(c *boxoffice.Client) method[boxoffice.ResendEvent, *boxoffice.Delivery] {
+		"webhooks.resend": with(func(c *boxoffice.Client) method[boxoffice.ResendEvent, *boxoffice.WebhookDelivery] {
 			return c.Webhooks.Resend
 		}),
 		"webhooks.resend_since": with(func(c *boxoffice.Client) method[boxoffice.ResendSince, *boxoffice.Webhook] {
@@ -177,7 +177,7 @@ func lists() map[string]list {
 		"usage.conflicts": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageConflicts, boxoffice.UsageConflict] {
 			return c.Usage.ConflictPages
 		}),
-		"webhooks.deliveries": paged(func(c *boxoffice.Client) pages[boxoffice.ListDeliveries, boxoffice.Delivery] {
+		"webhooks.deliveries": paged(func(c *boxoffice.Client) pages[boxoffice.ListDeliveries, boxoffice.WebhookDelivery] {
 			return c.Webhooks.DeliveryPages
 		}),
 		"audit.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListAudit, boxoffice.AuditEntry] { return c.Audit.Pages }),
@@ -191,7 +191,7 @@ func watches() map[string]watch {
 		"participants.watch": watched(func(c *boxoffice.Client) events[boxoffice.WatchParticipants, boxoffice.WatchedEvent] {
 			return c.Participants.Watch
 		}),
-		"webhooks.follow_events": watched(func(c *boxoffice.Client) events[boxoffice.FollowEvents, boxoffice.TenantEvent] {
+		"webhooks.follow_events": watched(func(c *boxoffice.Client) events[boxoffice.FollowEvents, boxoffice.WebhookEvent] {
 			return c.Webhooks.FollowEvents
 		}),
 	}

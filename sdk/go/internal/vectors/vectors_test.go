@@ -132,7 +132,7 @@ func TestWebhooks(t *testing.T) {
 		Vectors []struct {
 			Name  string
 			Code  string
-			Event *boxoffice.TenantEvent
+			Event *boxoffice.WebhookEvent
 		}
 	}
 	if err := readFile(path, &file); err != nil {
@@ -155,7 +155,7 @@ func TestWebhooks(t *testing.T) {
 }
 
 // eventText is without the spaces that Data may have.
-func eventText(t *testing.T, event *boxoffice.TenantEvent) string {
+func eventText(t *testing.T, event *boxoffice.WebhookEvent) string {
 	t.Helper()
 	text, err := json.Marshal(event)
 	if err != nil {

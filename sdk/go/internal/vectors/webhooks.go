@@ -24,8 +24,8 @@ type webhookVector struct {
 
 // WebhookResult is the code of a refusal, or the event.
 type WebhookResult struct {
-	Code  string                 `json:"code,omitzero"`
-	Event *boxoffice.TenantEvent `json:"event,omitzero"`
+	Code  string                  `json:"code,omitzero"`
+	Event *boxoffice.WebhookEvent `json:"event,omitzero"`
 }
 
 // Webhooks returns what becomes of each request of webhooks.json, by its name: a map of [WebhookResult].
@@ -41,13 +41,15 @@ func Webhooks(path string) (any, error) {
 			header.Set(name, value)
 		}
 		event, err := boxoffice.VerifyWebhookAt(time.Unix(file.Now, 0), header, []byte(each.Body), each.Secrets...)
-		var failure *boxoffice.Error
-		if err != nil && !errors.As(err, &failure) {
-			return nil, err
-		}
 		result := WebhookResult{Event: event}
-		if failure != nil {
-			result.Code = failure.Reason
+		var refusal boxoffice.WebhookRefusal
+		switch {
+		case errors.As(err, &refusal):
+			result.Code = string(refusal)
+		case errors.Is(err, boxoffice.ErrInvalid):
+			result.Code = "BAD_SECRET"
+		case err != nil:
+			return nil, err
 		}
 		results[each.Name] = result
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TenantEvent is an event in the form that webhooks and [Webhooks.PullEvents] have. The control plane has another
+// WebhookEvent is an event in the form that webhooks and [Webhooks.PullEvents] have. The control plane has another
 // one: [Event].
-type TenantEvent struct {
+type WebhookEvent struct {
 	// The same wherever the event appears. Use it to drop repetitions.
 	ID string `json:"id"`
 	// Events of a tenant are numbered from 1, without a gap. 0: the test event of a webhook.
@@ -40,7 +40,7 @@ type PullEvents struct {
 // PulledEvents are the next events. There may be none.
 type PulledEvents struct {
 	// The events, in order.
-	Events []*TenantEvent `json:"events"`
+	Events []*WebhookEvent `json:"events"`
 	// After of the next request.
 	After uint64 `json:"after"`
 	// There are more, or may be: ask again at once.
@@ -83,8 +83,8 @@ func (w *Webhooks) PullEvents(ctx context.Context, request PullEvents, options .
 // FollowEvents yields events until the loop or the context ends, and waits for those to come. Temporary failures are
 // retried without end. To go on after a crash, store Seq of each event when it has been handled, and begin with it as
 // After.
-func (w *Webhooks) FollowEvents(ctx context.Context, request FollowEvents, options ...CallOption) iter.Seq2[*TenantEvent, error] {
-	return func(yield func(*TenantEvent, error) bool) {
+func (w *Webhooks) FollowEvents(ctx context.Context, request FollowEvents, options ...CallOption) iter.Seq2[*WebhookEvent, error] {
+	return func(yield func(*WebhookEvent, error) bool) {
 		next := PullEvents{After: request.After, Types: request.Types, WaitSeconds: pullWaitSeconds}
 		for failures := 0; ; {
 			page, err := w.PullEvents(ctx, next, options...)
