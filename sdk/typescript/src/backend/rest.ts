@@ -69,7 +69,7 @@ export class Rest {
     for (const [key, value] of Object.entries(query)) url.searchParams.set(WIRE_NAMES[key] ?? key, value);
     const text = body && JSON.stringify(toWire(body));
     const attempt = (signal: AbortSignal) => this.#send({ method, url, body: text, idempotencyKey }, signal);
-    return fromWire(await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
+    return (await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
   }
 
   /** All items of a list, page by page. */
@@ -115,7 +115,7 @@ export class Rest {
     if (!answer.ok) throw errorOfAnswer(answer, text);
     if (text === '') return undefined;
     try {
-      return JSON.parse(text, withBigInts);
+      return readJson(text);
     } catch {
       throw new BoxofficeError({ kind: 'Internal', code: answer.status, message: 'the answer is no JSON' });
     }
@@ -181,10 +181,16 @@ function toWire(value: unknown): unknown {
   );
 }
 
+/** What a JSON text of the service holds, in the form of answers. Throws `SyntaxError`. */
+export function readJson(text: string): unknown {
+  return fromWire(JSON.parse(text, withBigInts));
+}
+
 /** Integers of 64 bits from their digits: a number would be rounded. Node 20 gives the number alone. */
 function withBigInts(name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || !INTEGERS.has(name) || !Number.isInteger(value)) return value;
-  return BigInt(context?.source ?? value);
+  if (typeof value !== 'number' || !INTEGERS.has(name)) return value;
+  const digits = context?.source ?? String(value);
+  return /^-?\d+$/.test(digits) ? BigInt(digits) : value;
 }
 
 function fromWire(value: unknown, name = ''): unknown {
@@ -197,6 +203,7 @@ function fromWire(value: unknown, name = ''): unknown {
     ]);
     return Object.fromEntries(entries);
   }
+  if (typeof value === 'number' && INTEGERS.has(name)) throw new SyntaxError(`${name} is no integer`);
   if (typeof value === 'string' && TIMES.has(name)) return new Date(value);
   return value;
 }
@@ -207,9 +214,4 @@ function withNumbers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withNumbers);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withNumbers(each)]));
-}
-
-/** What a JSON text of the service holds, in the form of answers. Throws `SyntaxError`. */
-export function readJson(text: string): unknown {
-  return fromWire(JSON.parse(text, withBigInts));
 }
