@@ -81,7 +81,10 @@ export const VECTORS: readonly Step[] = [
         file: join(FOLDER, 'webhooks.json'),
       });
       if (error !== undefined) return { error };
-      const found = Object.entries<Json>(ok).map(([name, each]) => [name, each.code ?? each.event]);
+      const found = Object.entries<Json>(ok).map(([name, each]) => [
+        name,
+        each.code ?? knownOf(each.event),
+      ]);
       return Object.fromEntries(found);
     },
     expect: Object.fromEntries(
@@ -89,6 +92,11 @@ export const VECTORS: readonly Step[] = [
     ),
   },
 ];
+
+/** The members of an event that all SDKs have. Some also show those that they do not know. */
+function knownOf({ id, seq, type, timestamp, skipped, data }: Json): Json {
+  return { id, seq, type, timestamp, skipped, data };
+}
 
 /** What a relay reads of the claims. */
 function snapshotOf({ exp, epochs, bans, mutes, closed, reasons }: Json): Json {
