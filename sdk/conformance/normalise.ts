@@ -13,7 +13,7 @@ const MASKS: Readonly<Record<string, RegExp>> = {
       ...['time', 'at', 'deadline', 'created_at', 'retires_at', 'revoked_at', 'old_key_retires'],
       ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
       ...['first_at', 'last_at', 'finished_at', 'from', 'to', 'hour', 'day'],
-      ...['raised_at', 'empty_at', 'paused_at', 'retry_at', 'old_secret_retires', 'timestamp'],
+      ...['raised_at', 'empty_at', 'ended_at', 'paused_at', 'retry_at', 'old_secret_retires', 'timestamp'],
       ...['fire_time', 'retire_time', 'revoke_time', 'replaced_retire_time', 'old_credential_retire_time'],
     ].map((name) => [name, TIME]),
   ),
