@@ -873,7 +873,7 @@ export interface Operations {
     /** The body. */
     body: {
       /** The number of one event. */
-      seq?: number | undefined;
+      seq?: bigint | undefined;
       /** A day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
       since?: string | undefined;
     };
