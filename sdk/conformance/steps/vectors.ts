@@ -81,10 +81,7 @@ export const VECTORS: readonly Step[] = [
         file: join(FOLDER, 'webhooks.json'),
       });
       if (error !== undefined) return { error };
-      const found = Object.entries<Json>(ok).map(([name, each]) => [
-        name,
-        each.code ?? knownOf(each.event),
-      ]);
+      const found = Object.entries<Json>(ok).map(([name, each]) => [name, each.code ?? knownOf(each.event)]);
       return Object.fromEntries(found);
     },
     expect: Object.fromEntries(
