@@ -106,7 +106,7 @@ test('a back end creates a webhook, and verifies what it gets', async () => {
     },
     ['receive'],
   );
-  const [{ headers, text }] = receiver.received('/readme') as [{ headers: object; text: string }];
+  const { headers, text } = receiver.received('/readme')[0]!;
   expect(receive(headers, Buffer.from(text))).toBe(204);
   expect(receive(headers, Buffer.from(`${text} `))).toBe(401);
   expect(kept).toStrictEqual([{ type: 'webhook_test', data: { message: 'This webhook works.' } }]);

@@ -136,7 +136,7 @@ export class Webhooks {
    */
   async *followEvents(
     { after, types }: FollowEventsRequest = {},
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal }: Pick<CallOptions, 'signal'> = {},
   ): AsyncGenerator<PulledEvent, never, undefined> {
     let place = after;
     let failures = 0;
