@@ -10,6 +10,7 @@ const TEXT = /./;
 const MASKS: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(
     [
+      ...['empty_time', 'first_time'],
       ...['time', 'at', 'deadline', 'created_at', 'retires_at', 'revoked_at', 'old_key_retires'],
       ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
       ...['first_at', 'last_at', 'finished_at', 'from', 'to', 'hour', 'day'],

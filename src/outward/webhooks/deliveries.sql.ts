@@ -54,6 +54,16 @@ export async function findDeliveries(
   return rows;
 }
 
+/** The time of the database, in milliseconds since 1970. */
+export async function findNowMs(db: Db): Promise<number> {
+  const { rows } = await db.query<{ ms: number }>({
+    name: 'find-now-ms',
+    text: `select floor(extract(epoch from now()) * 1000)::double precision as ms`,
+    values: [],
+  });
+  return rows[0]!.ms;
+}
+
 /** Up to `limit` that are older than `days`. Returns how many were deleted. */
 export async function deleteOldDeliveries(db: Db, options: { days: number; limit: number }): Promise<number> {
   const { rowCount } = await db.query({

@@ -14,7 +14,7 @@ import { numberEvents } from '../../events/number-events.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../events/event-catalogue.ts';
 import { publicEventId, renderPublicEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
-import { insertDelivery } from './deliveries.sql.ts';
+import { findNowMs, insertDelivery } from './deliveries.sql.ts';
 import type { Delivery } from './delivery.ts';
 import { getWebhook } from './get-webhook.ts';
 import { type Message, openSecrets, sendEvent, type WebhookDeps } from './send-event.ts';
@@ -23,6 +23,8 @@ import { findSecrets } from './webhooks.sql.ts';
 
 /** Shorter than a request of a tenant may take. */
 const SEND_MS_MAX = 10_000;
+/** A call that began longer ago is dead. */
+const CALL_MS_MAX = 20_000;
 
 export type SendNowDeps = WebhookDeps & OnceDeps;
 
@@ -67,7 +69,10 @@ export async function resendEvent(
   });
 }
 
-/** A repetition of a request whose outcome was lost sends the same event again. */
+/**
+ * Repetitions of a request wait for the call that began. If that call is dead, the next one sends: with an outcome that
+ * is lost, the same test event comes again.
+ */
 function sendNow(
   deps: SendNowDeps,
   mutation: Mutation,
@@ -76,20 +81,34 @@ function sendNow(
   compose: (db: Db, eventId: string) => Promise<Message>,
 ): Promise<string> {
   const { tenant } = mutation;
+  let own: string | undefined;
   return onceOutside(deps, mutation, {
     begin: async (tx) => {
       await getWebhook(tx, tenant, id);
       const eventId = newId('evt');
       await compose(tx, eventId);
-      return eventId;
+      own = `${eventId} ${await findNowMs(tx)}`;
+      return own;
     },
-    ask: async (eventId) => {
+    ask: async (work) => {
+      const [eventId, begunMs] = work.split(' ') as [string, string];
+      if (work !== own && (await findNowMs(deps.db)) < Number(begunMs) + CALL_MS_MAX) throw new BeingSent();
       const webhook = await getWebhook(deps.db, tenant, id);
       const message = await compose(deps.db, eventId);
       return render(await sendAndLog(deps, tenant, webhook, message));
     },
-    outcomeOf: (error) => (error instanceof Failure ? 'refused' : 'unknown'),
+    outcomeOf: (error) => {
+      if (error instanceof BeingSent) return 'busy';
+      return error instanceof Failure ? 'refused' : 'unknown';
+    },
   });
+}
+
+/** Another call with the same key sends at the moment. */
+class BeingSent extends Failure {
+  constructor() {
+    super('overloaded', { retryAfter: 5 });
+  }
 }
 
 async function sendAndLog(
