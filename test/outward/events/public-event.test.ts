@@ -16,6 +16,7 @@ describe('data', () => {
         policy: { maxParticipants: 5, hostCapabilities: ['roster.view'] },
       }),
     ).toEqual({
+      state: 'live',
       policy: { max_participants: 5, host_capabilities: ['roster.view'] },
     });
   });
