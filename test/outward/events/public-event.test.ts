@@ -12,6 +12,7 @@ describe('data', () => {
   test('names become snake_case at every depth, and what is null is left out', () => {
     expect(
       data('room_updated', {
+        state: 'LIVE',
         endReason: null,
         policy: { maxParticipants: 5, hostCapabilities: ['roster.view'] },
       }),
