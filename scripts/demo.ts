@@ -207,7 +207,7 @@ async function reportUsage(api: Api, relayKey: string): Promise<void> {
 
 /** Returns the id of the webhook. */
 async function askForAlerts(api: Api, key: string, receiver: Receiver): Promise<string> {
-  step('It asks to hear, by webhook, when its credit is below $19.97');
+  step('It asks to hear, by webhook, when its credit is below $19.95');
   const { webhook, secret } = await api.call('POST', '/v1/webhooks', {
     key,
     body: { url: receiver.url, types: ALERTS },
@@ -216,7 +216,7 @@ async function askForAlerts(api: Api, key: string, receiver: Receiver): Promise<
   receiver.useSecret(secret);
   await api.call('PUT', '/v1/alerts', {
     key,
-    body: { thresholds: [{ kind: 'balance', below_micros: 19_970_000 }] },
+    body: { thresholds: [{ kind: 'balance', below_micros: 19_950_000 }] },
   });
   show('webhook', `${webhook.url} (${webhook.state}), secret ${secret.slice(0, 12)}... (shown once)`);
   return webhook.id;
