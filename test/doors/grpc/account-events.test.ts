@@ -312,7 +312,7 @@ test('a webhook that the service pauses is told, with no more of its address tha
       expect(found).toHaveLength(1);
       return found[0]![1];
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
   expect(paused).toStrictEqual({
     $typeName: 'boxoffice.control.v1.WebhookPause',

@@ -310,10 +310,10 @@ describe('GET /v1/webhooks/{id}/deliveries', () => {
     const fresh = await app.signUp();
     const { id } = await makeWebhook(app, fresh, receiver.url('/pages'));
     await appendCounted(app, fresh, 5);
-    await vi.waitFor(() => expect(receiver.received('/pages')).toHaveLength(5), { timeout: 5_000 });
+    await vi.waitFor(() => expect(receiver.received('/pages')).toHaveLength(5), { timeout: 60_000 });
     const page = async (query: string) =>
       expectOk(await call('GET', `/${id}/deliveries${query}`, { key: fresh.key }));
-    await vi.waitFor(async () => expect((await page('')).deliveries).toHaveLength(5));
+    await vi.waitFor(async () => expect((await page('')).deliveries).toHaveLength(5), { timeout: 60_000 });
     const first = await page('?limit=3');
     const second = await page(`?limit=3&cursor=${first.next_cursor}`);
     const seqs = [first, second].map(({ deliveries }) => deliveries.map(({ seq }: { seq: number }) => seq));

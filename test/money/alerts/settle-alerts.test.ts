@@ -172,7 +172,7 @@ describe('an exempt tenant', () => {
 
 describe('a balance that moves around thresholds', () => {
   it('1,000 times, beside charges by two processes, raises one alert for each crossing', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const tenant = await paid();
     const id = idOf(tenant);
@@ -204,7 +204,7 @@ describe('a balance that moves around thresholds', () => {
     expect(await alertsOf(db(), id)).toEqual(expected);
   });
 
-  it('and thresholds that change meanwhile raise what the rules call for', { timeout: 120_000 }, async () => {
+  it('and thresholds that change meanwhile raise what the rules call for', { timeout: 300_000 }, async () => {
     const micros = fc.integer({ min: 0, max: 30 }).map((each) => each * 10_000);
     const step = fc.oneof(
       {

@@ -23,7 +23,7 @@ test('without a mail server, a mail is kept, the log names it, and the mailbox s
   });
   try {
     await vi.waitFor(async () => expect(await mailbox.list()).toMatchObject([{ state: 'kept' }]), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     const { id, to, subject: line } = (await mailbox.list())[0]!;
     expect({ to, line }).toEqual({

@@ -48,9 +48,11 @@ async function mailsOf(of = tenant) {
 
 async function until(count: number, state: string) {
   const wanted = async () => (await mailsOf()).filter((mail) => mail.state === state);
-  await vi.waitFor(async () => expect(await wanted()).toHaveLength(count), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(async () => expect(await wanted()).toHaveLength(count), { timeout: 60_000, interval: 20 });
   return wanted();
 }
+
+const settle = (work: () => Promise<void>) => vi.waitFor(work, { timeout: 60_000, interval: 20 });
 
 /** Its time has come. */
 const hurry = () => app.service.deps.db.query(`update mails set next_at = now() where state = 'waiting'`);
@@ -86,7 +88,7 @@ describe('an event', () => {
     const other = await app.signUp();
     await app.service.deps.db.query(`update tenants set status = 'deleted' where id = $1`, [idOf(other)]);
     await tell(['balance_low'], {}, other);
-    await vi.waitFor(async () => {
+    await settle(async () => {
       const { rows } = await app.service.deps.db.query(
         `select from event_cursors where listener = 'mail' and tenant_id = $1 and seq > 0`,
         [idOf(other)],
@@ -110,14 +112,14 @@ describe('a mail that was not sent', () => {
   test('is tried again, with the same Message-ID', async () => {
     smtp.behavior = 'busy';
     await tell(['balance_low']);
-    await vi.waitFor(async () =>
+    await settle(async () =>
       expect(await mailsOf()).toMatchObject([
         { state: 'waiting', attempts: 1, error: 'EENVELOPE RCPT TO 450', isLater: true },
       ]),
     );
     smtp.behavior = 'close after data';
     await hurry();
-    await vi.waitFor(async () =>
+    await settle(async () =>
       expect(await mailsOf()).toMatchObject([
         { state: 'waiting', attempts: 2, isLater: true, error: expect.stringContaining('CONN') },
       ]),
@@ -143,7 +145,7 @@ describe('a mail that was not sent', () => {
   test('for about a day is given up', async () => {
     smtp.behavior = 'busy';
     await tell(['balance_low']);
-    await vi.waitFor(async () =>
+    await settle(async () =>
       expect(await mailsOf()).toMatchObject([{ attempts: 1, isLater: true, error: expect.anything() }]),
     );
     const { rows } = await app.service.deps.db.query(

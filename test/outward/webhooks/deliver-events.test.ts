@@ -29,7 +29,7 @@ const balances = (path: string) =>
     .filter(({ event }) => event.type === 'credit_spent')
     .map(({ event }) => event.data.balance.micros);
 const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
-const settle = (work: () => void | Promise<void>) => vi.waitFor(work, { timeout: 10_000, interval: 20 });
+const settle = (work: () => void | Promise<void>) => vi.waitFor(work, { timeout: 60_000, interval: 20 });
 
 describe('in order', () => {
   test('each event from the creation on, once', async () => {
