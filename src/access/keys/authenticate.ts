@@ -1,5 +1,6 @@
 /** Authenticates callers by API key. Source: specification 5. Every failure gives the same message. */
 
+import type { Actor } from '../../base/audit/actor.ts';
 import { Failure } from '../../base/failure.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
@@ -17,6 +18,8 @@ export interface KeyDeps extends EventDeps {
 
 export interface AuthenticatedCaller extends Caller, LimitedCaller {
   readonly ceiling: KeyCeiling;
+  /** The caller, in the audit trail. */
+  readonly actor: Actor;
 }
 
 /** Like `authenticateKey`, but also fails with `invalid_api_key` for a working key of the other kind. */
@@ -53,5 +56,6 @@ export async function authenticateKey(
     tenantStatus: key.status,
     tenantLimits: key.limits,
     ceiling: key.ceiling,
+    actor: { kind: 'key', id: key.id, address },
   };
 }

@@ -26,6 +26,10 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   tenants: { columns: 'name, email, status, exempt, limits, created_at', where: 'id = $1', order: 'id' },
   tenant_status_changes: { columns: 'at, old_status, new_status, reason', order: 'at' },
   tenant_limit_changes: { columns: 'limit_name, at, old_value, new_value, reason', order: 'limit_name, at' },
+  audit_entries: {
+    columns: 'seq, id, at, actor_kind, actor_id, address, action, subject, before, after',
+    order: 'seq',
+  },
   api_keys: {
     columns: `id, name, kind, created_at, retires_at, revoked_at, ceiling_capabilities, ceiling_roles, ceiling_rooms,
       ceiling_rank, ceiling_lifetime_seconds`,

@@ -1,0 +1,47 @@
+/** Append to `audit_entries`. */
+import type { Db } from '../db/pool.ts';
+import { newId } from '../lib/ids.ts';
+import type { TenantId } from '../tenants/tenant.ts';
+import type { Actor } from './actor.ts';
+import type { AuditedFields, NewAuditEntry } from './audit-entry.ts';
+
+/**
+ * Record a change, in its transaction: the entry exists if and only if the change does.
+ *
+ * `tenant`: `null` for a change of the whole service. Call it only if something changed.
+ */
+export async function appendAudit(
+  db: Db,
+  tenant: TenantId | null,
+  actor: Actor,
+  { action, subject, before, after }: NewAuditEntry,
+): Promise<void> {
+  const address = actor.kind === 'key' ? actor.address : null;
+  await db.query({
+    name: 'append-audit',
+    text: `insert into audit_entries (id, tenant_id, actor_kind, actor_id, address, action, subject, before, after)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      newId('au'),
+      tenant,
+      actor.kind,
+      actor.id,
+      address,
+      action,
+      subject,
+      jsonOf(before),
+      jsonOf(after),
+    ],
+  });
+}
+
+/** Amounts become integers of JSON, which are exact in the database however large they are. */
+function jsonOf(fields: AuditedFields | null): string | null {
+  return (
+    fields &&
+    JSON.stringify(fields, (_name, value) => (typeof value === 'bigint' ? rawJSON(String(value)) : value))
+  );
+}
+
+/** Newer than the type declarations. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
