@@ -1,4 +1,6 @@
 /** Deletes rows that are no longer shown, in batches. */
+import { deleteOldLinks } from '../access/sessions/login-links.sql.ts';
+import { deleteOldSessions } from '../access/sessions/sessions.sql.ts';
 import type { Pool } from '../base/db/pool.ts';
 import type { BaseDeps } from '../base/deps.ts';
 import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
@@ -22,6 +24,8 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   bans: liftEndedBans,
+  'sessions of the console': deleteOldSessions,
+  'links to log in': deleteOldLinks,
   'rate limits': deleteEndedWindows,
 };
 

@@ -1,4 +1,4 @@
-/** Create a tenant with its first key. */
+/** Create a tenant with its first key. Its address is that of its first owner. */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { newTenantId, type TenantId } from '../../base/tenants/tenant.ts';
@@ -7,6 +7,7 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from '../keys/api-key.ts';
 import { keyCreated } from '../keys/key-events.ts';
 import { insertKey } from '../keys/keys.sql.ts';
+import { insertMember } from '../members/members.sql.ts';
 
 export interface CreatedTenant {
   readonly tenant: TenantId;
@@ -25,6 +26,7 @@ export async function createTenant(
   const key = newKey(keyPrefix);
   await inTransaction(db, async (tx) => {
     await insertTenant(tx, { id: tenant, name, email });
+    await insertMember(tx, tenant, { email, role: 'owner' });
     const created = await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
     await appendEvents(tx, tenant, [keyCreated(created)]);
   });

@@ -162,7 +162,7 @@ describe('GET /v1/statements/{month}', () => {
     expect(answer.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
     );
-    expect(answer.text).toContain('Ada &#60;b&#62;Video&#60;/b&#62;');
+    expect(answer.text).toContain('Ada &lt;b&gt;Video&lt;/b&gt;');
     expect(answer.text).not.toMatch(
       /<script|<b>|\bon\w+=|\bstyle=|https?:\/\/(?!127\.0\.0\.1|service\.test)/,
     );
