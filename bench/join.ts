@@ -121,7 +121,11 @@ interface Device {
 /** Created directly in the database, for a tenant with credit. */
 async function makeDevices(stand: Stand): Promise<Device[]> {
   const { tenant } = await makeBenchTenant(stand, 'backend');
-  await adjustCredit(stand.db, tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
+  await adjustCredit(stand.db, { kind: 'operator', id: 'bench' }, tenant, {
+    amount: 20_000_000n,
+    reason: 'bench',
+    id: undefined,
+  });
   const credentials = Array.from({ length: DEVICES }, newCredential);
   await stand.db.query(
     `insert into device_credentials (tenant_id, id, name, hash, publish)

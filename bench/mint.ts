@@ -152,7 +152,11 @@ export async function minting(
 /** A tenant that has credit and rooms. */
 async function makeBackend(stand: Stand): Promise<BenchTenant> {
   const backend = await makeBenchTenant(stand, 'backend');
-  await adjustCredit(stand.db, backend.tenant, { amount: 20_000_000n, reason: 'bench', id: undefined });
+  await adjustCredit(stand.db, { kind: 'operator', id: 'bench' }, backend.tenant, {
+    amount: 20_000_000n,
+    reason: 'bench',
+    id: undefined,
+  });
   for (let room = 0; room < ROOMS; room += 1) {
     await openFirstRoom(stand.db, backend.tenant, `room-${room}`);
   }

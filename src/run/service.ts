@@ -9,6 +9,8 @@ import { CredentialLookups } from '../access/devices/credential-lookups.ts';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { KeyRate } from '../access/keys/key-rate.ts';
+import { loggedMails } from '../access/sessions/logged-mails.ts';
+import { LoginLimit } from '../access/sessions/login-limit.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
@@ -23,6 +25,7 @@ import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
 import { StreamLimit } from '../control/streams/stream-limit.ts';
+import { consoleDoor } from '../doors/console/door.ts';
 import type { Deps } from '../doors/deps.ts';
 import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
 import { JOIN_DESCRIPTION } from '../doors/join/join.ts';
@@ -32,7 +35,13 @@ import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
 import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
-import { describeSuperseded, loadRates, RateCards, readRatesFile } from '../money/pricing/rate-cards.ts';
+import {
+  describeSuperseded,
+  loadRates,
+  RATES_FILE,
+  RateCards,
+  readRatesFile,
+} from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
@@ -63,6 +72,7 @@ export type ServiceConfig = Pick<
   | 'joinOrigins'
   | 'joinCreatesRooms'
   | 'confusableUsernames'
+  | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
@@ -109,7 +119,7 @@ export async function startService(
     const card = ratesFile
       ? await orStartError(() => readRatesFile(ratesFile), 'RATES_FILE cannot be used')
       : undefined;
-    const loading = await loadRates(db, card);
+    const loading = await loadRates(db, RATES_FILE, card);
     if (loading.superseded !== undefined) log.warn({ path: ratesFile }, describeSuperseded(loading));
     return await open(config, pools, log, options);
   } catch (error) {
@@ -143,6 +153,7 @@ async function open(
   const rest = await buildRest(deps, { trustProxy, alsoDescribed: [JOIN_DESCRIPTION] });
   const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
   if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
+  await rest.register(consoleDoor, { deps });
   let ops: FastifyInstance | undefined;
   let grpc: GrpcServer;
   try {
@@ -232,6 +243,8 @@ export function makeDeps(
     credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
+    loginLimit: new LoginLimit(db),
+    consoleMails: loggedMails(log, !config.production),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
     joinLimit: new JoinLimit(db),
     connections: new ConnectionLimit({

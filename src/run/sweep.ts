@@ -1,6 +1,8 @@
-/** Deletes rows that are no longer shown, in batches. */
+/** Deletes rows that are no longer shown, and erases addresses that are too old, in batches. */
 import { deleteOldLinks } from '../access/sessions/login-links.sql.ts';
 import { deleteOldSessions } from '../access/sessions/sessions.sql.ts';
+import { eraseOldAddresses } from '../base/audit/audit-entries.sql.ts';
+import { ADDRESS_DAYS } from '../base/audit/audit-entry.ts';
 import type { Pool } from '../base/db/pool.ts';
 import type { BaseDeps } from '../base/deps.ts';
 import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
@@ -23,6 +25,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
+  'addresses of the audit trail': (db, limit) => eraseOldAddresses(db, { days: ADDRESS_DAYS, limit }),
   bans: liftEndedBans,
   'sessions of the console': deleteOldSessions,
   'links to log in': deleteOldLinks,

@@ -15,7 +15,7 @@ import { ListenError, type Service, type ServiceConfig, startService } from '../
 import { bareConfig } from '../support/bare-config.ts';
 import { useDatabase } from '../support/database.ts';
 import { ask, usageRecord } from '../support/service.ts';
-import { makeKey, makeTenant } from '../support/tenants.ts';
+import { makeKey, makeTenant, OPERATOR } from '../support/tenants.ts';
 
 const database = useDatabase();
 
@@ -54,7 +54,7 @@ describe('a start with a rates file', () => {
     const ratesFile = join(folder, 'rates.json');
     await writeFile(ratesFile, JSON.stringify(BUILT_IN_RATES));
     await (await start({ ratesFile })).stop();
-    await loadRates(database.pool, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.07' });
+    await loadRates(database.pool, OPERATOR, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.07' });
 
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });

@@ -28,6 +28,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     joinOrigins: [],
     joinCreatesRooms: true,
     confusableUsernames: 'allow',
+    production: false,
     secretsKey: Buffer.alloc(32),
   };
 }

@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, createLocalJWKSet, type JWTPayload, jwtVerify }
 import { expect } from 'vitest';
 import { adjustCredit } from '../../src/money/ledger/adjust-credit.ts';
 import { type Answer, ask, type RequestOptions, type TestService, type TestTenant } from './service.ts';
-import { idOf } from './tenants.ts';
+import { idOf, OPERATOR } from './tenants.ts';
 
 /** The public half of a new key. */
 export function deviceKey() {
@@ -95,7 +95,7 @@ export async function spendAll(app: TestService, tenant: { id: string }): Promis
   const { rows } = await db.query<{ balance: bigint }>('select balance from accounts where tenant_id = $1', [
     id,
   ]);
-  await adjustCredit(db, id, { amount: -rows[0]!.balance, reason: 'spent', id: undefined });
+  await adjustCredit(db, OPERATOR, id, { amount: -rows[0]!.balance, reason: 'spent', id: undefined });
 }
 
 /** End the live room of a name, as the control plane does. */

@@ -3,6 +3,7 @@ import { type KeyKind, type NewKey, newKey } from '../../src/access/keys/api-key
 import type { AuthenticatedCaller } from '../../src/access/keys/authenticate.ts';
 import { insertKey } from '../../src/access/keys/keys.sql.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../../src/access/rights/key-ceiling.ts';
+import type { Actor } from '../../src/base/audit/actor.ts';
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { LimitedCaller } from '../../src/base/tenants/limited-caller.ts';
@@ -14,6 +15,9 @@ import {
   type TenantStatus,
 } from '../../src/base/tenants/tenant.ts';
 import { insertTenant, updateExempt, updateStatus } from '../../src/base/tenants/tenants.sql.ts';
+
+/** Who makes the changes that a test asks for. */
+export const OPERATOR: Actor = { kind: 'operator', id: 'test' };
 
 /** A tenant as after a signup, by default. An exempt one needs no credit. */
 export async function makeTenant(
@@ -57,6 +61,7 @@ export function callerOf(
     keyId: '0123456789abcdef',
     kind: 'backend',
     ceiling: DEFAULT_CEILING,
+    actor: { kind: 'key', id: '0123456789abcdef', address: '203.0.113.7' },
   };
 }
 

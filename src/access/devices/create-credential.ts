@@ -1,4 +1,5 @@
 /** Create a device credential. */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
@@ -9,6 +10,7 @@ import { countInUse } from '../keys/working-key.sql.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
+import { createdEntry } from './device-credential-audit.ts';
 import { deviceCredentialCreated } from './device-credential-events.ts';
 import { insertCredential } from './device-credentials.sql.ts';
 
@@ -39,6 +41,7 @@ export async function createCredential(
   if (!credential) return undefined;
   const count = (most: number) => countInUse(tx, 'device_credentials', tenant, most);
   await takePlace(tx, limitHolderOf(caller), 'device_credentials', count);
+  await appendAudit(tx, tenant, caller.actor, createdEntry(credential));
   await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
   return { credential, plaintext: fresh.plaintext };
 }

@@ -1,4 +1,5 @@
 /** Revoke a device credential at once. Tokens minted with it stay valid until they expire. */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
@@ -6,6 +7,7 @@ import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { markRevoked } from '../keys/working-key.sql.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import type { DeviceCredential } from './device-credential.ts';
+import { revokedEntry } from './device-credential-audit.ts';
 import { deviceCredentialRevoked } from './device-credential-events.ts';
 import { lockCredential } from './device-credentials.sql.ts';
 
@@ -16,7 +18,7 @@ import { lockCredential } from './device-credentials.sql.ts';
  */
 export async function revokeCredential(
   tx: Tx,
-  { tenant, ceiling }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling'>,
+  { tenant, ceiling, actor }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling' | 'actor'>,
   id: string,
 ): Promise<DeviceCredential> {
   const credential = await lockCredential(tx, tenant, id);
@@ -25,6 +27,7 @@ export async function revokeCredential(
   if (credential.revokedAt) return credential;
   await markRevoked(tx, 'device_credentials', tenant, id);
   const revoked = (await lockCredential(tx, tenant, id))!;
+  await appendAudit(tx, tenant, actor, revokedEntry(revoked));
   await appendEvents(tx, tenant, [deviceCredentialRevoked(revoked)]);
   return revoked;
 }

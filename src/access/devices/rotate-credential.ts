@@ -1,4 +1,5 @@
 /** Replace a device credential with a new one of the same grant. The old one works until its overlap ends. */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
@@ -10,6 +11,7 @@ import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import { newCredential } from './device-credential.ts';
+import { rotatedEntry } from './device-credential-audit.ts';
 import { deviceCredentialRotated } from './device-credential-events.ts';
 import { insertCredential, lockCredential } from './device-credentials.sql.ts';
 
@@ -45,6 +47,7 @@ export async function rotateCredential(
   if (!credential) throw new Failure('already_expired');
   await refuseManyRetiring(tx, limitHolderOf(caller), 'device_credentials', overlapSeconds);
   const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
+  await appendAudit(tx, tenant, caller.actor, rotatedEntry(id, credential.id, oldCredentialRetires));
   await appendEvents(tx, tenant, [deviceCredentialRotated(credential, id, oldCredentialRetires)]);
   return { credential, plaintext: fresh.plaintext, oldCredentialRetires };
 }

@@ -1,8 +1,11 @@
 /** Change the ceiling of a key: the most that tokens minted with it may carry. */
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
+import { ceilingEntry } from './key-audit.ts';
 import { lockCeiling, updateCeiling } from './keys.sql.ts';
 
 /**
@@ -12,14 +15,20 @@ import { lockCeiling, updateCeiling } from './keys.sql.ts';
  */
 export async function changeCeiling(
   db: Pool,
+  actor: Actor,
   keyId: string,
   change: Partial<KeyCeiling>,
 ): Promise<KeyCeiling> {
   return inTransaction(db, async (tx) => {
-    const current = await lockCeiling(tx, keyId);
-    if (!current) throw new Failure('not_found');
+    const locked = await lockCeiling(tx, keyId);
+    if (!locked) throw new Failure('not_found');
+    const { tenant, ...current } = locked;
     const ceiling = { ...current, ...change };
-    if (Object.keys(change).length > 0) await updateCeiling(tx, keyId, ceiling);
+    const entry = ceilingEntry(keyId, current, ceiling);
+    if (entry) {
+      await updateCeiling(tx, keyId, ceiling);
+      await appendAudit(tx, tenant, actor, entry);
+    }
     return ceiling;
   });
 }

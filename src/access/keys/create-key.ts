@@ -3,12 +3,14 @@
  *
  * It inherits the ceiling of the key that creates it, so a caller cannot create a more powerful key.
  */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
+import { createdEntry } from './key-audit.ts';
 import { keyCreated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
 import type { KeyChanger } from './lock-key.ts';
@@ -32,6 +34,7 @@ export async function createKey(
   const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling });
   const count = (most: number) => countInUse(tx, 'api_keys', tenant, most);
   await takePlace(tx, limitHolderOf(caller), 'api_keys', count);
+  await appendAudit(tx, tenant, caller.actor, createdEntry(key));
   await appendEvents(tx, tenant, [keyCreated(key)]);
   return { key, plaintext: fresh.plaintext };
 }

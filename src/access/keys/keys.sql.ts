@@ -117,11 +117,16 @@ export async function findNewestCeiling(tx: Tx, tenant: TenantId): Promise<KeyCe
   return rows[0];
 }
 
+/** The ceiling of a key, and the tenant that the key belongs to. */
+export interface OwnedCeiling extends KeyCeiling {
+  readonly tenant: TenantId;
+}
+
 /** Locks the key, so that the second of two concurrent changes sees the result of the first. */
-export async function lockCeiling(tx: Tx, id: string): Promise<KeyCeiling | undefined> {
-  const { rows } = await tx.query<KeyCeiling>({
+export async function lockCeiling(tx: Tx, id: string): Promise<OwnedCeiling | undefined> {
+  const { rows } = await tx.query<OwnedCeiling>({
     name: 'lock-ceiling',
-    text: `select ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,
+    text: `select tenant_id as tenant, ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,
     values: [id],
   });
   return rows[0];

@@ -32,8 +32,9 @@ export async function lockKey(tx: Tx, caller: KeyChanger, keyId: string): Promis
   await lockTenant(tx, caller.tenant);
   const key = await findKey(tx, caller.tenant, keyId);
   if (!key) throw new Failure('not_found');
-  const ceiling = await lockCeiling(tx, key.id);
-  assert(ceiling, 'ceiling of the key');
+  const locked = await lockCeiling(tx, key.id);
+  assert(locked, 'ceiling of the key');
+  const { tenant: _tenant, ...ceiling } = locked;
   refuseWiderCeiling(caller.ceiling, ceiling);
   return { key, ceiling };
 }

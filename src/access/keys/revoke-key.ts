@@ -1,7 +1,9 @@
 /** Revoke a key at once. Source: specification 4.9. */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { revokedEntry } from './key-audit.ts';
 import { keyRevoked } from './key-events.ts';
 import { findKey, hasOtherKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
@@ -29,5 +31,6 @@ export async function revokeKey(
   }
   await markRevoked(tx, 'api_keys', caller.tenant, key.id);
   const revoked = (await findKey(tx, caller.tenant, key.id))!;
+  await appendAudit(tx, caller.tenant, caller.actor, revokedEntry(revoked));
   await appendEvents(tx, caller.tenant, [keyRevoked(revoked)]);
 }

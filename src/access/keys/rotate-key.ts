@@ -1,4 +1,5 @@
 /** Replace a key with a new one. The old one works until its overlap ends. Source: specification 4.10. */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
@@ -6,6 +7,7 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
+import { rotatedEntry } from './key-audit.ts';
 import { keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
@@ -39,6 +41,7 @@ export async function rotateKey(
   const fresh = newKey(keyPrefix);
   const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
   const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
+  await appendAudit(tx, tenant, caller.actor, rotatedEntry(old.id, key.id, oldKeyRetires));
   await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);
   return { key, plaintext: fresh.plaintext, oldKeyRetires };
 }

@@ -1,11 +1,12 @@
 /** Add, change and remove members of a tenant. Changes of one tenant take turns, so it always keeps an owner. */
-import { appendAudit } from '../../base/audit/append-audit.sql.ts';
+
 import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import { type Member, MEMBERS_MAX, type MemberRole } from './member.ts';
+import { MEMBERS_MAX, type Member, type MemberRole } from './member.ts';
 import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
 
 /** The member is invited until the first log-in by mail. Fails with `quota_exceeded`, and for a known address. */
@@ -47,7 +48,12 @@ export async function removeMember(
 ): Promise<void> {
   const { role } = await lockMember(tx, tenant, id, undefined);
   await deleteMember(tx, tenant, id);
-  await appendAudit(tx, tenant, actor, { action: 'member_removed', subject: id, before: { role }, after: null });
+  await appendAudit(tx, tenant, actor, {
+    action: 'member_removed',
+    subject: id,
+    before: { role },
+    after: null,
+  });
 }
 
 /** The member, unless it is the last owner and would not be one any more. */

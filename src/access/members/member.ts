@@ -36,7 +36,8 @@ export interface Member {
 }
 
 /** Without spaces, quotes and control characters, so that an address cannot become a header or markup. */
-const EMAIL = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const EMAIL =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
 /** The address in the form in which members have it; `undefined` if the text is none. */
 export function parseMemberEmail(text: string): string | undefined {

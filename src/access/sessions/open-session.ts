@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findMemberships, markJoined, type Membership } from '../members/members.sql.ts';
+import { findMemberships, type Membership, markJoined } from '../members/members.sql.ts';
 import { type LoginLink, takeLink } from './login-links.sql.ts';
 import type { LoginDeps } from './request-login.ts';
 import { hashSecret, isSecret, newSecret, type Session } from './session.ts';

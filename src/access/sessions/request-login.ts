@@ -1,13 +1,14 @@
 /** Make a link that logs in once: by mail, for the holder of an API key, or for an operator. */
+
+import type { Db } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findMemberships } from '../members/members.sql.ts';
-import { insertLink, type LoginLink } from './login-links.sql.ts';
-import { type ConsoleMails, loginMail } from './login-mail.ts';
 import type { LoginLimit } from './login-limit.ts';
-import { newSecret } from './session.ts';
+import { findLink, insertLink, type LoginLink } from './login-links.sql.ts';
+import { type ConsoleMails, loginMail } from './login-mail.ts';
+import { hashSecret, isSecret, newSecret } from './session.ts';
 
 export interface LoginDeps extends BaseDeps {
   readonly loginLimit: LoginLimit;
@@ -45,4 +46,9 @@ export async function makeLink(db: Db, publicUrl: string, link: LoginLink): Prom
   const secret = newSecret();
   await insertLink(db, secret.hash, link);
   return `${publicUrl}${CONSOLE_PATH}/login/${secret.plaintext}`;
+}
+
+/** The link behind a token, without using it up. */
+export async function peekLink({ db }: { readonly db: Db }, token: string): Promise<LoginLink | undefined> {
+  return isSecret(token) ? findLink(db, hashSecret(token)) : undefined;
 }

@@ -79,7 +79,20 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { tenant, tenantName, status, limits, proof, member, email, role, keyId, operator, createdAt, isFresh } = row;
+  const {
+    tenant,
+    tenantName,
+    status,
+    limits,
+    proof,
+    member,
+    email,
+    role,
+    keyId,
+    operator,
+    createdAt,
+    isFresh,
+  } = row;
   return {
     hash,
     tenant,

@@ -1,4 +1,5 @@
 /** Sign a tenant up: the tenant, its first key, and a checkout to pay. Source: specification 4.2. */
+import type { Actor } from '../../base/audit/actor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { microsOfCents } from '../../money/amount.ts';
@@ -6,6 +7,9 @@ import { type CheckoutDeps, openCheckout } from '../../money/payments/open-check
 import type { KeyDeps } from '../keys/authenticate.ts';
 import { type CreatedTenant, createTenant } from './create-tenant.ts';
 import type { SignupLimit } from './signup-limit.ts';
+
+/** A signup has no key yet. */
+export const SIGNUP: Actor = { kind: 'system', id: 'signup' };
 
 export interface SignupDeps extends CheckoutDeps, EventDeps {
   readonly signupLimit: SignupLimit;
@@ -23,7 +27,7 @@ export async function signUp(
 ): Promise<SignedUp> {
   await deps.signupLimit.count(address);
 
-  const created = await createTenant(deps.db, deps.config.keyPrefix, { name, email });
+  const created = await createTenant(deps.db, SIGNUP, deps.config.keyPrefix, { name, email });
   deps.events.wake(created.tenant);
   return { ...created, checkoutUrl: await firstCheckout(deps, created.tenant) };
 }

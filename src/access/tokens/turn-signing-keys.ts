@@ -4,6 +4,9 @@
  * The state of the keys is in rows that change under one lock, by the clock of the database. So any number of
  * processes may run this at any time; the work is done once.
  */
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
+import type { AuditedFields } from '../../base/audit/audit-entry.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
@@ -20,6 +23,9 @@ import {
   markRetiring,
   type SigningKeyRow,
 } from './signing-keys.sql.ts';
+
+/** The service itself, by the schedule. */
+const SCHEDULE: Actor = { kind: 'system', id: 'signing_keys' };
 
 export interface SigningKeyDeps {
   /** Encrypts the private keys that the database keeps. */
@@ -39,29 +45,29 @@ export class SigningKeyRefusal extends Error {
 export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
   await inLock(db, async (tx, keys) => {
     await checkSealedKeys(tx, box);
-    for (const key of keys) if (key.state === 'retiring' && key.due) await markRemoved(tx, key.kid);
+    for (const key of keys) if (key.state === 'retiring' && key.due) await remove(tx, SCHEDULE, key);
 
     const active = keys.find((key) => key.state === 'active');
     const pending = keys.find((key) => key.state === 'pending');
     // No relay can have cached the keys of a deployment that had none.
-    if (!active) await activate(tx, keys, pending?.kid ?? (await publish(tx, box)));
-    else if (pending?.due) await activate(tx, keys, pending.kid);
-    else if (active.due && !pending) await publish(tx, box);
+    if (!active) await activate(tx, SCHEDULE, keys, pending?.kid ?? (await publish(tx, SCHEDULE, box)));
+    else if (pending?.due) await activate(tx, SCHEDULE, keys, pending.kid);
+    else if (active.due && !pending) await publish(tx, SCHEDULE, box);
   });
 }
 
 /** Publish a successor, which the schedule activates an hour later. Returns its kid. */
-export async function rotateSigningKey(db: Pool, box: SecretBox): Promise<string> {
+export async function rotateSigningKey(db: Pool, actor: Actor, box: SecretBox): Promise<string> {
   return inLock(db, async (tx, keys) => {
     const pending = keys.find((key) => key.state === 'pending');
     if (pending) throw new SigningKeyRefusal(`${pending.kid} is pending already`);
     await checkSealedKeys(tx, box);
-    return publish(tx, box);
+    return publish(tx, actor, box);
   });
 }
 
 /** Activate the pending key, if it has been published for long enough. Returns its kid. */
-export async function activateSigningKey(db: Pool): Promise<string> {
+export async function activateSigningKey(db: Pool, actor: Actor): Promise<string> {
   return inLock(db, async (tx, keys) => {
     const pending = keys.find((key) => key.state === 'pending');
     if (!pending) throw new SigningKeyRefusal('no key is pending: rotate first');
@@ -70,7 +76,7 @@ export async function activateSigningKey(db: Pool): Promise<string> {
         `${pending.kid} has been published for less than an hour: relays would refuse its tokens`,
       );
     }
-    await activate(tx, keys, pending.kid);
+    await activate(tx, actor, keys, pending.kid);
     return pending.kid;
   });
 }
@@ -79,17 +85,17 @@ export async function activateSigningKey(db: Pool): Promise<string> {
  * Replace keys that may have leaked: a new key is active and all others are removed at once. A relay refuses
  * the tokens they signed as soon as it reads the published keys again. Statements are no longer verified by them.
  */
-export async function replaceCompromisedKeys(db: Pool, box: SecretBox): Promise<string> {
+export async function replaceCompromisedKeys(db: Pool, actor: Actor, box: SecretBox): Promise<string> {
   return inLock(db, async (tx, keys) => {
-    for (const key of keys) if (key.state !== 'removed') await markCompromised(tx, key.kid);
-    const kid = await publish(tx, box);
-    await markActive(tx, kid);
+    for (const key of keys) if (key.state !== 'removed') await distrust(tx, actor, key);
+    const kid = await publish(tx, actor, box);
+    await activate(tx, actor, [], kid);
     return kid;
   });
 }
 
 /** Remove a key that is not active and signed no token that is still valid. */
-export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
+export async function removeSigningKey(db: Pool, actor: Actor, kid: string): Promise<void> {
   await inLock(db, async (tx, keys) => {
     const key = keys.find((each) => each.kid === kid);
     if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
@@ -99,7 +105,7 @@ export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
         `tokens that ${kid} signed may be valid until ${key.removeAt?.toISOString()}`,
       );
     }
-    if (key.state !== 'removed') await markRemoved(tx, kid);
+    if (key.state !== 'removed') await remove(tx, actor, key);
   });
 }
 
@@ -107,14 +113,14 @@ export async function removeSigningKey(db: Pool, kid: string): Promise<void> {
  * Verify no statement by a removed key any more. Its private part is erased here, but may have leaked before, or with a
  * backup.
  */
-export async function distrustSigningKey(db: Pool, kid: string): Promise<void> {
+export async function distrustSigningKey(db: Pool, actor: Actor, kid: string): Promise<void> {
   await inLock(db, async (tx, keys) => {
     const key = keys.find((each) => each.kid === kid);
     if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
     if (key.state !== 'removed') {
       throw new SigningKeyRefusal(`${kid} is ${key.state}: replace it with activate --compromised`);
     }
-    await markCompromised(tx, kid);
+    await distrust(tx, actor, key);
   });
 }
 
@@ -138,13 +144,44 @@ async function checkSealedKeys(tx: Tx, box: SecretBox): Promise<void> {
   }
 }
 
-async function publish(tx: Tx, box: SecretBox): Promise<string> {
+async function publish(tx: Tx, actor: Actor, box: SecretBox): Promise<string> {
   const { kid, publicKey, privateKey } = await newSigningKey();
   await insertPendingKey(tx, { kid, publicKey, sealedPrivateKey: box.seal(privateKey, kid) });
+  await note(tx, actor, 'published', kid, null, { state: 'pending' });
   return kid;
 }
 
-async function activate(tx: Tx, keys: readonly SigningKeyRow[], kid: string): Promise<void> {
+/** The key that was active retires. */
+async function activate(tx: Tx, actor: Actor, keys: readonly SigningKeyRow[], kid: string): Promise<void> {
   for (const key of keys) if (key.state === 'active') await markRetiring(tx, key.kid);
   await markActive(tx, kid);
+  await note(tx, actor, 'activated', kid, { state: 'pending' }, { state: 'active' });
+}
+
+async function remove(tx: Tx, actor: Actor, { kid, state }: SigningKeyRow): Promise<void> {
+  await markRemoved(tx, kid);
+  await note(tx, actor, 'removed', kid, { state }, { state: 'removed' });
+}
+
+async function distrust(tx: Tx, actor: Actor, { kid, state }: SigningKeyRow): Promise<void> {
+  await markCompromised(tx, kid);
+  await note(
+    tx,
+    actor,
+    'distrusted',
+    kid,
+    { state, compromised: false },
+    { state: 'removed', compromised: true },
+  );
+}
+
+async function note(
+  tx: Tx,
+  actor: Actor,
+  change: 'published' | 'activated' | 'removed' | 'distrusted',
+  kid: string,
+  before: AuditedFields | null,
+  after: AuditedFields,
+): Promise<void> {
+  await appendAudit(tx, null, actor, { action: `signing_key_${change}`, subject: kid, before, after });
 }

@@ -1,9 +1,13 @@
 /** Append to `audit_entries`. */
 import type { Db } from '../db/pool.ts';
+import { parseAddress } from '../lib/address.ts';
 import { newId } from '../lib/ids.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Actor } from './actor.ts';
 import type { AuditedFields, NewAuditEntry } from './audit-entry.ts';
+
+/** In place of text that is no address, such as a proxy may forward. */
+const UNKNOWN_ADDRESS = 'unknown';
 
 /**
  * Record a change, in its transaction: the entry exists if and only if the change does.
@@ -16,7 +20,7 @@ export async function appendAudit(
   actor: Actor,
   { action, subject, before, after }: NewAuditEntry,
 ): Promise<void> {
-  const address = 'address' in actor ? actor.address : null;
+  const address = 'address' in actor ? (parseAddress(actor.address) ?? UNKNOWN_ADDRESS) : null;
   await db.query({
     name: 'append-audit',
     text: `insert into audit_entries (id, tenant_id, actor_kind, actor_id, address, action, subject, before, after)

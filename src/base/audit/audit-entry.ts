@@ -12,6 +12,14 @@ export const ERASED_ADDRESS = '(erased)';
 /** How long the addresses of clients are kept. */
 export const ADDRESS_DAYS = 400;
 
+/** Words of lower-case letters, joined by underscores. */
+export const ACTION_PATTERN = '^[a-z]+(_[a-z]+)*$';
+export const ACTION_LENGTH_MAX = 64;
+
+export function isAuditId(text: string): boolean {
+  return /^au_[0-9a-f]{32}$/.test(text);
+}
+
 /** Fields that JSON can hold; amounts as integers, in the unit of their name. */
 export type AuditedFields = Readonly<Record<string, unknown>>;
 

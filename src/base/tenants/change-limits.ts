@@ -1,4 +1,6 @@
 /** Change limits of one tenant, as an operator. */
+import type { Actor } from '../audit/actor.ts';
+import { appendAudit } from '../audit/append-audit.sql.ts';
 import type { Pool } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
@@ -9,7 +11,7 @@ import {
   type LimitName,
   type LimitOverrides,
 } from './limits.ts';
-import type { TenantId } from './tenant.ts';
+import { renderTenantId, type TenantId } from './tenant.ts';
 import { findLimits, lockTenant, updateLimits } from './tenants.sql.ts';
 
 export interface WantedLimits {
@@ -27,6 +29,7 @@ export interface WantedLimits {
  */
 export async function changeLimits(
   db: Pool,
+  actor: Actor,
   id: TenantId,
   { set, reset, reason }: WantedLimits,
 ): Promise<LimitedTenant> {
@@ -36,7 +39,15 @@ export async function changeLimits(
     const before = (await findLimits(tx, id)) ?? {};
     const limits = { ...withoutNames(before, reset), ...set };
     const changes = changesBetween(before, limits);
-    if (changes.length > 0) await updateLimits(tx, id, { limits, changes, reason });
+    if (changes.length > 0) {
+      await updateLimits(tx, id, { limits, changes, reason });
+      await appendAudit(tx, id, actor, {
+        action: 'tenant_limits_changed',
+        subject: renderTenantId(id),
+        before: Object.fromEntries(changes.map(({ name, from }) => [name, from])),
+        after: Object.fromEntries(changes.map(({ name, to }) => [name, to])),
+      });
+    }
     return { status: tenant.status, limits };
   });
 }

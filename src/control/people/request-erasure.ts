@@ -3,6 +3,9 @@
  *
  * The request itself deletes the person from the rooms. The rest is work for the background (`advance-erasures.ts`).
  */
+
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
@@ -22,13 +25,13 @@ const EXPELLED = `participant was expelled from a room less than ${Math.ceil(KEP
  * Returns the pending erasure of this name, if there is one. Fails with `invalid_request`, with `participant_present`
  * while the person is in a room or a token that a moderator made void may still be shown, and with `quota_exceeded`.
  */
-export async function requestErasure(tx: Tx, tenant: TenantId, text: string): Promise<Erasure> {
+export async function requestErasure(tx: Tx, actor: Actor, tenant: TenantId, text: string): Promise<Erasure> {
   const name = parsePersonName(text);
   await runTogether(tx, [FIND_BY_KEY]);
-  return (await findPendingErasure(tx, tenant, name)) ?? request(tx, tenant, name);
+  return (await findPendingErasure(tx, tenant, name)) ?? request(tx, actor, tenant, name);
 }
 
-async function request(tx: Tx, tenant: TenantId, name: string): Promise<Erasure> {
+async function request(tx: Tx, actor: Actor, tenant: TenantId, name: string): Promise<Erasure> {
   if ((await countPendingErasures(tx, tenant)) >= ERASURES_PENDING_MAX) {
     throw new Failure('quota_exceeded', {
       message: `limit reached: at most ${ERASURES_PENDING_MAX} pending erasures`,
@@ -36,8 +39,15 @@ async function request(tx: Tx, tenant: TenantId, name: string): Promise<Erasure>
   }
   const erasure = await insertErasure(tx, tenant, name);
   // Another request came first. If its erasure is done by now, this is a new one.
-  if (!erasure) return (await findPendingErasure(tx, tenant, name)) ?? request(tx, tenant, name);
+  if (!erasure) return (await findPendingErasure(tx, tenant, name)) ?? request(tx, actor, tenant, name);
   const others = await removeFromRooms(tx, tenant, personNamed(name).names);
+  // Without the name, which the erasure forgets in the end.
+  await appendAudit(tx, tenant, actor, {
+    action: 'erasure_requested',
+    subject: erasure.id,
+    before: null,
+    after: { state: erasure.state },
+  });
   return others === 0 ? erasure : addOthers(tx, tenant, erasure.id, others);
 }
 

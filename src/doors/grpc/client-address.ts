@@ -2,7 +2,7 @@
 import type { Metadata } from '@grpc/grpc-js';
 import { type AddressRange, isWithin } from '../../base/lib/address.ts';
 
-/** The address only matters for failed keys. Text that is not an address is used as it is. */
+/** For failed keys and the audit trail. Text that is not an address is used as it is. */
 export function clientAddress(
   call: { getPeer(): string; readonly metadata: Metadata },
   trusted: readonly AddressRange[],

@@ -183,7 +183,7 @@ function autoTopUp(app: Http, deps: Deps): void {
       const wanted = parseAutoTopUp(request.body);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       await write(deps, request, reply.code(200), async (tx) => {
-        await setAutoTopUp(tx, caller.tenant, wanted);
+        await setAutoTopUp(tx, caller.actor, caller.tenant, wanted);
         const { tenant, settings } = await getBilledTenant(tx, caller.tenant);
         return renderTenant(tenant, settings);
       });

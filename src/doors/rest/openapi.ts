@@ -23,6 +23,7 @@ export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
         { name: 'Keys', description: 'API keys of back ends and relays' },
         { name: 'Device credentials', description: 'What devices without a back end join rooms with' },
         { name: 'Usage', description: 'What relays report, and tenants are charged for' },
+        { name: 'Audit', description: 'Who changed what' },
         { name: 'Participants', description: 'Forgetting the names of people' },
         { name: 'Joining', description: 'How a device gets a token' },
         { name: 'Relays', description: 'What relays need to check tokens' },

@@ -67,7 +67,9 @@ function erase(app: Http, deps: Deps): void {
       const caller = callerOf(request);
       refuseStatus(caller, 'deleted');
       await write(deps, request, reply.code(202), async (tx) => ({
-        erasure: renderErasure(await requestErasure(tx, caller.tenant, request.body.participant)),
+        erasure: renderErasure(
+          await requestErasure(tx, caller.actor, caller.tenant, request.body.participant),
+        ),
       }));
       return reply;
     },

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { collectMethods, type Http, openHttp } from '../http/http.ts';
 import { jwksRoute } from '../http/jwks.ts';
 import { revocationsRoute } from '../http/revocations.ts';
+import { auditRoute } from './audit.ts';
 import { queueCalls } from './auth.ts';
 import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
@@ -56,6 +57,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   usageLookupRoute(app, deps);
   usageConflictsRoute(app, deps);
   ledgerRoute(app, deps);
+  auditRoute(app, deps);
   participantRoutes(app, deps);
   statementRoutes(app, deps);
   statementKeysRoute(app, deps);

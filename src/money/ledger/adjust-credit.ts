@@ -1,4 +1,6 @@
 /** An operator gives credit to a tenant or takes it back. Source: specification 2.3, kind `adjustment`. */
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
@@ -22,7 +24,12 @@ export interface Adjusted {
 }
 
 /** Fails with `not_found`, or with `invalid_request` if the id was used for another amount. */
-export async function adjustCredit(db: Pool, tenant: TenantId, adjustment: Adjustment): Promise<Adjusted> {
+export async function adjustCredit(
+  db: Pool,
+  actor: Actor,
+  tenant: TenantId,
+  adjustment: Adjustment,
+): Promise<Adjusted> {
   const { amount, reason, id } = adjustment;
   return inTransaction(db, async (tx) => {
     if (!(await findTenant(tx, tenant))) throw new Failure('not_found');
@@ -37,6 +44,12 @@ export async function adjustCredit(db: Pool, tenant: TenantId, adjustment: Adjus
       amount,
       detail: reason,
       ...(id !== undefined && { reference: id }),
+    });
+    await appendAudit(tx, tenant, actor, {
+      action: 'credit_adjusted',
+      subject: id ?? null,
+      before: { balance_micros: account.balance },
+      after: { balance_micros: balance, amount_micros: amount, reason },
     });
     return { balance, posted: true };
   });

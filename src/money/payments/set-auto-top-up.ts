@@ -1,20 +1,25 @@
 /** Turn the automatic top-up on or off. Source: specification 4.6. */
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
+import { autoTopUpEntry } from './auto-top-up-audit.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
 import type { AutoTopUp } from './top-up-amount.ts';
 import { releaseStuckAttempt } from './top-up-attempts.sql.ts';
 
-export async function setAutoTopUp(tx: Tx, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
+export async function setAutoTopUp(tx: Tx, actor: Actor, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
   await lockAccount(tx, tenant);
   const settings = await findPaymentSettings(tx, tenant);
   if (wanted.enabled && !settings.paymentMethodId) {
     throw invalidRequest('no saved card: pay a checkout first');
   }
   await updateAutoTopUp(tx, tenant, wanted);
+  const entry = autoTopUpEntry('auto_top_up_changed', settings, await findPaymentSettings(tx, tenant));
+  if (entry) await appendAudit(tx, tenant, actor, entry);
   if (!wanted.enabled) return;
   await releaseStuckAttempt(tx, tenant);
   if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);

@@ -1,6 +1,8 @@
 /** The rate cards of the database. A version never changes, so each is read once and cached. */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { assert } from '../../base/lib/assert.ts';
@@ -59,6 +61,9 @@ export interface Loading {
   readonly superseded?: number;
 }
 
+/** The service, which reads the file of its setting RATES_FILE. */
+export const RATES_FILE: Actor = { kind: 'system', id: 'rates_file' };
+
 /**
  * Make `card` the newest version, unless it already is. Without `card`, an empty database gets the
  * built-in one.
@@ -68,6 +73,7 @@ export interface Loading {
  */
 export async function loadRates(
   pool: Pool,
+  actor: Actor,
   card: RateCardFile | undefined,
   { again = false }: { again?: boolean } = {},
 ): Promise<Loading> {
@@ -84,6 +90,12 @@ export async function loadRates(
     }
     const version = (newest?.version ?? 0) + 1;
     await insertRateCard(tx, version, card ?? BUILT_IN_RATES);
+    await appendAudit(tx, null, actor, {
+      action: 'rates_loaded',
+      subject: String(version),
+      before: newest ? { version: newest.version } : null,
+      after: { version },
+    });
     return { version, loaded: true };
   });
 }

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { BaseDeps } from '../../base/deps.ts';
 import { findNewestRateCard } from './rate-cards.sql.ts';
-import { describeSuperseded, loadRates, readRatesFile } from './rate-cards.ts';
+import { describeSuperseded, loadRates, RATES_FILE, readRatesFile } from './rate-cards.ts';
 
 /**
  * Returns the work of one turn. An invalid file is logged once, and the current card stays in effect.
@@ -21,7 +21,7 @@ export function watchRates({ db, log }: Pick<BaseDeps, 'db' | 'log'>, path: stri
     });
     const newest = await findNewestRateCard(db);
     if (!card) return stateOf(fileVersion, newest?.version);
-    const loading = await loadRates(db, card);
+    const loading = await loadRates(db, RATES_FILE, card);
     if (loading.loaded) log.info({ version: loading.version, path }, 'rate card loaded');
     if (loading.superseded !== undefined) log.warn({ path }, describeSuperseded(loading));
     return stateOf(fileVersion, loading.version);

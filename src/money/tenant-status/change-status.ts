@@ -1,10 +1,13 @@
 /** Change the status of a tenant, or exempt it from charging. Source: specification 3.1. */
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import {
   admits,
   operatorMayMove,
+  renderTenantId,
   type Tenant,
   type TenantId,
   type TenantStatus,
@@ -14,9 +17,13 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { tenantStatusChanged } from './status-events.ts';
 
+/** The first payment makes a tenant active. */
+const PAYMENTS: Actor = { kind: 'system', id: 'payments' };
+
 /** Change the status as an operator. Fails with `not_found` or `status_change_refused`. */
 export async function changeStatus(
   db: Pool,
+  actor: Actor,
   id: TenantId,
   status: TenantStatus,
   reason: string,
@@ -24,7 +31,7 @@ export async function changeStatus(
   await inTransaction(db, async (tx) => {
     const { tenant, account } = await lockTenantAndAccount(tx, id);
     if (!operatorMayMove(tenant.status, status)) throw new Failure('status_change_refused');
-    await moveStatus(tx, account, tenant, status, reason);
+    await moveStatus(tx, actor, { account, tenant, status, reason });
   });
 }
 
@@ -35,27 +42,42 @@ export async function changeStatus(
 export async function activate(tx: Tx, account: Account): Promise<Account> {
   const tenant = await lockTenant(tx, account.tenant);
   if (tenant?.status !== 'pending') return account;
-  await moveStatus(tx, account, tenant, 'active', 'first payment');
+  await moveStatus(tx, PAYMENTS, { account, tenant, status: 'active', reason: 'first payment' });
   return { ...account, status: 'active' };
 }
 
 /** Exempt a tenant from charging, or end the exemption. Usage reported while exempt is never billed. */
-export async function setExempt(db: Pool, id: TenantId, exempt: boolean): Promise<void> {
+export async function setExempt(db: Pool, actor: Actor, id: TenantId, exempt: boolean): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { tenant, account } = await lockTenantAndAccount(tx, id);
     await updateExempt(tx, id, exempt);
+    if (exempt !== tenant.exempt) {
+      await appendAudit(tx, id, actor, {
+        action: 'tenant_exemption_changed',
+        subject: renderTenantId(id),
+        before: { exempt: tenant.exempt },
+        after: { exempt },
+      });
+    }
     await appendStatusChange(tx, account, tenant, { ...tenant, exempt });
   });
 }
 
-async function moveStatus(
-  tx: Tx,
-  account: Account,
-  tenant: Tenant,
-  status: TenantStatus,
-  reason: string,
-): Promise<void> {
+interface Move {
+  readonly account: Account;
+  readonly tenant: Tenant;
+  readonly status: TenantStatus;
+  readonly reason: string;
+}
+
+async function moveStatus(tx: Tx, actor: Actor, { account, tenant, status, reason }: Move): Promise<void> {
   await updateStatus(tx, tenant, status, reason);
+  await appendAudit(tx, tenant.id, actor, {
+    action: 'tenant_status_changed',
+    subject: renderTenantId(tenant.id),
+    before: { status: tenant.status },
+    after: { status },
+  });
   await appendStatusChange(tx, account, tenant, { ...tenant, status });
 }
 

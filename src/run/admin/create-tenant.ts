@@ -4,6 +4,7 @@ import { createTenant } from '../../access/signup/create-tenant.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { type JsonOption, parseText, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printFields, printJson } from './output.ts';
 
 export function createCommand(tenants: Command): void {
@@ -12,7 +13,10 @@ export function createCommand(tenants: Command): void {
     .addOption(new Option('--email <address>', 'of the customer').argParser(parseEmail).makeOptionMandatory())
     .action(async ({ name, email, json }: { name: string; email: string } & JsonOption) => {
       await withDatabase(async ({ db, config }) => {
-        const { tenant, keyId, apiKey } = await createTenant(db, config.keyPrefix, { name, email });
+        const { tenant, keyId, apiKey } = await createTenant(db, operator(), config.keyPrefix, {
+          name,
+          email,
+        });
         const id = renderTenantId(tenant);
         if (json) printJson({ id, status: 'pending', key_id: keyId, api_key: apiKey });
         else printFields({ tenant: id, status: 'pending', key: keyId, 'API key': apiKey });

@@ -5,6 +5,7 @@ import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { adjustCredit } from '../../money/ledger/adjust-credit.ts';
 import { type JsonOption, parseDollars, reasonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printLine } from './output.ts';
 
 interface AdjustOptions extends JsonOption {
@@ -21,7 +22,7 @@ export function creditCommands(program: Command): void {
     .option('--id <text>', 'a name for this adjustment: given again, nothing is posted again')
     .action(async (tenant: TenantId, amount: bigint, { reason, id, json }: AdjustOptions) => {
       await withDatabase(async ({ db }) => {
-        const { balance, posted } = await adjustCredit(db, tenant, { amount, reason, id });
+        const { balance, posted } = await adjustCredit(db, operator(), tenant, { amount, reason, id });
         if (json) {
           printJson({
             tenant: renderTenantId(tenant),

@@ -2,13 +2,16 @@
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { tenantArgument } from './arguments.ts';
 import { type Connected, withDatabase, withSnapshot } from './database.ts';
 import { EXPORTED, readLines, useUtc } from './export.sql.ts';
+import { operator } from './operator.ts';
 import { type Progress, startProgress } from './progress.ts';
 
 export function exportCommand(tenants: Command): void {
@@ -23,13 +26,25 @@ export function exportCommand(tenants: Command): void {
       '\nReads one state of the database throughout, beside a running service or without one. Amounts are in micros.',
     )
     .action(async (tenant: TenantId) => {
-      await withDatabase((connected) => exportTenant(connected, tenant, process.stdout));
+      await withDatabase((connected) => exportTenant(connected, operator(), tenant, process.stdout));
     });
 }
 
 /** Reads rows no faster than `out` takes them, so the memory that it needs does not depend on their number. */
-export async function exportTenant(connected: Connected, tenant: TenantId, out: Writable): Promise<void> {
+export async function exportTenant(
+  connected: Connected,
+  actor: Actor,
+  tenant: TenantId,
+  out: Writable,
+): Promise<void> {
   if (!(await findTenant(connected.db, tenant))) throw new Failure('not_found');
+  // Before it begins, because an export that is stopped was read in part.
+  await appendAudit(connected.db, tenant, actor, {
+    action: 'tenant_exported',
+    subject: renderTenantId(tenant),
+    before: null,
+    after: null,
+  });
   const progress = process.stderr.isTTY ? startProgress() : undefined;
   try {
     await withSnapshot(connected, async (snapshot) => {

@@ -14,6 +14,7 @@ import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { ROLES } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printFields, printJson } from './output.ts';
 
 const ALL = '*';
@@ -47,7 +48,7 @@ export function keyCeilingCommand(program: Command): void {
     )
     .action(async (keyId: string, options: CeilingOptions) => {
       await withDatabase(async ({ db }) => {
-        const ceiling = await changeCeiling(db, keyId, changeOf(options));
+        const ceiling = await changeCeiling(db, operator(), keyId, changeOf(options));
         if (options.json) printJson(ceilingJson(keyId, ceiling));
         else printCeiling(keyId, ceiling);
       });

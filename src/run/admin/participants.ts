@@ -12,6 +12,7 @@ import { getErasure } from '../../control/people/get-erasure.ts';
 import { requestErasure } from '../../control/people/request-erasure.ts';
 import { type JsonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printLine } from './output.ts';
 import { startProgress } from './progress.ts';
 
@@ -47,7 +48,7 @@ export function participantsCommands(program: Command): void {
 
 async function erase(db: Pool, tenant: TenantId, name: string): Promise<Erasure> {
   // Without a service that numbers events, they wait for the next start.
-  let erasure = await inTransaction(db, (tx) => requestErasure(tx, tenant, name));
+  let erasure = await inTransaction(db, (tx) => requestErasure(tx, operator(), tenant, name));
   const progress = startProgress();
   try {
     while (erasure.state === 'pending') {

@@ -8,6 +8,7 @@ import { describeSuperseded, loadRates, readRatesFile } from '../../money/pricin
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
 import { simulateCommand } from './simulate-rates.ts';
 
@@ -34,7 +35,7 @@ export function ratesCommands(program: Command): void {
     .action(async (file: string, { again = false, json }: { again?: boolean } & JsonOption) => {
       const card = await readRatesFile(file);
       await withDatabase(async ({ db }) => {
-        const loading = await loadRates(db, card, { again });
+        const loading = await loadRates(db, operator(), card, { again });
         if (loading.superseded !== undefined) throw new Error(describeSuperseded(loading));
         const { version, loaded } = loading;
         if (json) printJson({ version, loaded });

@@ -9,6 +9,7 @@ import { Failure } from '../../base/failure.ts';
 import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { ConfigError } from '../config.ts';
+import { auditCommand } from './audit.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
@@ -40,6 +41,7 @@ const GROUPS = [
   eventsCommands,
   keyCeilingCommand,
   signingKeysCommands,
+  auditCommand,
   reportCommands,
   statementCommands,
   verifyCommand,

@@ -12,6 +12,7 @@ import { SecretBox } from '../../base/lib/secret-box.ts';
 import { findSecretsKey } from '../secrets-key.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printLine, printTable } from './output.ts';
 
 export function signingKeysCommands(program: Command): void {
@@ -61,7 +62,7 @@ function rotate(keys: Command): void {
     keys.command('rotate').description('publish a new key; it signs in an hour, when relays know it'),
   ).action(async ({ json }: JsonOption) => {
     await withDatabase(async (connected) => {
-      const kid = await rotateSigningKey(connected.db, await openBox(connected));
+      const kid = await rotateSigningKey(connected.db, operator(), await openBox(connected));
       report(kid, 'pending', json);
     });
   });
@@ -75,8 +76,8 @@ function activate(keys: Command): void {
     .action(async ({ compromised = false, json }: { compromised?: boolean } & JsonOption) => {
       await withDatabase(async (connected) => {
         const kid = compromised
-          ? await replaceCompromisedKeys(connected.db, await openBox(connected))
-          : await activateSigningKey(connected.db);
+          ? await replaceCompromisedKeys(connected.db, operator(), await openBox(connected))
+          : await activateSigningKey(connected.db, operator());
         report(kid, 'active', json);
       });
     });
@@ -87,7 +88,7 @@ function remove(keys: Command): void {
     .argument('<kid>', 'the key; one that begins with a dash comes after --')
     .action(async (kid: string, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        await removeSigningKey(db, kid);
+        await removeSigningKey(db, operator(), kid);
         report(kid, 'removed', json);
       });
     });
@@ -102,7 +103,7 @@ function distrust(keys: Command): void {
     .argument('<kid>', 'the key; one that begins with a dash comes after --')
     .action(async (kid: string, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        await distrustSigningKey(db, kid);
+        await distrustSigningKey(db, operator(), kid);
         report(kid, 'distrusted', json);
       });
     });

@@ -14,6 +14,7 @@ import {
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { type JsonOption, parseReason, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printTable } from './output.ts';
 
 interface LimitsOptions extends JsonOption {
@@ -42,7 +43,7 @@ export function limitsCommand(tenants: Command): void {
         const both = reset.find((name) => name in set);
         if (both) command.error(`error: '${both}' is both set and reset`);
         await withDatabase(async ({ db }) => {
-          const limited = await changeLimits(db, tenant, { set, reset, reason });
+          const limited = await changeLimits(db, operator(), tenant, { set, reset, reason });
           if (json)
             printJson({ id: renderTenantId(tenant), status: limited.status, limits: limitsJson(limited) });
           else printLimits(limited);

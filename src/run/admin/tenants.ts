@@ -22,6 +22,7 @@ import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } 
 import { createCommand } from './create-tenant.ts';
 import { withDatabase } from './database.ts';
 import { exportCommand } from './export-tenant.ts';
+import { operator } from './operator.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
 import {
   type AccountOverview,
@@ -218,7 +219,7 @@ function move(tenants: Command, name: string, status: TenantStatus, description:
     .addOption(reasonOption())
     .action(async (id: TenantId, { reason, json }: { reason: string } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        await changeStatus(db, id, status, reason);
+        await changeStatus(db, operator(), id, status, reason);
         if (json) printJson({ id: renderTenantId(id), status });
         else printLine(`${renderTenantId(id)} is ${status}`);
       });
@@ -233,7 +234,7 @@ function exempt(tenants: Command): void {
     .option('--off', 'charge it again from now on; what it used while exempt is never billed')
     .action(async (id: TenantId, { off = false, json }: { off?: boolean } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        await setExempt(db, id, !off);
+        await setExempt(db, operator(), id, !off);
         if (json) printJson({ id: renderTenantId(id), exempt: !off });
         else printLine(`${renderTenantId(id)} is ${off ? 'no longer exempt' : 'exempt'}`);
       });

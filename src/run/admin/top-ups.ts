@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { type JsonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printLine } from './output.ts';
 import { unfreezeTopUps } from './unfreeze-top-ups.ts';
 
@@ -18,7 +19,7 @@ export function topUpsCommands(program: Command): void {
     .addArgument(tenantArgument())
     .action(async (tenant: TenantId, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const frozenBy = await unfreezeTopUps(db, tenant);
+        const frozenBy = await unfreezeTopUps(db, operator(), tenant);
         if (json) return printJson({ id: renderTenantId(tenant), was_frozen_by: frozenBy });
         const reasons = frozenBy.length > 0 ? `; they were frozen by ${frozenBy.join(', ')}` : '';
         printLine(`automatic top-ups of ${renderTenantId(tenant)} are no longer stopped${reasons}`);

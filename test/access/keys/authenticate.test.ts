@@ -22,11 +22,18 @@ describe('authenticateKey', () => {
       tenantLimits: null,
       ceiling: DEFAULT_CEILING,
     };
-    expect(await callerWith(tenant.key)).toStrictEqual({ ...caller, keyId: tenant.keyId, kind: 'backend' });
+    const actor = (id: string) => ({ kind: 'key', id, address });
+    expect(await callerWith(tenant.key)).toStrictEqual({
+      ...caller,
+      keyId: tenant.keyId,
+      kind: 'backend',
+      actor: actor(tenant.keyId),
+    });
     expect(await callerWith(tenant.relayKey)).toStrictEqual({
       ...caller,
       keyId: tenant.relayKeyId,
       kind: 'relay',
+      actor: actor(tenant.relayKeyId),
     });
   });
 

@@ -3,6 +3,7 @@ import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { expectOk } from '../../doors/rest/support.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const app = useService({ payments: false });
 let tenant: TestTenant;
@@ -24,9 +25,9 @@ beforeEach(async () => {
 describe('changeCeiling', () => {
   test('changes the given fields and returns the whole ceiling', async () => {
     const { db } = app.service.deps;
-    expect(await changeCeiling(db, tenant.keyId, {})).toStrictEqual(DEFAULT_CEILING);
+    expect(await changeCeiling(db, OPERATOR, tenant.keyId, {})).toStrictEqual(DEFAULT_CEILING);
     const expected = { ...DEFAULT_CEILING, rank: 60 };
-    expect(await changeCeiling(db, tenant.keyId, { rank: 60 })).toStrictEqual(expected);
+    expect(await changeCeiling(db, OPERATOR, tenant.keyId, { rank: 60 })).toStrictEqual(expected);
     expect(await ceilingOf(tenant.keyId)).toStrictEqual(expected);
     expect(await ceilingOf(tenant.relayKeyId)).toStrictEqual(DEFAULT_CEILING);
   });
@@ -34,9 +35,9 @@ describe('changeCeiling', () => {
   test('two concurrent changes both take effect', async () => {
     const { db } = app.service.deps;
     await Promise.all([
-      changeCeiling(db, tenant.keyId, { rank: 60 }),
-      changeCeiling(db, tenant.keyId, { rooms: ['lobby'] }),
-      changeCeiling(db, tenant.keyId, { lifetimeSeconds: 5 }),
+      changeCeiling(db, OPERATOR, tenant.keyId, { rank: 60 }),
+      changeCeiling(db, OPERATOR, tenant.keyId, { rooms: ['lobby'] }),
+      changeCeiling(db, OPERATOR, tenant.keyId, { lifetimeSeconds: 5 }),
     ]);
     expect(await ceilingOf(tenant.keyId)).toStrictEqual({
       ...DEFAULT_CEILING,
@@ -47,9 +48,9 @@ describe('changeCeiling', () => {
   });
 
   test('the successor of a rotated key keeps its ceiling, whichever key rotates it', async () => {
-    await changeCeiling(app.service.deps.db, tenant.relayKeyId, low);
+    await changeCeiling(app.service.deps.db, OPERATOR, tenant.relayKeyId, low);
     expect(await ceilingOf(await rotate(tenant.relayKeyId))).toStrictEqual(low);
-    await changeCeiling(app.service.deps.db, tenant.keyId, low);
+    await changeCeiling(app.service.deps.db, OPERATOR, tenant.keyId, low);
     const replaced = await rotate(tenant.keyId);
     expect(await ceilingOf(replaced)).toStrictEqual(low);
     expect(await ceilingOf(await rotate(replaced))).toStrictEqual(low);
@@ -59,7 +60,7 @@ describe('changeCeiling', () => {
     const create = async () =>
       expectOk(await app.request('POST', '/v1/keys', { key: tenant.key, body: { name: 'x' } }), 201).key.id;
     expect(await ceilingOf(await create())).toStrictEqual(DEFAULT_CEILING);
-    await changeCeiling(app.service.deps.db, tenant.keyId, low);
+    await changeCeiling(app.service.deps.db, OPERATOR, tenant.keyId, low);
     expect(await ceilingOf(await create())).toStrictEqual(low);
   });
 });

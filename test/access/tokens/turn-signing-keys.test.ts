@@ -15,6 +15,7 @@ import {
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { StartError } from '../../../src/base/lib/start-error.ts';
 import { useDatabase } from '../../support/database.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const box = new SecretBox(Buffer.alloc(32, 1));
@@ -92,7 +93,7 @@ describe('the schedule', () => {
   test('removing a key deletes its private key', async () => {
     await turn();
     const old = await kidOf('active');
-    await rotateSigningKey(database.pool, box);
+    await rotateSigningKey(database.pool, OPERATOR, box);
     await pass('1 hour');
     await turn();
     await pass('2 hours');
@@ -165,7 +166,7 @@ describe('a key', () => {
   test('cannot be decrypted in the row of another key', async () => {
     await turn();
     const first = await kidOf('active');
-    const second = await rotateSigningKey(database.pool, box);
+    const second = await rotateSigningKey(database.pool, OPERATOR, box);
     await database.pool.query(
       `update signing_keys set private_key = (select private_key from signing_keys where kid = $1) where kid = $2`,
       [first, second],
@@ -181,7 +182,7 @@ describe('another SECRETS_KEY', () => {
     await pass('31 days');
     const refusal = `SECRETS_KEY is not the one that the signing key ${kid} was encrypted with`;
     await expect(turnSigningKeys(database.pool, otherBox)).rejects.toThrow(new StartError(refusal));
-    await expect(rotateSigningKey(database.pool, otherBox)).rejects.toThrow(refusal);
+    await expect(rotateSigningKey(database.pool, OPERATOR, otherBox)).rejects.toThrow(refusal);
     expect(await states()).toStrictEqual(['active']);
   });
 
@@ -196,8 +197,10 @@ describe('operators', () => {
   test('rotate: one successor is published, and the schedule activates it', async () => {
     await turn();
     const old = await kidOf('active');
-    const next = await rotateSigningKey(database.pool, box);
-    await expect(rotateSigningKey(database.pool, box)).rejects.toThrow(`${next} is pending already`);
+    const next = await rotateSigningKey(database.pool, OPERATOR, box);
+    await expect(rotateSigningKey(database.pool, OPERATOR, box)).rejects.toThrow(
+      `${next} is pending already`,
+    );
     expect(await kidOf('active')).toBe(old);
     await pass('1 hour');
     await turn();
@@ -206,19 +209,19 @@ describe('operators', () => {
 
   test('activate: refused until the key has been published for an hour', async () => {
     await turn();
-    await expect(activateSigningKey(database.pool)).rejects.toThrow('no key is pending');
-    const next = await rotateSigningKey(database.pool, box);
+    await expect(activateSigningKey(database.pool, OPERATOR)).rejects.toThrow('no key is pending');
+    const next = await rotateSigningKey(database.pool, OPERATOR, box);
     await pass('59 minutes 30 seconds');
-    await expect(activateSigningKey(database.pool)).rejects.toThrow(SigningKeyRefusal);
+    await expect(activateSigningKey(database.pool, OPERATOR)).rejects.toThrow(SigningKeyRefusal);
     await pass('30 seconds');
-    expect(await activateSigningKey(database.pool)).toBe(next);
+    expect(await activateSigningKey(database.pool, OPERATOR)).toBe(next);
     expect(await states()).toStrictEqual(['retiring', 'active']);
   });
 
   test('compromised: a new key signs at once and all others are removed, even with another SECRETS_KEY', async () => {
     await turn();
-    const old = [await kidOf('active'), await rotateSigningKey(database.pool, box)];
-    const fresh = await replaceCompromisedKeys(database.pool, otherBox);
+    const old = [await kidOf('active'), await rotateSigningKey(database.pool, OPERATOR, box)];
+    const fresh = await replaceCompromisedKeys(database.pool, OPERATOR, otherBox);
     expect(old).not.toContain(fresh);
     expect((await states()).sort()).toStrictEqual(['active', 'removed', 'removed']);
     expect(await published()).toStrictEqual([fresh]);
@@ -229,20 +232,22 @@ describe('operators', () => {
   test('remove: only keys that have not signed yet, or signed long ago', async () => {
     await turn();
     const active = await kidOf('active');
-    await expect(removeSigningKey(database.pool, active)).rejects.toThrow(`${active} is active`);
-    await expect(removeSigningKey(database.pool, 'x')).rejects.toThrow('there is no key x');
+    await expect(removeSigningKey(database.pool, OPERATOR, active)).rejects.toThrow(`${active} is active`);
+    await expect(removeSigningKey(database.pool, OPERATOR, 'x')).rejects.toThrow('there is no key x');
 
-    const pending = await rotateSigningKey(database.pool, box);
-    await removeSigningKey(database.pool, pending);
-    await removeSigningKey(database.pool, pending);
+    const pending = await rotateSigningKey(database.pool, OPERATOR, box);
+    await removeSigningKey(database.pool, OPERATOR, pending);
+    await removeSigningKey(database.pool, OPERATOR, pending);
     expect((await states()).sort()).toStrictEqual(['active', 'removed']);
 
-    await rotateSigningKey(database.pool, box);
+    await rotateSigningKey(database.pool, OPERATOR, box);
     await pass('1 hour');
     await turn();
-    await expect(removeSigningKey(database.pool, active)).rejects.toThrow(`tokens that ${active} signed`);
+    await expect(removeSigningKey(database.pool, OPERATOR, active)).rejects.toThrow(
+      `tokens that ${active} signed`,
+    );
     await pass('76 minutes');
-    await removeSigningKey(database.pool, active);
+    await removeSigningKey(database.pool, OPERATOR, active);
     expect(await published()).toHaveLength(1);
   });
 });
@@ -250,7 +255,7 @@ describe('operators', () => {
 describe('the database', () => {
   test('allows at most one active and one pending key', async () => {
     await turn();
-    await rotateSigningKey(database.pool, box);
+    await rotateSigningKey(database.pool, OPERATOR, box);
     for (const state of ['active', 'pending']) {
       const copy = database.pool.query(
         `insert into signing_keys (kid, alg, public_key, private_key, state, activated_at)

@@ -21,6 +21,7 @@ import { NotAStatementError } from '../../../src/money/statements/read-statement
 import { renderStatement, textOf } from '../../../src/money/statements/statement-document.ts';
 import { SAMPLE } from '../../money/statements/support.ts';
 import { useDatabase } from '../../support/database.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const box = new SecretBox(Buffer.alloc(32, 1));
@@ -77,7 +78,7 @@ describe('a signed statement', () => {
     const early = await signSample();
     await replaceKey();
     const late = await signSample();
-    await replaceCompromisedKeys(database.pool, box);
+    await replaceCompromisedKeys(database.pool, OPERATOR, box);
     // The first two keys were removed before, and so was their private part.
     expect(verifyStatement(early, await keys()).statement).toEqual(SAMPLE);
     const published = await keys();
@@ -89,17 +90,17 @@ describe('a signed statement', () => {
 
   test('is not verified by a removed key that leaked with an old backup, once an operator says so', async () => {
     const [{ kid }] = (await keys()) as [PublicJwk];
-    await expect(distrustSigningKey(database.pool, kid)).rejects.toThrow(
+    await expect(distrustSigningKey(database.pool, OPERATOR, kid)).rejects.toThrow(
       new SigningKeyRefusal(`${kid} is active: replace it with activate --compromised`),
     );
-    await expect(distrustSigningKey(database.pool, 'x')).rejects.toThrow('there is no key x');
+    await expect(distrustSigningKey(database.pool, OPERATOR, 'x')).rejects.toThrow('there is no key x');
     const jws = await signSample();
     await replaceKey();
     expect(verifyStatement(jws, await keys()).kid).toBe(kid);
     const removedAt = async () =>
       (await listSigningKeys(database.pool)).find((each) => each.kid === kid)!.removedAt;
     const before = await removedAt();
-    await distrustSigningKey(database.pool, kid);
+    await distrustSigningKey(database.pool, OPERATOR, kid);
     const left = await keys();
     expect(() => verifyStatement(jws, left)).toThrow('is not among the keys');
     expect(await removedAt()).toEqual(before);
@@ -107,17 +108,17 @@ describe('a signed statement', () => {
   });
 
   test('a key that is removed before it signs is not published for ever, and one that retires early is', async () => {
-    const pending = await rotateSigningKey(database.pool, box);
+    const pending = await rotateSigningKey(database.pool, OPERATOR, box);
     expect((await keys()).map(({ kid }) => kid)).toContain(pending);
-    await removeSigningKey(database.pool, pending);
+    await removeSigningKey(database.pool, OPERATOR, pending);
     expect((await keys()).map(({ kid }) => kid)).not.toContain(pending);
 
     const [{ kid }] = (await keys()) as [PublicJwk];
-    await rotateSigningKey(database.pool, box);
+    await rotateSigningKey(database.pool, OPERATOR, box);
     await pass('1 hour');
     await turn();
     await pass('76 minutes');
-    await removeSigningKey(database.pool, kid);
+    await removeSigningKey(database.pool, OPERATOR, kid);
     expect((await keys()).map((each) => each.kid)).toContain(kid);
   });
 });

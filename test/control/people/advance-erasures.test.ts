@@ -10,7 +10,7 @@ import { READ_IN_ORDER } from '../../../src/money/usage/erase-participants.sql.t
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
 import { openHolder } from '../../support/holder.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { depsOn } from '../watchdogs/support.ts';
 import { eraseAll, insertUsage, participantsOf } from './support.ts';
 
@@ -27,7 +27,8 @@ beforeEach(async () => {
   tenant = await makeTenant(db());
 });
 
-const request = (name: string, of = tenant) => inTransaction(db(), (tx) => requestErasure(tx, of, name));
+const request = (name: string, of = tenant) =>
+  inTransaction(db(), (tx) => requestErasure(tx, OPERATOR, of, name));
 const entered = (username: string) => ({ type: 'participant_entered', roomUid: null, subject: { username } });
 const advanceOnce = (id: string) => advanceErasure(db(), { tenant, id });
 

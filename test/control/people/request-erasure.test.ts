@@ -11,7 +11,7 @@ import { watch } from '../../../src/control/watchdogs/watch.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { arm, depsOn, enter, find, makeRoom, passTime } from '../watchdogs/support.ts';
 import { columnsWith, eraseAll, insertUsage } from './support.ts';
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
   room = await makeRoom(db(), tenant);
 });
 
-const request = (name: string) => inTransaction(db(), (tx) => requestErasure(tx, tenant, name));
+const request = (name: string) => inTransaction(db(), (tx) => requestErasure(tx, OPERATOR, tenant, name));
 const kick = (name: string, options: { hoursAgo?: number } = {}) =>
   db().query(
     `update participants set epoch = epoch + 1, epoch_reason = 'kicked', leave_reason = 'kicked', left_at = now(),

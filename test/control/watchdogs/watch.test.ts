@@ -22,7 +22,7 @@ import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import {
   arm,
   depsOn,
@@ -85,7 +85,8 @@ const startWatching = (deps: Deps) =>
     (soon) => watch(deps, soon),
     () => {},
   );
-const credit = (amount: bigint) => adjustCredit(db, tenant, { amount, reason: 'test', id: undefined });
+const credit = (amount: bigint) =>
+  adjustCredit(db, OPERATOR, tenant, { amount, reason: 'test', id: undefined });
 const count = (types: readonly string[], type: string) => types.filter((each) => each === type).length;
 const present = async () => {
   const { rows } = await db.query<{ username: string }>(
@@ -278,13 +279,17 @@ describe('each condition', () => {
     ['the credit', () => credit(-5n), () => credit(5n)],
     [
       'the status',
-      () => changeStatus(db, tenant, 'suspended', 'test'),
-      () => changeStatus(db, tenant, 'active', 'test'),
+      () => changeStatus(db, OPERATOR, tenant, 'suspended', 'test'),
+      () => changeStatus(db, OPERATOR, tenant, 'active', 'test'),
     ],
-    ['the exemption', () => setExempt(db, tenant, false), () => setExempt(db, tenant, true)],
+    [
+      'the exemption',
+      () => setExempt(db, OPERATOR, tenant, false),
+      () => setExempt(db, OPERATOR, tenant, true),
+    ],
   ])('unadmitted_for counts from the loss of %s, and stops when it is back', async (what, end, restore) => {
     if (what === 'the credit') await credit(5n);
-    await setExempt(db, tenant, what !== 'the credit');
+    await setExempt(db, OPERATOR, tenant, what !== 'the credit');
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
     await look();
     await expectNextLook(db, watchdog, null);
@@ -313,7 +318,7 @@ describe('each condition', () => {
   });
 
   test('unadmitted_for that is armed during a change is woken by it', async () => {
-    await setExempt(db, tenant, false);
+    await setExempt(db, OPERATOR, tenant, false);
     await credit(5n);
     const charge = await db.connect();
     await charge.query('begin');
@@ -329,7 +334,7 @@ describe('each condition', () => {
   });
 
   test('a charge that leaves credit wakes no watchdog', async () => {
-    await setExempt(db, tenant, false);
+    await setExempt(db, OPERATOR, tenant, false);
     await credit(10n);
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
     await look();
@@ -676,7 +681,7 @@ describe('the engine', () => {
       await credit(-5_000_000n);
       await enter(db, tenant, room, 'ann');
       await leave('ann');
-      await changeStatus(db, tenant, 'suspended', 'test');
+      await changeStatus(db, OPERATOR, tenant, 'suspended', 'test');
       // Waiting for the lock would take eight seconds.
       expect(performance.now() - begun).toBeLessThan(7_500);
     } finally {

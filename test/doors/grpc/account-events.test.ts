@@ -6,7 +6,7 @@ import { changeStatus, setExempt } from '../../../src/money/tenant-status/change
 import { emptyLog } from '../../support/events.ts';
 import { useControl } from '../../support/grpc.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -97,9 +97,9 @@ describe('credit', () => {
 test('a status that an operator changes, and an exemption, are told', async () => {
   const tenant = await app.paidTenant();
   const { db } = app.service.deps;
-  await changeStatus(db, idOf(tenant), 'suspended', 'unpaid invoice');
-  await changeStatus(db, idOf(tenant), 'active', 'paid');
-  await setExempt(db, idOf(tenant), true);
+  await changeStatus(db, OPERATOR, idOf(tenant), 'suspended', 'unpaid invoice');
+  await changeStatus(db, OPERATOR, idOf(tenant), 'active', 'paid');
+  await setExempt(db, OPERATOR, idOf(tenant), true);
   expect(await told(tenant)).toMatchObject([
     ['TENANT_STATUS_CHANGED', { from: 'active', to: 'suspended', exempt: false, admitted: false }],
     ['TENANT_STATUS_CHANGED', { from: 'suspended', to: 'active', exempt: false, admitted: true }],

@@ -13,6 +13,7 @@ import { type Service, startService } from '../../../src/run/service.ts';
 import { expectJoined, join } from '../../support/devices.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -117,7 +118,8 @@ describe('CreateDeviceCredential', () => {
   test('PERMISSION_DENIED beyond the ceiling of the key, naming what joins would grant', async () => {
     const low = await app.paidTenant();
     const at = controlOf(low);
-    const lower = (change: Partial<KeyCeiling>) => changeCeiling(app.service.deps.db, low.keyId, change);
+    const lower = (change: Partial<KeyCeiling>) =>
+      changeCeiling(app.service.deps.db, OPERATOR, low.keyId, change);
     const excess = async (fields: Fields) => {
       const { code, reason, metadata } = await failureOf(makeCredential(fields, at));
       expect(`${code} ${reason}`).toBe('PERMISSION_DENIED CEILING_EXCEEDED');

@@ -31,6 +31,7 @@ import {
 } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -204,7 +205,7 @@ describe('without credit', () => {
     await spendAll(app, stage.tenant);
     const id = parseTenantId(stage.tenant.id)!;
     for (const status of ['active', 'suspended', 'archived'] as const) {
-      if (status !== 'active') await changeStatus(app.service.deps.db, id, status, 'a test');
+      if (status !== 'active') await changeStatus(app.service.deps.db, OPERATOR, id, status, 'a test');
       const { control } = stage;
       for (const [, itsMethod, fields] of ON_PARTICIPANTS) {
         await control.call(itsMethod as OnParticipant, { room: 'lobby', username: 'bob', ...fields });

@@ -10,6 +10,7 @@ import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { createCredential, endRoom, join, spendAll, verify } from '../../support/devices.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { setStatus } from '../rest/support.ts';
 import { lapse, mint, newThumbprint, toldOf } from './mint.ts';
 
@@ -230,7 +231,7 @@ describe('MintClientToken', () => {
 
   describe('PERMISSION_DENIED', () => {
     const lower = (tenant: TestTenant, change: Partial<KeyCeiling>) =>
-      changeCeiling(app.service.deps.db, tenant.keyId, change);
+      changeCeiling(app.service.deps.db, OPERATOR, tenant.keyId, change);
     const exceeded = (excess: string) => ({ is: 'PERMISSION_DENIED CEILING_EXCEEDED', excess });
 
     test('beyond the default rank of keys', async () => {

@@ -10,7 +10,7 @@ import type { LimitOverrides } from '../../../src/base/tenants/limits.ts';
 import { renderTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
-import { makeKey, makeTenant } from '../../support/tenants.ts';
+import { makeKey, makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 export interface World {
   readonly tenant: TenantId;
@@ -94,7 +94,8 @@ export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<W
     revoked: await makeKey(db, tenant, 'backend'),
   };
   await db.query('update api_keys set revoked_at = now() where id = $1', [keys.revoked.id]);
-  if (credit) await adjustCredit(db, tenant, { amount: 1_000_000n, reason: 'a gift', id: undefined });
+  if (credit)
+    await adjustCredit(db, OPERATOR, tenant, { amount: 1_000_000n, reason: 'a gift', id: undefined });
   await db.query('update tenants set status = $2, limits = $3 where id = $1', [tenant, status, limits]);
 
   await makeRooms(db, tenant, isForeign);

@@ -24,6 +24,7 @@ import {
   verify,
 } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { NOT_STRINGS, rawRequest, sendBytes, setStatus, TIMESTAMP } from '../rest/support.ts';
 
 const app = useService();
@@ -750,7 +751,7 @@ describe('the signing key', () => {
       );
     const [first] = await kids();
 
-    const next = await rotateSigningKey(db, box);
+    const next = await rotateSigningKey(db, OPERATOR, box);
     expect(await kids()).toStrictEqual([first, first]);
     await db.query(`update signing_keys set published_at = published_at - interval '1 hour' where kid = $1`, [
       next,
@@ -760,7 +761,7 @@ describe('the signing key', () => {
     // The retiring key still verifies its tokens.
     expect((await app.request('GET', '/.well-known/jwks.json')).json.keys).toHaveLength(2);
 
-    const replaced = await replaceCompromisedKeys(db, box);
+    const replaced = await replaceCompromisedKeys(db, OPERATOR, box);
     expect(await kids()).toStrictEqual([replaced, replaced]);
     const { keys } = (await app.request('GET', '/.well-known/jwks.json')).json;
     expect(keys.map((key: { kid: string }) => key.kid)).toStrictEqual([replaced]);
@@ -773,11 +774,11 @@ describe('the signing key', () => {
     const joins: ReturnType<typeof join>[] = [];
     for (let round = 0; round < 4; round += 1) {
       joins.push(...Array.from({ length: 5 }, () => join(app, credential)));
-      await rotateSigningKey(db, box);
+      await rotateSigningKey(db, OPERATOR, box);
       await db.query(
         `update signing_keys set published_at = published_at - interval '1 hour' where state = 'pending'`,
       );
-      await activateSigningKey(db);
+      await activateSigningKey(db, OPERATOR);
     }
     const tokens = (await Promise.all(joins)).map((answer) => expectJoined(answer).token);
     for (const token of tokens) expect((await verify(app, token)).sub).toBe('ann');

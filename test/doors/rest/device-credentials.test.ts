@@ -4,7 +4,7 @@ import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { deviceKey } from '../../support/devices.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -213,14 +213,14 @@ describe('POST /v1/device-credentials', () => {
 
   test('403: beyond the ceiling of the key', async () => {
     const { key, keyId } = await app.signUp();
-    await changeCeiling(app.service.deps.db, keyId, { rooms: ['class-*'], lifetimeSeconds: 60 });
+    await changeCeiling(app.service.deps.db, OPERATOR, keyId, { rooms: ['class-*'], lifetimeSeconds: 60 });
     expectError(
       await call('POST', '', { key, body: { ...GRANT, rooms: ['class-1', 'lobby'] } }),
       403,
       'permission denied: beyond the ceiling of this key: room lobby, lifetime 600 s',
     );
     expect(await list(key)).toStrictEqual([]);
-    await changeCeiling(app.service.deps.db, keyId, { lifetimeSeconds: 600 });
+    await changeCeiling(app.service.deps.db, OPERATOR, keyId, { lifetimeSeconds: 600 });
     expectOk(await call('POST', '', { key, body: { ...GRANT, rooms: ['class-1'] } }), 201);
   });
 
@@ -296,7 +296,7 @@ test('403: a key with a ceiling rotates and revokes only credentials within it',
   };
   const [inside, outside] = [await make(['class-1']), await make(['class-1', 'lobby'])];
   const low = await app.request('POST', '/v1/keys', { key: owner.key, body: { name: 'low' } });
-  await changeCeiling(app.service.deps.db, low.json.key.id, { rooms: ['class-*'] });
+  await changeCeiling(app.service.deps.db, OPERATOR, low.json.key.id, { rooms: ['class-*'] });
   const key = low.json.api_key;
 
   const before = await list(owner.key);

@@ -3,7 +3,7 @@ import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf, setLimits } from '../../support/tenants.ts';
+import { idOf, OPERATOR, setLimits } from '../../support/tenants.ts';
 import { expectError, expectOk, KEY, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -594,7 +594,7 @@ describe('a key with a ceiling', () => {
     const { key: byDefault, keyId } = await app.signUp();
     const make = async (rooms: string[]) => {
       const made = await create('backend', byDefault);
-      await changeCeiling(app.service.deps.db, made.key.id, { rooms });
+      await changeCeiling(app.service.deps.db, OPERATOR, made.key.id, { rooms });
       return { id: made.key.id, plaintext: made.api_key };
     };
     const relay = await create('relay', byDefault);

@@ -63,6 +63,7 @@ const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/rates': undefined,
   'post /v1/rates/simulate': 'backend_key',
   'post /v1/signup': undefined,
+  'get /v1/audit': 'backend_key',
   'get /v1/billing': 'backend_key',
   'post /v1/billing/checkout': 'backend_key',
   'post /v1/billing/portal': 'backend_key',
@@ -306,6 +307,9 @@ describe('real answers are as documented', () => {
     await note(call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: {} }));
     const payments = await call('get /v1/payments', '/v1/payments', { key });
     const [{ id: payment }] = payments.json.payments;
+    await note(call('get /v1/audit', '/v1/audit', { key }));
+    await note(call('get /v1/audit', '/v1/audit?limit=0', { key }));
+    await note(call('get /v1/audit', '/v1/audit'));
     await note(call('get /v1/payments', '/v1/payments?cursor=x', { key }));
     const receipt = 'get /v1/payments/{id}/receipt';
     await note(call(receipt, `/v1/payments/${payment}/receipt`, { key }));
@@ -374,6 +378,7 @@ describe('real answers are as documented', () => {
     expect(statuses).toStrictEqual([
       ...[200, 200, 400, 401],
       ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
+      ...[200, 400, 401],
       ...[400, 200, 404],
       ...[200, 201, 400],
       ...[201, 409, 404, 200, 204, 409, 404],

@@ -7,7 +7,7 @@ import { endOf, monthOf, readyAt, startOf } from '../../../src/money/month.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { monthsAgo, moveInTime, post } from '../../support/months.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 import { amount, expectError, expectOk, setStatus } from './support.ts';
 
 const logged: string[] = [];
@@ -41,9 +41,9 @@ async function makeLedger(): Promise<TestTenant> {
   await post(db, id, { kind: 'top_up', amount: 20_000_000n, reference: 'pi_1', paymentId: 'pi_1' });
   expect(await charge(made, '=lobby', 1)).toBe(20_000);
   expect(await charge(made, 'stage', 2)).toBe(40_000);
-  await setExempt(db, id, true);
+  await setExempt(db, OPERATOR, id, true);
   await charge(made, 'stage', 4);
-  await setExempt(db, id, false);
+  await setExempt(db, OPERATOR, id, false);
   await post(db, id, { kind: 'adjustment', amount: -5n, detail: 'a correction' });
   await post(db, id, { kind: 'refund', amount: -1_000_000n, reference: 're_1', paymentId: 'pi_1' });
   const times = [0, 1, 2, 3, 4].map((minute) => new Date(START.getTime() + minute * 60_000).toISOString());

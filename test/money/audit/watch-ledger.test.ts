@@ -7,7 +7,7 @@ import { newTenantId, renderTenantId, type TenantId } from '../../../src/base/te
 import { watchLedger } from '../../../src/money/audit/watch-ledger.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 /** Allows for slow machines. */
@@ -45,7 +45,7 @@ function start(): () => Promise<number> {
 }
 
 const adjust = (id: TenantId, amount: bigint) =>
-  adjustCredit(database.pool, id, { amount, reason: 'a gift', id: undefined });
+  adjustCredit(database.pool, OPERATOR, id, { amount, reason: 'a gift', id: undefined });
 
 const corrupt = (id: TenantId, by: number) =>
   database.pool.query(

@@ -3,7 +3,7 @@ import { makeLog } from '../../../src/base/telemetry/log.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const lines: string[] = [];
 const app = useService({ log: makeLog('error', { write: (line: string) => void lines.push(line) }) });
@@ -20,7 +20,7 @@ async function tenantNear(edge: bigint, distance: bigint): Promise<TestTenant> {
 }
 
 async function adjust(tenant: TestTenant, amount: bigint) {
-  return adjustCredit(db(), idOf(tenant), { amount, reason: 'test', id: undefined });
+  return adjustCredit(db(), OPERATOR, idOf(tenant), { amount, reason: 'test', id: undefined });
 }
 
 async function balanceOf(tenant: TestTenant): Promise<bigint> {

@@ -12,7 +12,7 @@ import {
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 let tenant: TenantId;
@@ -29,7 +29,7 @@ function adjust(amount: bigint, detail?: string) {
 }
 
 beforeAll(async () => {
-  await loadRates(database.pool, undefined);
+  await loadRates(database.pool, OPERATOR, undefined);
 });
 
 beforeEach(async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { unfreezeTopUps } from '../../../src/run/admin/unfreeze-top-ups.ts';
 import type { TestTenant } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { usePayments } from './support.ts';
 
 const kit = usePayments();
@@ -73,7 +74,7 @@ describe('after the refund of a top-up', () => {
 
   it('the pause ends when an operator unfreezes automatic top-ups', async () => {
     const { tenant } = await refunded();
-    await unfreezeTopUps(db(), kit.idOf(tenant));
+    await unfreezeTopUps(db(), OPERATOR, kit.idOf(tenant));
     expect(await errorOf(tenant)).toBeUndefined();
     expect(await openedByUsage(tenant)).toBe(1);
   });

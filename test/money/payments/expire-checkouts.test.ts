@@ -4,6 +4,7 @@ import { expireCheckouts } from '../../../src/money/payments/expire-checkouts.ts
 import { insertCheckout, updateCheckoutSession } from '../../../src/money/payments/payments.sql.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import type { TestTenant } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { GOOD_CARD, usePayments } from './support.ts';
 
 const kit = usePayments();
@@ -20,7 +21,7 @@ async function openCheckout(tenant: TestTenant): Promise<string> {
 }
 
 async function move(tenant: TestTenant, status: TenantStatus): Promise<void> {
-  await changeStatus(db(), kit.idOf(tenant), status, 'test');
+  await changeStatus(db(), OPERATOR, kit.idOf(tenant), status, 'test');
   app.service.deps.events.wake(kit.idOf(tenant));
 }
 

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import type { TestTenant } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { OTHER_CARD, usePayments } from './support.ts';
 
 const kit = usePayments();
@@ -27,12 +28,12 @@ const WITHDRAWALS: [string, Change, string][] = [
   ['automatic top-up was turned off', (tenant) => kit.setTopUp(tenant, { enabled: false }), 'turned_off'],
   [
     'the tenant was suspended',
-    (tenant) => changeStatus(db(), kit.idOf(tenant), 'suspended', 'test'),
+    (tenant) => changeStatus(db(), OPERATOR, kit.idOf(tenant), 'suspended', 'test'),
     'tenant_not_active',
   ],
   [
     'the tenant was deleted',
-    (tenant) => changeStatus(db(), kit.idOf(tenant), 'deleted', 'test'),
+    (tenant) => changeStatus(db(), OPERATOR, kit.idOf(tenant), 'deleted', 'test'),
     'tenant_not_active',
   ],
   [
@@ -104,7 +105,7 @@ describe('an attempt of unknown outcome', () => {
       'the threshold is below the balance',
       (tenant) => kit.setTopUp(tenant, { enabled: true, below_cents: 100, amount_cents: 50_000 }),
     ],
-    ['the tenant is exempt', (tenant) => setExempt(db(), kit.idOf(tenant), true)],
+    ['the tenant is exempt', (tenant) => setExempt(db(), OPERATOR, kit.idOf(tenant), true)],
   ])('is canceled without an error when %s', async (_, change) => {
     const { tenant } = await lostAttempt();
     await change(tenant);

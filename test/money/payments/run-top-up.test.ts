@@ -10,6 +10,7 @@ import { findAttempt, insertAttempt } from '../../../src/money/payments/top-up-a
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../src/run/admin/unfreeze-top-ups.ts';
 import type { TestTenant } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { DECLINES_LATER, GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 
 const kit = usePayments();
@@ -66,7 +67,7 @@ describe('an automatic top-up', () => {
           kit.idOf(tenant),
         ]),
     ],
-    ['the tenant is exempt', (tenant) => setExempt(db(), kit.idOf(tenant), true)],
+    ['the tenant is exempt', (tenant) => setExempt(db(), OPERATOR, kit.idOf(tenant), true)],
     [
       'it is frozen',
       (tenant) =>
@@ -365,7 +366,7 @@ describe('an error of the provider that did nothing and is repeated for its key'
 
   it('is ended at once when an operator unfreezes automatic top-ups', async () => {
     const tenant = await stuckTopUp();
-    await unfreezeTopUps(db(), kit.idOf(tenant));
+    await unfreezeTopUps(db(), OPERATOR, kit.idOf(tenant));
     expect(await kit.finished(tenant)).toMatchObject({ state: 'succeeded', keys: 2 });
     expect(await kit.topUpIntents(tenant)).toHaveLength(1);
   });

@@ -11,6 +11,7 @@ import {
   readRatesFile,
 } from '../../../src/money/pricing/rate-cards.ts';
 import { useDatabase } from '../../support/database.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const DEAR: RateCardFile = { ...BUILT_IN_RATES, platform_fee_per_gib: '0.50' };
 
@@ -18,37 +19,41 @@ describe('loadRates', () => {
   const database = useDatabase();
 
   it('gives an empty database the built-in card, once', async () => {
-    const loads = await Promise.all(Array.from({ length: 8 }, () => loadRates(database.pool, undefined)));
+    const loads = await Promise.all(
+      Array.from({ length: 8 }, () => loadRates(database.pool, OPERATOR, undefined)),
+    );
     expect(loads.filter(({ loaded }) => loaded)).toHaveLength(1);
     expect(loads.every(({ version }) => version === 1)).toBe(true);
     expect((await new RateCards().current(database.pool)).platformFeePerGib).toBe(20_000n);
   });
 
   it('makes one version of a new card, even if many processes load it at once', async () => {
-    const loads = await Promise.all(Array.from({ length: 8 }, () => loadRates(database.pool, DEAR)));
+    const loads = await Promise.all(
+      Array.from({ length: 8 }, () => loadRates(database.pool, OPERATOR, DEAR)),
+    );
     expect(loads.filter(({ loaded }) => loaded)).toHaveLength(1);
     expect(loads.every(({ version }) => version === 2)).toBe(true);
   });
 
   it('keeps the newest card when none is given', async () => {
-    expect(await loadRates(database.pool, undefined)).toEqual({ version: 2, loaded: false });
+    expect(await loadRates(database.pool, OPERATOR, undefined)).toEqual({ version: 2, loaded: false });
     const cards = new RateCards();
     expect((await cards.current(database.pool)).platformFeePerGib).toBe(500_000n);
     expect((await cards.version(database.pool, 1)).platformFeePerGib).toBe(20_000n);
   });
 
   it('loads a card that was in effect before only if told to', async () => {
-    const refused = await loadRates(database.pool, BUILT_IN_RATES);
+    const refused = await loadRates(database.pool, OPERATOR, BUILT_IN_RATES);
     expect(refused).toEqual({ version: 2, loaded: false, superseded: 1 });
     expect(describeSuperseded(refused)).toContain('old version 1, and version 2 is in effect');
-    const again = await loadRates(database.pool, BUILT_IN_RATES, { again: true });
+    const again = await loadRates(database.pool, OPERATOR, BUILT_IN_RATES, { again: true });
     expect(again).toEqual({ version: 3, loaded: true });
     expect((await listRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
   it('compares prices, not their notation', async () => {
     const card = { ...BUILT_IN_RATES, platform_fee_per_gib: '0.020' };
-    expect(await loadRates(database.pool, card)).toEqual({ version: 3, loaded: false });
+    expect(await loadRates(database.pool, OPERATOR, card)).toEqual({ version: 3, loaded: false });
   });
 
   it('goes by versions, even if the clock was set back after the newest one was loaded', async () => {
@@ -58,7 +63,7 @@ describe('loadRates', () => {
     );
     const { version, platformFeePerGib } = await new RateCards().current(database.pool);
     expect([version, platformFeePerGib]).toEqual([4, 500_000n]);
-    expect(await loadRates(database.pool, DEAR)).toEqual({ version: 4, loaded: false });
+    expect(await loadRates(database.pool, OPERATOR, DEAR)).toEqual({ version: 4, loaded: false });
   });
 
   it('never changes a version', async () => {

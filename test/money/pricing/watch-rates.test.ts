@@ -9,6 +9,7 @@ import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/ra
 import { loadRates, RateCards } from '../../../src/money/pricing/rate-cards.ts';
 import { watchRates } from '../../../src/money/pricing/watch-rates.ts';
 import { useDatabase } from '../../support/database.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const lines: string[] = [];
@@ -25,7 +26,7 @@ afterAll(() => rm(folder, { recursive: true }));
 beforeEach(async () => {
   lines.length = 0;
   await writeFile(path, JSON.stringify(BUILT_IN_RATES));
-  await loadRates(database.pool, BUILT_IN_RATES, { again: true });
+  await loadRates(database.pool, OPERATOR, BUILT_IN_RATES, { again: true });
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   watch = repeat(0.02, watchRates({ db: database.pool, log }, path), (error) => log.error({ err: error }));
 });
@@ -92,11 +93,11 @@ describe('watchRates', () => {
     await writeFile(path, JSON.stringify(card));
     await expect.poll(current).toMatchObject({ platformFeePerGib: 400_000n });
     const { version } = await current();
-    await loadRates(database.pool, withFee('0.5'));
+    await loadRates(database.pool, OPERATOR, withFee('0.5'));
     await expect.poll(() => lines.join('')).toContain('the rate card was not loaded');
     expect(lines.join('')).toContain(`old version ${version}, and version ${version + 1} is in effect`);
     expect(await current()).toMatchObject({ platformFeePerGib: 500_000n });
-    await loadRates(database.pool, card, { again: true });
+    await loadRates(database.pool, OPERATOR, card, { again: true });
     await expect.poll(current).toMatchObject({ version: version + 2, platformFeePerGib: 400_000n });
     expect(lines.filter((line) => line.includes('the rate card was not loaded'))).toHaveLength(1);
   });

@@ -4,6 +4,7 @@ import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { parseMonth } from '../../../src/money/month.ts';
 import { type RevenueReport, reportRevenue } from '../../../src/money/reports/report-revenue.ts';
 import { type TestTenant, usageRecord } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { usePayments } from '../payments/support.ts';
 
 const kit = usePayments();
@@ -54,7 +55,11 @@ async function itWas(time: string): Promise<void> {
 }
 
 const adjust = (tenant: TestTenant, cents: number) =>
-  adjustCredit(db(), idOf(tenant), { amount: BigInt(cents) * 10_000n, reason: 'test', id: undefined });
+  adjustCredit(db(), OPERATOR, idOf(tenant), {
+    amount: BigInt(cents) * 10_000n,
+    reason: 'test',
+    id: undefined,
+  });
 
 const NOTHING = { payments: 0, usage: 0, refunds: 0, disputes: 0, adjustments: 0, unbilled: 0 };
 

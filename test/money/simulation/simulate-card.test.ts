@@ -12,7 +12,7 @@ import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../../support/check-ledger.ts';
 import { useService } from '../../support/service.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { anyUsage } from '../pricing/support.ts';
 
 const app = useService();
@@ -171,7 +171,7 @@ describe('another card', () => {
 
   it('replaces all cards of a period in which the card changed', async () => {
     const before = await charge(oddUsages(60));
-    await loadRates(db(), DEAR);
+    await loadRates(db(), OPERATOR, DEAR);
     const after = await charge(oddUsages(45));
     await changePosting(1, `at = '${at(1).toISOString()}'`);
     await changePosting(2, `at = '${at(2).toISOString()}'`);
@@ -189,7 +189,7 @@ describe('another card', () => {
     expect(first.charged).toEqual({ records: 60, actual: before, simulated: before });
     const second = await simulateOne(DEAR, { from: at(2) });
     expect(second.charged).toEqual({ records: 45, actual: after, simulated: after });
-    await loadRates(db(), BUILT_IN_RATES, { again: true });
+    await loadRates(db(), OPERATOR, BUILT_IN_RATES, { again: true });
   });
 
   it('charges nothing for the time when a tenant was exempt, and prices it apart', async () => {

@@ -12,6 +12,7 @@ import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { anyRoom, reportsOf } from './support.ts';
 
 const app = useService();
@@ -96,12 +97,12 @@ describe('simulateRoom', () => {
     const gib = listener({ seconds: 86_400, egressBytes: 2n ** 30n });
     const { db } = app.service.deps;
     expect((await simulateRoom(depsOf('carry'), tenant, [gib])).room.amount).toBe(20_000n);
-    await loadRates(db, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.05' });
+    await loadRates(db, OPERATOR, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.05' });
     expect(await simulateRoom(depsOf('carry'), tenant, [gib])).toMatchObject({
       room: { amount: 50_000n },
       terms: { rates: { version: 2 } },
     });
-    await loadRates(db, BUILT_IN_RATES, { again: true });
+    await loadRates(db, OPERATOR, BUILT_IN_RATES, { again: true });
   });
 
   it('prices for an exempt tenant as a charge does, and leaves its balance', async () => {
@@ -139,7 +140,7 @@ describe('simulateRoom', () => {
       },
     };
     const { db } = app.service.deps;
-    await loadRates(db, dear);
+    await loadRates(db, OPERATOR, dear);
     // A day costs 1,439,998,560,000 micros.
     const host = listener({ role: 'host', seconds: 86_400, egressBytes: 2n ** 50n });
     const most = await simulateRoom(depsOf('carry'), tenant, [{ ...host, count: 6_254 }]);
@@ -149,6 +150,6 @@ describe('simulateRoom', () => {
       field: 'participants',
       message: 'invalid request: participants must cost $9007199254.740991 together at most',
     });
-    await loadRates(db, BUILT_IN_RATES, { again: true });
+    await loadRates(db, OPERATOR, BUILT_IN_RATES, { again: true });
   });
 });

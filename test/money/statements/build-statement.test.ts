@@ -12,7 +12,7 @@ import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { monthsAgo, moveInTime, post } from '../../support/months.ts';
 import { type TestService, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 /** Of the ledger itself, in SQL and without the sums of usage. */
 async function sumByHand(app: TestService, tenant: TenantId, month: Month) {
@@ -123,7 +123,7 @@ describe.each(['carry', 'per_record'] as const)('rounded by %s', (billingRoundin
     let postings = 0;
     for (const [at, each] of steps.entries()) {
       if (each.kind === 'exempt') {
-        await setExempt(db, id, each.isOn);
+        await setExempt(db, OPERATOR, id, each.isOn);
         continue;
       }
       postings += 1;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/base/tenants/tenant.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 let tenant: TenantId;
@@ -26,7 +26,7 @@ const history = async () => {
 };
 const kindOf = (error: unknown) => (error instanceof Failure ? error.kind : error);
 const move = (to: TenantStatus, reason = 'because') =>
-  changeStatus(database.pool, tenant, to, reason).catch(kindOf);
+  changeStatus(database.pool, OPERATOR, tenant, to, reason).catch(kindOf);
 
 describe('changeStatus', () => {
   test('changes the status and records the history', async () => {
@@ -76,10 +76,10 @@ describe('changeStatus', () => {
 
 describe('setExempt', () => {
   test('exempts a tenant, and ends that', async () => {
-    await setExempt(database.pool, tenant, true);
+    await setExempt(database.pool, OPERATOR, tenant, true);
     expect((await find()).exempt).toBe(true);
-    await setExempt(database.pool, tenant, false);
+    await setExempt(database.pool, OPERATOR, tenant, false);
     expect((await find()).exempt).toBe(false);
-    expect(await setExempt(database.pool, newTenantId(), true).catch(kindOf)).toBe('not_found');
+    expect(await setExempt(database.pool, OPERATOR, newTenantId(), true).catch(kindOf)).toBe('not_found');
   });
 });

@@ -12,7 +12,7 @@ import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { setStatus } from '../../doors/rest/support.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -152,7 +152,7 @@ describe('batches in one transaction', () => {
       body: { enabled: true, below_cents: 2000, amount_cents: 1000 },
     });
     expect(set.status, set.text).toBe(200);
-    await setExempt(db(), idOf(tenant), true);
+    await setExempt(db(), OPERATOR, idOf(tenant), true);
     const batch = batchOf(idOf(tenant), costing(5));
     const outcomes = await chargeFreeBatches(app.service.deps, [batch]);
     expect(outcomes.get(batch)).toMatchObject({ unbilled: 1 });

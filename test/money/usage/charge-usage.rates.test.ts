@@ -4,6 +4,7 @@ import { BUILT_IN_RATES } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 
 async function charge(app: ReturnType<typeof useService>, tenant: TestTenant, records: unknown[]) {
   const answer = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
@@ -24,7 +25,7 @@ describe('a rate card that changes between batches', () => {
     const gib = () => usageRecord({ egress_bytes: 2 ** 30, seconds: 3600 });
     expect((await charge(app, tenant, [gib()])).total.micros).toBe(20_000);
     const first = gib();
-    await loadRates(db, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.07' });
+    await loadRates(db, OPERATOR, { ...BUILT_IN_RATES, platform_fee_per_gib: '0.07' });
     expect((await charge(app, tenant, [first])).total.micros).toBe(70_000);
     expect(await charge(app, tenant, [first])).toMatchObject({ duplicates: 1, total: { micros: 0 } });
     const { rows } = await db.query(
@@ -41,7 +42,7 @@ describe('a rate card that changes between batches', () => {
     const tenant = await app.paidTenant();
     const changes = (async () => {
       for (const fee of ['0.03', '0.000001', '999999.999999', '0.02']) {
-        await loadRates(db, { ...BUILT_IN_RATES, platform_fee_per_gib: fee });
+        await loadRates(db, OPERATOR, { ...BUILT_IN_RATES, platform_fee_per_gib: fee });
       }
     })();
     await Promise.all(

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -279,7 +279,7 @@ describe('an exempt tenant', () => {
     const tenant = await app.paidTenant();
     await charge(tenant, [usageRecord({ egress_bytes: 26_844, seconds: 3600 })]);
     const before = await balanceOf(tenant);
-    await setExempt(db(), idOf(tenant), true);
+    await setExempt(db(), OPERATOR, idOf(tenant), true);
     const batch = records(3, () => ({ egress_bytes: 2 ** 30, seconds: 3600 }));
     expect(await charge(tenant, batch)).toEqual({
       charged: 0,
@@ -302,14 +302,14 @@ describe('an exempt tenant', () => {
     const tenant = await app.paidTenant();
     const charged = records(2);
     const { total } = await charge(tenant, charged);
-    await setExempt(db(), idOf(tenant), true);
+    await setExempt(db(), OPERATOR, idOf(tenant), true);
     const exempt = records(4);
     expect(await charge(tenant, [...exempt, ...charged])).toMatchObject({
       charged: 0,
       duplicates: 2,
       unbilled: 4,
     });
-    await setExempt(db(), idOf(tenant), false);
+    await setExempt(db(), OPERATOR, idOf(tenant), false);
     expect(await charge(tenant, [...charged, ...exempt])).toMatchObject({
       charged: 0,
       duplicates: 6,
@@ -321,7 +321,7 @@ describe('an exempt tenant', () => {
 
   it('that never paid is admitted only once it is active', async () => {
     const tenant = await app.signUp();
-    await setExempt(db(), idOf(tenant), true);
+    await setExempt(db(), OPERATOR, idOf(tenant), true);
     expect(await charge(tenant, records(1))).toMatchObject({ unbilled: 1, admitted: false });
   });
 });
@@ -433,9 +433,9 @@ describe('recent', () => {
     const tenant = await app.paidTenant({ cents: 1000 });
     await charge(tenant, [usageRecord({ room: 'one' }), usageRecord()]);
     const { payment } = await app.pay(tenant, { cents: 3000 });
-    await setExempt(db(), idOf(tenant), true);
+    await setExempt(db(), OPERATOR, idOf(tenant), true);
     await charge(tenant, records(60));
-    await setExempt(db(), idOf(tenant), false);
+    await setExempt(db(), OPERATOR, idOf(tenant), false);
     await charge(
       tenant,
       records(45, (index) => ({ room: `r${index}` })),

@@ -8,7 +8,7 @@ import { liveThrough } from '../../control/people/support.ts';
 import { expectOk } from '../../doors/rest/support.ts';
 import { useControl } from '../../support/grpc.ts';
 import { usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 import { runAdmin, spawnAdmin } from './support.ts';
 
 const app = useService();
@@ -116,7 +116,7 @@ describe('tenants export', () => {
   test('ends with an error when nobody reads it any more', async () => {
     const connected = { db: db(), url: app.ownerUrl, config: undefined as never };
     const closed = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
-    await expect(exportTenant(connected, idOf(stage.tenant), closed)).rejects.toThrow('EPIPE');
+    await expect(exportTenant(connected, OPERATOR, idOf(stage.tenant), closed)).rejects.toThrow('EPIPE');
   });
 });
 
@@ -136,7 +136,7 @@ describe('a large export', () => {
         waiting.push(done);
       },
     });
-    const exporting = exportTenant(connected, idOf(tenant), slow);
+    const exporting = exportTenant(connected, OPERATOR, idOf(tenant), slow);
     const takeOne = async () => {
       await expect.poll(() => waiting.length).toBe(1);
       waiting.shift()!();

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { DEFAULT_CEILING } from '../../../src/access/rights/key-ceiling.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { runAdmin } from './support.ts';
 
 const app = useService({ payments: false });
@@ -15,7 +16,7 @@ beforeAll(async () => {
   tenant = await app.signUp();
 });
 beforeEach(async () => {
-  await changeCeiling(app.service.deps.db, tenant.keyId, DEFAULT_CEILING);
+  await changeCeiling(app.service.deps.db, OPERATOR, tenant.keyId, DEFAULT_CEILING);
 });
 
 describe('admin key-ceiling', () => {

@@ -7,6 +7,7 @@ import { openPool } from '../../../src/base/db/pool.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { type Embedded, startEmbedded } from '../../../src/run/embedded-postgres/embedded-postgres.ts';
 import { databaseUrl } from '../../support/database.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { runAdmin, spawnAdmin } from './support.ts';
 
 const NOWHERE = 'postgres://somebody:a-password@127.0.0.1:1/boxoffice';
@@ -84,7 +85,7 @@ describe('the embedded database', () => {
     });
     const pool = openPool(embedded.url, { max: 1 });
     await migrate(pool);
-    await loadRates(pool, undefined);
+    await loadRates(pool, OPERATOR, undefined);
     await pool.end();
   });
   afterAll(async () => {

@@ -8,7 +8,7 @@ import { endOf, type Month } from '../../money/month.ts';
 import type { Movement, MovementKind, Movements, Statement } from '../../money/statements/statement.ts';
 import { digestOf } from '../../money/statements/statement-document.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
-import { STATEMENT_KEYS_PATH } from './statement-keys.ts';
+import { STATEMENT_KEYS_PATH } from './jwks.ts';
 import { STATEMENT_STYLE } from './statement-style.ts';
 
 const { element: STYLE, policy } = inlineSheet(STATEMENT_STYLE);
