@@ -112,7 +112,6 @@ function sendHtml(reply: FastifyReply, html: string, policy: string): FastifyRep
     .type('text/html; charset=utf-8')
     .header('content-security-policy', policy)
     .header('referrer-policy', 'same-origin')
-    .header('cross-origin-opener-policy', 'same-origin')
     .header('x-content-type-options', 'nosniff')
     .send(html);
 }
