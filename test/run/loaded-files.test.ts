@@ -14,7 +14,7 @@ function loadedWith(file: string): string[] {
     registerHooks({
       load(url, context, next) {
         const [, name] = /\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
-        const [, part] = /\\/(src\\/\\w+|sandbox)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
+        const [, part] = /\\/(src\\/doors\\/console\\/pages|src\\/\\w+|sandbox)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
         loaded.add(name ?? part);
         return next(url, context);
       },
@@ -41,6 +41,7 @@ describe('the service is loaded without', () => {
   test.each([
     ['the client of the payment provider', 'stripe'],
     ['the sandbox', 'sandbox'],
+    ['the pages of the console', 'src/doors/console/pages'],
     ['the reference page', '@fastify/swagger'],
     ['the reference page', '@fastify/swagger-ui'],
     ['the reflection of gRPC', '@grpc/reflection'],

@@ -35,7 +35,7 @@ main.hero { max-width: 60rem; padding-top: 4rem; }
 
 .card { background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; margin: 0 0 1.25rem;
         min-width: 0; }
-.card > :last-child { margin-bottom: 0; }
+.card > :last-child, .card > form:last-child > :last-child { margin-bottom: 0; }
 .card > h2:first-child { margin-top: 0; }
 .cards { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); margin-bottom: 1.25rem; }
 .cards .card { margin: 0; }
@@ -75,7 +75,7 @@ button:hover, .button:hover { background: var(--accent-soft); }
          font-weight: 400; font-size: inherit; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 0 0 1rem; }
 
-.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: .75rem; background: var(--paper); margin: 0 0 1.25rem; }
+.scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: .75rem; background: var(--paper); margin: 0 0 1.25rem; }
 table { width: 100%; border-collapse: collapse; font-size: .9375rem; }
 caption { text-align: left; padding: .75rem 1rem; font-weight: 600; }
 th, td { text-align: left; padding: .5rem 1rem; vertical-align: middle; }
@@ -84,7 +84,10 @@ thead th { color: var(--quiet); font-size: .8125rem; }
 tbody tr > *, tfoot tr > * { border-top: 1px solid var(--line); }
 tfoot { font-weight: 600; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-td bdi, td code { overflow-wrap: anywhere; }
+td bdi, th bdi, td code { overflow-wrap: anywhere; }
+@media (min-width: 40.01rem) { .rows td code { white-space: nowrap; } }
+.rows .inline { flex-wrap: nowrap; }
+.number bdi { display: inline-block; max-width: 12rem; white-space: normal; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .empty { padding: 2rem 1.25rem; text-align: center; color: var(--quiet); border: 1px dashed var(--line); border-radius: .75rem;
          margin: 0 0 1.25rem; }
@@ -104,8 +107,8 @@ pre { margin: 0 0 1rem; padding: 1rem; background: var(--ground); border: 1px so
 .steps > li[aria-current]::before { border-color: var(--accent); background: var(--accent); color: var(--accent-ink); }
 .steps h2 { margin: .125rem 0 .5rem; }
 
-.chart svg { display: block; width: 100%; height: auto; }
-.chart text { fill: var(--quiet); font: 11px var(--sans); }
+.chart svg { display: block; width: 100%; max-width: 52rem; height: auto; }
+.chart text { fill: var(--quiet); font: 12px var(--sans); }
 .chart line { stroke: var(--line); }
 .chart rect { stroke: var(--paper); stroke-width: 1; }
 .s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
@@ -117,6 +120,9 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
 @media (max-width: 40rem) {
   main { padding-top: 1.25rem; }
   .hero h1 { font-size: 2rem; }
+  .chart text { font-size: 22px; }
+  .chart .minor { display: none; }
+  .rows .inline { flex-wrap: wrap; justify-content: flex-end; }
   table.rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table.rows, table.rows tbody, table.rows tr, table.rows td, table.rows th, table.rows caption { display: block; }
   table.rows tr { padding: .625rem 0; border-top: 1px solid var(--line); }

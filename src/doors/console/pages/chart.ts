@@ -16,10 +16,10 @@ export interface Bars {
   readonly series: readonly Series[];
 }
 
-const WIDTH = 720;
+const WIDTH = 640;
 const HEIGHT = 220;
-const LEFT = 64;
-const BOTTOM = 24;
+const LEFT = 84;
+const BOTTOM = 28;
 const TOP = 10;
 /** As many colors as the style sheet has. */
 export const SERIES_MAX = 6;
@@ -29,7 +29,7 @@ export function renderBars({ label, bars, series }: Bars): Html {
   const top = niceTop(sums.reduce((most, sum) => (sum > most ? sum : most), 1n));
   const slot = (WIDTH - LEFT) / Math.max(1, bars.length);
   const height = (amount: bigint) => (Number((amount * 100_000n) / top) / 100_000) * (HEIGHT - TOP - BOTTOM);
-  const everyNth = Math.ceil(bars.length / 8);
+  const everyNth = Math.ceil(bars.length / 7);
   return html`<figure class="chart card">
 <ul class="legend">${series.map(
     ({ name }, at) =>
@@ -38,7 +38,7 @@ export function renderBars({ label, bars, series }: Bars): Html {
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
 ${[0n, top / 2n, top].map((amount) => {
   const y = HEIGHT - BOTTOM - height(amount);
-  return html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${LEFT - 6}" y="${(y + 4).toFixed(1)}" text-anchor="end">${dollars(amount)}</text>`;
+  return html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${LEFT - 6}" y="${(y + 4).toFixed(1)}" text-anchor="end">${axisText(amount)}</text>`;
 })}
 ${bars.map((bar, at) => {
   let y = HEIGHT - BOTTOM;
@@ -52,10 +52,15 @@ ${bars.map((bar, at) => {
     );
   })}</g>${
     at % everyNth === 0 &&
-    html`<text x="${(x + slot * 0.4).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${bar.slice(5)}</text>`
+    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${bar.slice(5)}</text>`
   }`;
 })}
 </svg></figure>`;
+}
+
+/** Without cents where they are all zero. */
+function axisText(amount: bigint): string {
+  return dollars(amount).replace(/\.00$/, '');
 }
 
 /** The next number of the form 1, 2 or 5 times a power of ten: where the axis ends. */

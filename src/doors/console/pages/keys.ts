@@ -32,10 +32,10 @@ import { type Answer, page, redirect, type SessionCall } from '../route.ts';
 import { findProgress, renderSteps } from './start.ts';
 
 const OVERLAPS = [
-  { value: '0', text: 'The old key stops at once' },
-  { value: '3600', text: 'Both work for 1 hour' },
-  { value: String(OVERLAP_SECONDS_DEFAULT), text: 'Both work for 1 day' },
-  { value: String(OVERLAP_SECONDS_MAX), text: 'Both work for 7 days' },
+  { value: '0', text: 'old key stops at once' },
+  { value: '3600', text: 'both work for 1 hour' },
+  { value: String(OVERLAP_SECONDS_DEFAULT), text: 'both work for 1 day' },
+  { value: String(OVERLAP_SECONDS_MAX), text: 'both work for 7 days' },
 ];
 
 const KIND_CHOICES = [
