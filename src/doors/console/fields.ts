@@ -12,7 +12,7 @@ export function parseName(text: string, lengthMax: number): string | undefined {
 
 /** The path of a page of the console; the overview for anything else. */
 export function parseNext(text: string | undefined): string {
-  return text !== undefined && /^\/console(?:[/?][\w./?=&%+:-]*)?$/.test(text) && !text.includes('//')
+  return text !== undefined && /^\/console(?:[/?][\w./?=&%+:-]*)?$/.test(text) && !/\/\/|\.\./.test(text)
     ? text
     : '/console';
 }
