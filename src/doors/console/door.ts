@@ -37,7 +37,10 @@ export async function consoleDoor(app: Http, { deps }: ConsoleDoor): Promise<voi
 
   const refuseMethods = collectMethods(app);
   const schema = { hide: true };
-  app.get('/', { schema }, answer);
+  // A request for `*` reaches the route as well. It is about the server, and no page.
+  app.get('/', { schema }, (request, reply) =>
+    request.url.startsWith('/') ? answer(request, reply) : reply.code(404).send({ error: 'not found' }),
+  );
   // The name of an asset changes with its content.
   const config = { cacheControl: 'public, max-age=31536000, immutable' };
   app.get('/console/assets/:file', { schema, config }, answer);
