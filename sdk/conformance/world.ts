@@ -17,7 +17,7 @@ import { type Service, type ServiceConfig, startService } from '../../src/run/se
 import { bareConfig } from '../../test/support/bare-config.ts';
 import { emptyLog } from '../../test/support/events.ts';
 import { openScratch } from '../../test/support/scratch.ts';
-import { makeKey, makeTenant } from '../../test/support/tenants.ts';
+import { makeKey, makeTenant, OPERATOR } from '../../test/support/tenants.ts';
 import { Boxoffice } from '../typescript/src/backend/index.ts';
 
 /** The service's key at the payment provider. */
@@ -182,7 +182,7 @@ async function newTenant(
   { status = 'active', credit = true, limits, ceiling }: TenantOptions = {},
 ): Promise<Tenant> {
   const tenant = await makeTenant(db);
-  if (credit) await adjustCredit(db, tenant, { amount: CREDIT, reason: 'a gift', id: undefined });
+  if (credit) await adjustCredit(db, OPERATOR, tenant, { amount: CREDIT, reason: 'a gift', id: undefined });
   await db.query('update tenants set status = $2, limits = $3 where id = $1', [
     tenant,
     status,

@@ -133,6 +133,8 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       'update usage_records set room = null where false',
       'update moderation_events set action = null where false',
       'delete from moderation_events where false',
+      'update audit_entries set action = null where false',
+      'delete from audit_entries where false',
       'update tenant_status_changes set reason = null where false',
       'delete from tenant_status_changes where false',
       'update events set type = null where false',
@@ -152,7 +154,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       await expect(app.service.deps.db.query(statement)).rejects.toMatchObject(REFUSED);
     });
 
-    test.each(['postings', 'usage_records', 'moderation_events'])(
+    test.each(['postings', 'usage_records', 'moderation_events', 'audit_entries'])(
       'which also keeps its owner from changing %s',
       async (table) => {
         const changing = asOwner(app, (owner) => owner.query(`delete from ${table}`));
@@ -207,6 +209,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
         participants: 'DELETE INSERT SELECT UPDATE',
       });
       const named = [
+        'audit_entries.address',
         'events.subject',
         'moderation_events.actor',
         'moderation_events.reason',
