@@ -3,7 +3,7 @@ create table members (
   tenant_id  bigint not null references tenants,
   id         text not null check (id ~ '^m_[0-9a-f]{32}$'),
   -- In lower case: two spellings of an address are one person.
-  email      text not null check (char_length(email) between 3 and 254 and email = lower(email)),
+  email      text not null check (email <> ''),
   role       text not null check (role in ('owner', 'finance', 'moderator', 'viewer')),
   created_at timestamptz not null default now(),
   -- Null: invited, and never logged in by mail.

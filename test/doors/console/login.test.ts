@@ -11,7 +11,7 @@ import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
 const mails = makeMailLog();
-const app = useService({ log: mails.log });
+const app = useService({ log: mails.log, isRestricted: true });
 let tenant: TestTenant;
 const db = () => app.service.deps.db;
 

@@ -15,7 +15,7 @@ import { type TestTenant, usageRecord, useService } from '../../support/service.
 import { idOf, makeKey, setLimits } from '../../support/tenants.ts';
 
 const mails = makeMailLog();
-const app = useService({ log: mails.log });
+const app = useService({ log: mails.log, isRestricted: true });
 const db = () => app.service.deps.db;
 let tenant: TestTenant;
 let owner: TestMember;
@@ -240,6 +240,18 @@ describe('members', () => {
 });
 
 describe('money', () => {
+  test('a moderator sees the overview without amounts', async () => {
+    const of = await app.paidTenant();
+    await db().query(`update payment_settings set last_top_up_error = 'declined' where tenant_id = $1`, [
+      idOf(of),
+    ]);
+    const { cookie } = await makeMember(db(), idOf(of), { role: 'moderator' });
+    for (const path of ['/console', '/console/start']) {
+      const { status, text } = await getPage(app, path, cookie);
+      expect([status, text.includes('$'), text.includes('declined')]).toEqual([200, false, false]);
+    }
+  });
+
   test('the figures are those of the ledger', async () => {
     const of = await app.paidTenant({ cents: 5_000 });
     const { cookie } = await makeMember(db(), idOf(of), { role: 'finance' });

@@ -27,6 +27,7 @@ export async function showOverview(call: SessionCall): Promise<Answer> {
   const seesMoney = mayDo(session.role, 'see_money');
   const body = html`<h1>${named(billing.tenant.name)}</h1>
 ${
+  seesMoney &&
   lastTopUpError !== null &&
   html`<p class="alert" role="alert"><strong>The last automatic top-up failed.</strong> ${lastTopUpError}</p>`
 }

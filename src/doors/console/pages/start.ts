@@ -58,7 +58,9 @@ ${step(
   'Pay in credit',
   hasPaid,
   hasPaid
-    ? html`<p>Your balance is ${dollars(billing.balance)}.</p>`
+    ? mayDo(session.role, 'see_money')
+      ? html`<p>Your balance is ${dollars(billing.balance)}.</p>`
+      : html`<p>The tenant has credit.</p>`
     : mayDo(session.role, 'pay')
       ? payForm(deps, '20')
       : html`<p>An owner or a member of finance pays.</p>`,
