@@ -23,6 +23,7 @@ import { usageHot } from './usage-hot.ts';
 import { usageLarge } from './usage-large.ts';
 import { usageSmall } from './usage-small.ts';
 import { watchdogs } from './watchdogs.ts';
+import { webhooks } from './webhooks.ts';
 import { workers } from './workers.ts';
 import { workersRouted } from './workers-routed.ts';
 
@@ -43,6 +44,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   reads,
   costs,
   watchdogs,
+  webhooks,
   start,
   workers,
   workersRouted,

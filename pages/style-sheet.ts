@@ -5,13 +5,17 @@ import { contentSecurityPolicy } from './policy.ts';
 
 export interface InlineSheet {
   readonly element: Html;
-  /** The only `Content-Security-Policy` that a page with this sheet, and without forms and scripts, needs. */
+  /** The only `Content-Security-Policy` that a page with this sheet, and without scripts, needs. */
   readonly policy: string;
 }
 
-export function inlineSheet(css: string): InlineSheet {
+/** `hasForm`: the page may send a form to its own site. */
+export function inlineSheet(css: string, { hasForm = false } = {}): InlineSheet {
   return {
     element: new Html(`<style>${css}</style>`),
-    policy: contentSecurityPolicy({ style: `'sha256-${hash('sha256', css, 'base64')}'` }),
+    policy: contentSecurityPolicy({
+      style: `'sha256-${hash('sha256', css, 'base64')}'`,
+      forms: hasForm ? ["'self'"] : [],
+    }),
   };
 }

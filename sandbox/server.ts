@@ -14,6 +14,7 @@ import { Faults } from './faults.ts';
 import { internalError, renderError } from './http/errors.ts';
 import { json, type Reply, send } from './http/request.ts';
 import { Ids } from './ids.ts';
+import type { Mailbox } from './mailbox.ts';
 import { type EndpointOption, endpointFromOption } from './objects/webhook-endpoint.ts';
 import { handlePage } from './pages/pages.ts';
 import { now, type Provider } from './provider.ts';
@@ -45,6 +46,8 @@ export interface SandboxOptions {
   readonly settleAfterMs?: number;
   /** Shown on the hosted pages. */
   readonly merchantName?: string;
+  /** The merchant's mails, shown at `/mailbox`. Default: there is no such page. */
+  readonly mailbox?: Mailbox;
 }
 
 export interface Sandbox {
@@ -90,7 +93,7 @@ function run(
 
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => response.destroy());
-    dispatch({ api, control, own }, message, response).catch((error: unknown) => {
+    dispatch({ api, control, own, mailbox: options.mailbox }, message, response).catch((error: unknown) => {
       provider.log(`unexpected error: ${error instanceof Error ? error.stack : String(error)}`);
       if (response.headersSent) response.destroy();
       else send(response, json(500, renderError(internalError())));
@@ -137,10 +140,11 @@ interface Doors {
   readonly control: Control;
   /** Whether control API and dashboard are open. */
   readonly own: boolean;
+  readonly mailbox: Mailbox | undefined;
 }
 
 async function dispatch(
-  { api, control, own }: Doors,
+  { api, control, own, mailbox }: Doors,
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -152,7 +156,7 @@ async function dispatch(
 
   const trusted = own && isOwnHost(message, provider.publicUrl);
   if (!url.pathname.startsWith('/_sandbox/')) {
-    return send(response, await handlePage({ provider, control, dashboard: trusted }, message, url));
+    return send(response, await handlePage({ provider, control, mailbox, dashboard: trusted }, message, url));
   }
   if (!trusted || isCrossSite(message, provider.publicUrl)) return send(response, controlClosed());
   return send(response, await handleControl(control, message, url));

@@ -1,7 +1,7 @@
 /**
  * The main job once, from outside, over HTTP: sign up, pay on the sandbox's page, create a relay key,
- * report usage, watch the automatic top-up, join a room with a device credential, and read the ledger and the statement
- * of the month.
+ * report usage, receive an alert by webhook, watch the automatic top-up, join a room with a device credential, and read
+ * the ledger and the statement of the month.
  *
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { type Receiver, startReceiver } from './demo-receiver.ts';
 
 const START_WITHIN_MS = 60_000;
 const CREDIT_WITHIN_MS = 15_000;
@@ -83,7 +84,15 @@ async function tellTheStory(api: Api): Promise<void> {
 
   const relayKey = await createRelayKey(api, tenant.key);
   await reportUsage(api, relayKey);
-  await topUpByItself(api, tenant.key, relayKey);
+  const receiver = await startReceiver();
+  try {
+    const webhook = await askForAlerts(api, tenant.key, receiver);
+    await topUpByItself(api, tenant.key, relayKey);
+    await showAlerts(receiver);
+    await api.call('DELETE', `/v1/webhooks/${webhook}`, { key: tenant.key, expect: 204 });
+  } finally {
+    receiver.close();
+  }
   const credential = await createDeviceCredential(api, tenant.key);
   await joinRoom(api, credential);
   const balance = await showLedger(api, tenant.key);
@@ -193,6 +202,34 @@ async function reportUsage(api: Api, relayKey: string): Promise<void> {
       time === 0 ? 'first' : 'again',
       `${counts}, total ${answer.total.display}, admitted ${answer.admitted}`,
     );
+  }
+}
+
+/** Returns the id of the webhook. */
+async function askForAlerts(api: Api, key: string, receiver: Receiver): Promise<string> {
+  step('It asks to hear, by webhook, when its credit is below $19.97');
+  const { webhook, secret } = await api.call('POST', '/v1/webhooks', {
+    key,
+    body: { url: receiver.url, types: ALERTS },
+    expect: 201,
+  });
+  receiver.useSecret(secret);
+  await api.call('PUT', '/v1/alerts', {
+    key,
+    body: { thresholds: [{ kind: 'balance', below_micros: 19_970_000 }] },
+  });
+  show('webhook', `${webhook.url} (${webhook.state}), secret ${secret.slice(0, 12)}... (shown once)`);
+  return webhook.id;
+}
+
+const ALERTS = ['balance_low', 'balance_recovered', 'top_up_succeeded'];
+
+async function showAlerts(receiver: Receiver): Promise<void> {
+  step('The receiver has verified what came: the charge raised the alert, and the top-up ended it');
+  for (const type of ALERTS) {
+    const { timestamp, data } = await receiver.received(type);
+    const amount = data.amount ?? data.balance;
+    say(`    ${type.padEnd(18)} ${amount.display.padStart(14)}  ${timestamp}`);
   }
 }
 
@@ -349,6 +386,7 @@ async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
       SANDBOX_PORT: String(sandboxPort),
       PAYMENTS: 'sandbox',
       PUBLIC_URL: '',
+      WEBHOOK_NETWORKS: '',
       DATABASE_URL: '',
       EMBEDDED_DATABASE: '',
       DATA_DIR: dataDir,

@@ -19,6 +19,9 @@ export interface Buyer {
   /** Two letters; decides about tax. Default: that of an earlier payment, or else the one with tax. */
   readonly country?: string | undefined;
   readonly taxId?: string | undefined;
+  /** The end of the card. Default: December, five years from now. */
+  readonly expMonth?: number | undefined;
+  readonly expYear?: number | undefined;
 }
 
 /** Pay an open session as its buyer would. The status of the returned intent is the outcome. */
@@ -42,6 +45,8 @@ export function payCheckout(
   const method = createPaymentMethod(provider, instrument, {
     email: buyer.email,
     allowRedisplay: intent.setupFutureUsage === null ? 'unspecified' : 'limited',
+    ...(buyer.expMonth === undefined ? {} : { expMonth: buyer.expMonth }),
+    ...(buyer.expYear === undefined ? {} : { expYear: buyer.expYear }),
   });
   const paid = payIntent(provider, intent, method, ON_SESSION);
   settleLater(provider, paid);

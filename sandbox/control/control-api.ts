@@ -99,13 +99,15 @@ export async function handleControl(control: Control, message: IncomingMessage, 
 }
 
 function pay({ control, id, form }: ControlCall) {
-  const { card, email, country, tax_id } = readParams(form, {
+  const { card, email, country, tax_id, exp_month, exp_year } = readParams(form, {
     card: required(text()),
     email: optional(text()),
     country: optional(text({ max: 2 })),
     tax_id: optional(text({ max: 50 })),
+    exp_month: optional(integer({ min: 1, max: 12 })),
+    exp_year: optional(integer()),
   });
-  return control.pay(id, { card, email, country, taxId: tax_id });
+  return control.pay(id, { card, email, country, taxId: tax_id, expMonth: exp_month, expYear: exp_year });
 }
 
 function authenticate({ control, id, form }: ControlCall) {

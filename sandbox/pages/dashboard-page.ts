@@ -14,9 +14,9 @@ import type { PageCall } from './page-call.ts';
 
 const ROWS_MAX = 50;
 
-export function showDashboard({ provider }: PageCall): Reply {
+export function showDashboard({ provider, mailbox }: PageCall): Reply {
   const body = html`<main>
-<header><h1>${provider.merchantName} sandbox</h1><p class="hint">A payment provider that speaks Stripe's API, for development and tests.</p></header>
+<header><h1>${provider.merchantName} sandbox</h1><p class="hint">A payment provider that speaks Stripe's API, for development and tests.</p>${mailbox === undefined ? null : html`<p><a href="/mailbox">Mailbox</a></p>`}</header>
 ${payments(provider)}
 ${checkouts(provider)}
 ${deliveries(provider)}

@@ -12,6 +12,8 @@ export interface Page {
   readonly status?: number;
   /** URLs of other sites that a form on this page may redirect to. */
   readonly leadsTo?: ReadonlyArray<string | null>;
+  /** The page shows another page of the sandbox in a frame. */
+  readonly hasFrame?: boolean;
 }
 
 export function renderPage(page: Page): Reply {
@@ -27,7 +29,7 @@ ${page.body}`,
     status: page.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policyOf(page.leadsTo ?? []),
+      'content-security-policy': policyOf(page),
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
     },
@@ -50,7 +52,7 @@ export function alert(message: string | null): Html | null {
 }
 
 /** Browsers also apply `form-action` to the redirect after a form, so other sites must be listed. */
-function policyOf(leadsTo: ReadonlyArray<string | null>): string {
+function policyOf({ leadsTo = [], hasFrame = false }: Page): string {
   const origins = leadsTo.flatMap((url) => (url === null ? [] : [new URL(url).origin]));
-  return contentSecurityPolicy({ style: "'self'", forms: ["'self'", ...origins] });
+  return contentSecurityPolicy({ style: "'self'", forms: ["'self'", ...origins], frames: hasFrame });
 }

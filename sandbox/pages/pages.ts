@@ -6,17 +6,19 @@ import { ApiError } from '../http/errors.ts';
 import { parseForm } from '../http/form.ts';
 import { type Reply, readBody } from '../http/request.ts';
 import { matchRoute, type Route } from '../http/router.ts';
+import type { Mailbox } from '../mailbox.ts';
 import type { Provider } from '../provider.ts';
 import { showAuthentication, submitAuthentication } from './authentication-page.ts';
 import { showCheckout, submitCheckout } from './checkout-page.ts';
 import { showDashboard, submitDashboard } from './dashboard-page.ts';
 import { renderNotice } from './layout.ts';
+import { showMail, showMailbox, showMailHtml } from './mailbox-page.ts';
 import type { PageCall } from './page-call.ts';
 import { showPortal, submitPortal } from './portal-page.ts';
 import { showInvoice, showReceipt } from './receipt-page.ts';
 import { ICON, STYLE } from './style.css.ts';
 
-type PageHandler = (call: PageCall) => Reply;
+type PageHandler = (call: PageCall) => Reply | Promise<Reply>;
 
 /** Pages for buyers. */
 const hosted: ReadonlyArray<Route<PageHandler>> = [
@@ -36,17 +38,21 @@ const hosted: ReadonlyArray<Route<PageHandler>> = [
 const own: ReadonlyArray<Route<PageHandler>> = [
   { method: 'GET', path: '/', handle: showDashboard },
   { method: 'POST', path: '/', handle: submitDashboard },
+  { method: 'GET', path: '/mailbox', handle: showMailbox },
+  { method: 'GET', path: '/mailbox/:id', handle: showMail },
+  { method: 'GET', path: '/mailbox/:id/html', handle: showMailHtml },
 ];
 
 export interface PagesOptions {
   readonly provider: Provider;
   readonly control: Control;
+  readonly mailbox: Mailbox | undefined;
   /** Whether the dashboard is available. */
   readonly dashboard: boolean;
 }
 
 export async function handlePage(options: PagesOptions, message: IncomingMessage, url: URL): Promise<Reply> {
-  const { provider, control, dashboard } = options;
+  const { provider, control, mailbox, dashboard } = options;
   const method = message.method === 'HEAD' ? 'GET' : (message.method ?? 'GET');
   const match = matchRoute(dashboard ? [...hosted, ...own] : hosted, method, url.pathname);
   if (match === undefined) return renderNotice(404, 'Not found', 'The sandbox has no such page.');
@@ -55,7 +61,7 @@ export async function handlePage(options: PagesOptions, message: IncomingMessage
   }
   try {
     const form = parseForm(method === 'POST' ? await readBody(message) : url.search.slice(1));
-    return match.handle({ provider, control, names: match.names, form });
+    return await match.handle({ provider, control, mailbox, names: match.names, form });
   } catch (error) {
     if (error instanceof ApiError) return renderNotice(error.status, 'That did not work', error.message);
     throw error;

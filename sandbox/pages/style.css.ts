@@ -130,9 +130,14 @@ form > button.primary { width: 100%; padding: 0.8125rem 1rem; font-size: 1.0625r
   font-size: 0.8125rem;
   white-space: nowrap;
 }
-.badge.succeeded, .badge.delivered, .badge.won { background: var(--good-soft); color: var(--good); }
+.badge.succeeded, .badge.delivered, .badge.sent, .badge.won { background: var(--good-soft); color: var(--good); }
 .badge.failed, .badge.lost, .badge.requires_payment_method, .badge.dropped { background: var(--bad-soft); color: var(--bad); }
-.badge.pending, .badge.processing, .badge.requires_action, .badge.held, .badge.needs_response, .badge.disputed { background: var(--warn-soft); color: var(--warn); }
+.badge.pending, .badge.waiting, .badge.suppressed, .badge.processing, .badge.requires_action, .badge.held, .badge.needs_response, .badge.disputed { background: var(--warn-soft); color: var(--warn); }
+
+.mail { width: 100%; height: 40rem; border: 1px solid var(--line); border-radius: 0.75rem; background: var(--paper); }
+pre { margin: 0; padding: 1.25rem; overflow-x: auto; background: var(--paper); border: 1px solid var(--line); border-radius: 0.75rem; font: 0.875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+header h1, header .hint { overflow-wrap: anywhere; }
+.row-main > a { font-weight: 600; overflow-wrap: anywhere; }
 
 table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--paper); border: 1px solid var(--line); border-radius: 0.75rem; font-size: 0.9375rem; }
 th, td { text-align: left; padding: 0.625rem 1rem; vertical-align: middle; }

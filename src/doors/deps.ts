@@ -18,6 +18,9 @@ import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
+import type { MailDeps } from '../outward/mail/mail-deps.ts';
+import type { WebhookDeps } from '../outward/webhooks/send-event.ts';
+import type { WebhookSender } from '../outward/webhooks/send-request.ts';
 
 export interface Deps
   extends OnceDeps,
@@ -28,7 +31,9 @@ export interface Deps
     SignupDeps,
     LoginDeps,
     JoinDeps,
-    StreamDeps {
+    StreamDeps,
+    MailDeps,
+    WebhookDeps {
   readonly joinLimit: JoinLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;
@@ -36,6 +41,9 @@ export interface Deps
   readonly gatheredCalls: CallQueue;
   /** Of calls that wait for the payment provider, so that a slow provider delays no others. */
   readonly providerCalls: CallQueue;
+  /** Of calls that wait for a webhook of a tenant, which may be slow. */
+  readonly webhookCalls: CallQueue;
+  readonly webhookSender: WebhookSender;
   readonly events: EventWaker;
   /** What relays must refuse from now on. */
   readonly revocations: RevocationFeed;
@@ -45,5 +53,6 @@ export interface Deps
     KeyDeps['config'] &
     PaymentsDeps['config'] &
     SignupDeps['config'] &
-    JoinDeps['config'];
+    JoinDeps['config'] &
+    WebhookDeps['config'];
 }

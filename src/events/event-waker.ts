@@ -41,15 +41,15 @@ export class EventWaker {
   #listening: Listening | undefined;
   #polls: Repeating | undefined;
   #isClosed = false;
-  #onNumbered = () => {};
+  #onNumbered: (tenants: readonly TenantId[]) => void = () => {};
 
   constructor(db: Pool, log: Logger) {
     this.#db = db;
     this.#log = log;
   }
 
-  /** Call `work` whenever this process has numbered events. */
-  onNumbered(work: () => void): void {
+  /** Call `work` whenever this process has numbered events, with the tenants whose events these are. */
+  onNumbered(work: (tenants: readonly TenantId[]) => void): void {
     this.#onNumbered = work;
   }
 
@@ -103,7 +103,7 @@ export class EventWaker {
 
   async #numberAndNotify(tenants: readonly TenantId[]): Promise<void> {
     await this.#number(tenants);
-    this.#onNumbered();
+    this.#onNumbered(tenants);
     await notifyEvents(this.#db, tenants);
   }
 

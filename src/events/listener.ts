@@ -5,6 +5,7 @@
  * a slow or failing listener delays no operation and no other listener.
  */
 import type { Tx } from '../base/db/pool.ts';
+import type { BaseDeps } from '../base/deps.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { LoggedEvent } from './event.ts';
 
@@ -15,9 +16,9 @@ export interface Listener {
   readonly types: readonly string[];
   /**
    * Handle the next events of one tenant, in order. The same transaction moves the cursor; if it fails,
-   * the same events come again.
+   * the same events come again. `deps` is for logs and metrics: what it does belongs into the transaction.
    */
-  handle(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[]): Promise<void>;
+  handle(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[], deps: BaseDeps): Promise<void>;
 }
 
 const RETRY_SECONDS_MIN = 1;

@@ -52,7 +52,7 @@ async function takeTurn(deps: BaseDeps, listener: Listener, tenant: TenantId): P
         after,
         limit: EVENTS_AT_ONCE,
       });
-      if (events.length > 0) await listener.handle(tx, tenant, events);
+      if (events.length > 0) await listener.handle(tx, tenant, events, deps);
       await finishTurn(tx, name, tenant, reached);
       return reached > after;
     });

@@ -4,6 +4,7 @@
  * Pending work is always a row in the database, so any number of processes can run the same table, and a
  * process that dies loses nothing.
  */
+import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
@@ -17,17 +18,27 @@ import type { Listener } from '../events/listener.ts';
 import { numberLeftEvents } from '../events/number-events.ts';
 import { listen, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
+import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
 import { watchProvider } from '../money/audit/watch-provider.ts';
 import { EventSweeper } from '../money/payments/event-sweeper.ts';
 import { checkoutListener, expireCheckouts } from '../money/payments/expire-checkouts.ts';
+import { learnCards } from '../money/payments/learn-cards.ts';
 import { measureParkedEvents } from '../money/payments/measure-parked-events.ts';
+import { tellExpiringCards } from '../money/payments/tell-expiring-cards.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
+import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
+import { mailListener } from '../outward/mail/mail-listener.ts';
+import { sendMails } from '../outward/mail/send-mails.ts';
+import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
+import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
+
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener];
+const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener, mailListener];
 
 /**
  * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
@@ -41,6 +52,9 @@ const TOP_UP_LANES = 4;
  */
 const BETWEEN_LOOPS_MS = 40;
 
+/** A slow mail server delays only the mails behind it. */
+const MAIL_LANES = 2;
+
 interface Job {
   /** Name in the log: "... failed". */
   readonly name: string;
@@ -53,7 +67,12 @@ interface Job {
 }
 
 /** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
-function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal): readonly Job[] {
+function jobsOf(
+  deps: Deps,
+  webhooks: WebhookWorker,
+  ratesFile: string | undefined,
+  stopping: AbortSignal,
+): readonly Job[] {
   const { db, provider } = deps;
   const sweeper = provider && new EventSweeper(deps, provider);
   return [
@@ -75,14 +94,21 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
       turn: () => listen(deps, listener),
       wokenBy: 'events' as const,
     })),
+    { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
+    { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
+    { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
+    { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
+    { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
+    { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
+    { name: 'sending mails', everySeconds: 1, turn: () => sendMails(deps, stopping), lanes: MAIL_LANES },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
@@ -100,6 +126,11 @@ function jobsOf(deps: Deps, ratesFile: string | undefined, stopping: AbortSignal
             name: 'closing payment pages of deleted tenants',
             everySeconds: 5,
             turn: () => expireCheckouts(deps, provider),
+          },
+          {
+            name: 'learning saved cards',
+            everySeconds: 10,
+            turn: () => learnCards(deps, provider, stopping),
           },
           {
             name: 'counting parked notifications',
@@ -131,9 +162,14 @@ export async function registerListeners(db: Pool): Promise<void> {
   for (const listener of LISTENERS) await upsertListener(db, listener);
 }
 
-export function startBackground(deps: Deps, ratesFile: string | undefined): Background {
+export function startBackground(
+  deps: Deps,
+  ratesFile: string | undefined,
+  deliveryRules?: DeliveryRules,
+): Background {
   const stopping = new AbortController();
-  const loops = jobsOf(deps, ratesFile, stopping.signal).flatMap((job) =>
+  const webhooks = new WebhookWorker(deps, deliveryRules);
+  const loops = jobsOf(deps, webhooks, ratesFile, stopping.signal).flatMap((job) =>
     Array.from({ length: job.lanes ?? 1 }, () => job),
   );
   const running = loops.map(({ name, everySeconds, turn, wokenBy }, place) => {
@@ -144,12 +180,15 @@ export function startBackground(deps: Deps, ratesFile: string | undefined): Back
   const wake = (by: Job['wokenBy']) => {
     for (const { wokenBy, loop } of running) if (wokenBy === by) loop.wake();
   };
-  deps.events.onNumbered(() => wake('events'));
+  deps.events.onNumbered((tenants) => {
+    wake('events');
+    webhooks.wake(tenants);
+  });
   return {
     wakeTopUps: () => wake('top-ups'),
     stop: async () => {
       stopping.abort();
-      await Promise.all(running.map(({ loop }) => loop.stop()));
+      await Promise.all([...running.map(({ loop }) => loop.stop()), webhooks.stop()]);
     },
   };
 }

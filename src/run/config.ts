@@ -14,6 +14,9 @@ import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/payments/checkout-options.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
+import { parseMailSender } from '../outward/mail/mail-sender.ts';
+import type { MailConfig } from '../outward/mail/mailer.ts';
+import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
 
 /** The message names the variable and what it accepts. */
 export class ConfigError extends StartError {
@@ -66,6 +69,10 @@ export interface Config {
   /** Of all tenants together. */
   readonly checkoutsPerSecond: number;
   readonly billingRounding: Rounding;
+  /** `undefined`: no mail is sent. */
+  readonly mail: MailConfig | undefined;
+  /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
+  readonly webhookNetworks: readonly string[];
   readonly logLevel: LogLevel;
   readonly production: boolean;
   readonly tracing: boolean;
@@ -106,7 +113,7 @@ export function readConfig(env: Env): Config {
     sandboxPort: readPort(env, 'SANDBOX_PORT', 8082),
     keyPrefix: readKeyPrefix(env),
     ratesFile: env.RATES_FILE ? resolve(env.RATES_FILE) : undefined,
-    trustProxy: readTrustProxy(env),
+    trustProxy: readNetworks(env, 'TRUST_PROXY'),
     clientConnectionsMax: readInteger(env, 'CONNECTIONS_MAX', 10_000, 1, 1_000_000),
     clientConnectionsPerAddressMax: readInteger(env, 'CONNECTIONS_PER_ADDRESS_MAX', 1_000, 1, 1_000_000),
     signupCheckoutCents: readInteger(env, 'SIGNUP_CHECKOUT_CENTS', 2000, TOP_UP_CENTS_MIN, TOP_UP_CENTS_MAX),
@@ -125,6 +132,8 @@ export function readConfig(env: Env): Config {
       1_000,
     ),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
+    mail: readMail(env),
+    webhookNetworks: readWebhookNetworks(env, payments),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
@@ -291,6 +300,22 @@ function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[]
   return secrets;
 }
 
+function readMail(env: Env): MailConfig | undefined {
+  if (!env.SMTP_URL) return undefined;
+  const server = parseSmtpUrl(env.SMTP_URL);
+  // The value may hold a password, so it is not repeated.
+  if (!server) {
+    throw new ConfigError(
+      'SMTP_URL must be smtp://user:password@host:587 or smtps://user:password@host:465, ' +
+        'with the user and password percent-encoded, or without both',
+    );
+  }
+  if (!env.MAIL_FROM) throw new ConfigError('MAIL_FROM must be set when SMTP_URL is');
+  const from = parseMailSender(env.MAIL_FROM);
+  if (!from) throw wrong('MAIL_FROM', 'an address, or Name <address>', env.MAIL_FROM);
+  return { server, from };
+}
+
 function readKeyPrefix(env: Env): string {
   const text = env.KEY_PREFIX;
   if (!text) return 'svc';
@@ -300,11 +325,19 @@ function readKeyPrefix(env: Env): string {
   return text;
 }
 
-function readTrustProxy(env: Env): readonly string[] {
-  const list = readList(env, 'TRUST_PROXY');
+/** So that tenants of a sandbox can try webhooks on the same machine. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+function readWebhookNetworks(env: Env, payments: PaymentsMode): readonly string[] {
+  if (!env.WEBHOOK_NETWORKS) return payments === 'sandbox' ? LOOPBACK : [];
+  return env.WEBHOOK_NETWORKS === 'none' ? [] : readNetworks(env, 'WEBHOOK_NETWORKS');
+}
+
+function readNetworks(env: Env, name: string): readonly string[] {
+  const list = readList(env, name);
   for (const each of list) {
     if (!parseRange(each)) {
-      throw wrong('TRUST_PROXY', 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
+      throw wrong(name, 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
     }
   }
   return list;

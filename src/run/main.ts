@@ -10,6 +10,7 @@ import type { DatabaseConfig } from './open-database.ts';
 import { findSecretsKey } from './secrets-key.ts';
 import type { Service } from './service.ts';
 import { shrinkHeap } from './shrink-heap.ts';
+import type { MailboxOptions } from './start-sandbox.ts';
 import { renderTour } from './tour.ts';
 
 async function main(): Promise<void> {
@@ -36,8 +37,9 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   const { database, serve } = await findDatabaseAndLoad(config, log, opened);
   // The sandbox needs the delivery address before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
-  const payments = config.payments === 'sandbox' ? await openSandbox(config, port, opened) : undefined;
   const publicUrl = publicUrlOf(config, port);
+  const mails = { databaseUrl: database.databaseUrl, secretsKey, publicUrl };
+  const payments = config.payments === 'sandbox' ? await openSandbox(config, port, mails, opened) : undefined;
   const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey };
   const service = await serve(settings, log, opened);
 
@@ -121,11 +123,11 @@ async function findDatabase(
   return { databaseUrl: embedded.applicationUrl, migrationsDatabaseUrl: embedded.url };
 }
 
-async function openSandbox(config: Config, servicePort: number, opened: Opened) {
+async function openSandbox(config: Config, servicePort: number, mails: MailboxOptions, opened: Opened) {
   const { startSandboxPayments } = await import('./start-sandbox.ts');
   try {
-    const payments = await startSandboxPayments(config, servicePort);
-    opened.add(() => payments.sandbox.close());
+    const payments = await startSandboxPayments(config, servicePort, mails);
+    opened.add(() => payments.close());
     return payments;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;

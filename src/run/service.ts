@@ -44,6 +44,10 @@ import {
 } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
+import { SmtpMailer } from '../outward/mail/mailer.ts';
+import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import type { SendTimes } from '../outward/webhooks/send-limits.ts';
+import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
 import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
@@ -72,6 +76,8 @@ export type ServiceConfig = Pick<
   | 'joinOrigins'
   | 'joinCreatesRooms'
   | 'confusableUsernames'
+  | 'mail'
+  | 'webhookNetworks'
   | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
@@ -97,10 +103,19 @@ export class ListenError extends StartError {
 
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const PROVIDER_CALLS_MAX = 80;
+/** Calls that wait for a webhook do likewise. */
+const WEBHOOK_CALLS_MAX = 40;
+
+export interface WebhookOptions {
+  readonly rules?: DeliveryRules;
+  readonly times?: SendTimes;
+}
 
 export interface StartOptions {
   /** Of a worker, and of benchmarks that compare other limits. */
   readonly chargeLimits?: Partial<QueueLimits> | undefined;
+  /** For tests: how deliveries to webhooks are repeated, and how long their requests may take. */
+  readonly webhooks?: WebhookOptions | undefined;
   /** Called when everything is loaded, before the first request can arrive. */
   readonly whenLoaded?: () => void;
 }
@@ -132,7 +147,7 @@ async function open(
   config: ServiceConfig,
   pools: Pools,
   log: Logger,
-  { chargeLimits, whenLoaded }: StartOptions,
+  { chargeLimits, webhooks, whenLoaded }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -143,7 +158,15 @@ async function open(
     : undefined;
 
   let background: Background | undefined;
-  const deps = makeDeps(config, pools, log, provider, () => background?.wakeTopUps(), chargeLimits);
+  const deps = makeDeps(
+    config,
+    pools,
+    log,
+    provider,
+    () => background?.wakeTopUps(),
+    chargeLimits,
+    webhooks?.times,
+  );
   await turnSigningKeys(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools([pools.db, pools.admissionDb]);
@@ -172,7 +195,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = startBackground(deps, config.ratesFile);
+  background = startBackground(deps, config.ratesFile, webhooks?.rules);
 
   return {
     port: portOf(rest),
@@ -190,6 +213,7 @@ async function open(
         background?.stop(),
       ]);
       await ops?.close();
+      await deps.webhookSender.close();
       await deps.events.close();
       await closePools(pools);
     },
@@ -220,8 +244,11 @@ export function makeDeps(
   provider: Provider | undefined,
   wakeTopUps: () => void,
   chargeLimits?: Partial<QueueLimits>,
+  sendTimes?: SendTimes,
 ): Deps {
   const box = new SecretBox(config.secretsKey);
+  // Already validated when the configuration was read.
+  const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);
   const events = new EventWaker(db, log);
   const metrics = new Metrics();
@@ -258,11 +285,14 @@ export function makeDeps(
     gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max)),
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
+    webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
+    webhookSender: new WebhookSender({ allowed: webhookNetworks, ...(sendTimes && { times: sendTimes }) }),
     signer,
     box,
     events,
     streams: new StreamLimit(),
     revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
+    mailer: config.mail && new SmtpMailer(config.mail),
     sightings: new Sightings(db, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,
@@ -272,6 +302,7 @@ export function makeDeps(
       billingRounding: config.billingRounding,
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
+      webhookNetworks,
     },
   };
   return deps;

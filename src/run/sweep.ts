@@ -12,6 +12,10 @@ import { liftEndedBans } from '../control/moderation/bans.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
 import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
+import { MAIL_DAYS } from '../outward/mail/mail.ts';
+import { deleteOldMails } from '../outward/mail/mails.sql.ts';
+import { deleteOldDeliveries } from '../outward/webhooks/deliveries.sql.ts';
+import { DELIVERY_DAYS } from '../outward/webhooks/delivery.ts';
 
 /** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
@@ -24,9 +28,11 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
   'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
   events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
+  mails: (db, limit) => deleteOldMails(db, { days: MAIL_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   'addresses of the audit trail': (db, limit) => eraseOldAddresses(db, { days: ADDRESS_DAYS, limit }),
   bans: liftEndedBans,
+  'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
   'sessions of the console': deleteOldSessions,
   'links to log in': deleteOldLinks,
   'rate limits': deleteEndedWindows,

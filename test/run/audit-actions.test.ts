@@ -23,6 +23,7 @@ const ADDRESS = '203.0.113.9';
 const SECRETS_KEY = Buffer.alloc(32).toString('base64');
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)$/);
 const ID = expect.stringMatching(/^[0-9a-f]{16}$/);
+const WEBHOOK = expect.stringMatching(/^wh_[0-9a-f]{32}$/);
 const KID = expect.stringMatching(/^[\w-]{43}$/);
 
 let tenant: TestTenant;
@@ -52,7 +53,11 @@ async function ask(method: string, path: string, body?: object, idempotencyKey?:
     },
     ...(body && { body }),
   });
-  secrets.push(...[answer.json?.api_key, answer.json?.credential].filter((each) => each !== undefined));
+  secrets.push(
+    ...[answer.json?.api_key, answer.json?.credential, answer.json?.secret].filter(
+      (each) => each !== undefined,
+    ),
+  );
   return answer;
 }
 
@@ -64,6 +69,9 @@ async function admin(...args: string[]) {
 
 const newKey = async (): Promise<string> =>
   expectOk(await ask('POST', '/v1/keys', { name: 'x', kind: 'relay' }), 201).key.id;
+const newWebhook = async (): Promise<string> =>
+  expectOk(await ask('POST', '/v1/webhooks', { url: 'https://x.example/', types: ['watchdog_warned'] }), 201)
+    .webhook.id;
 const newCredential = async () => {
   const { id, credential } = await createCredential(app, tenant);
   secrets.push(credential);
@@ -94,6 +102,8 @@ interface Case {
   readonly after: unknown;
   /** Doing it again changes nothing. */
   readonly again?: true;
+  /** The change deletes rows and writes none. */
+  readonly onlyDeletes?: true;
 }
 
 const BY_TENANT: readonly Case[] = [
@@ -144,11 +154,79 @@ const BY_TENANT: readonly Case[] = [
     again: true,
   },
   {
+    action: 'webhook_created',
+    act: () => newWebhook(),
+    subject: WEBHOOK,
+    before: null,
+    after: { host: 'x.example', types: ['watchdog_warned'], description: '' },
+  },
+  {
+    action: 'webhook_changed',
+    prepare: newWebhook,
+    act: (id) =>
+      ask('PATCH', `/v1/webhooks/${id}`, { description: 'two', url: 'https://x.example/very-secret' }),
+    before: { description: '' },
+    after: { description: 'two' },
+    again: true,
+  },
+  {
+    action: 'webhook_changed',
+    prepare: newWebhook,
+    act: (id) => ask('PATCH', `/v1/webhooks/${id}`, { url: 'https://x.example/very-secret' }),
+    before: { host: 'x.example' },
+    after: { host: 'x.example' },
+    again: true,
+  },
+  {
+    action: 'webhook_paused',
+    prepare: newWebhook,
+    act: (id) => ask('PATCH', `/v1/webhooks/${id}`, { paused: true }),
+    before: { paused_by: null },
+    after: { paused_by: 'tenant' },
+    again: true,
+  },
+  {
+    action: 'webhook_resumed',
+    prepare: async () => {
+      const id = await newWebhook();
+      await ask('PATCH', `/v1/webhooks/${id}`, { paused: true });
+      return id;
+    },
+    act: (id) => ask('PATCH', `/v1/webhooks/${id}`, { paused: false }),
+    before: { paused_by: 'tenant' },
+    after: { paused_by: null },
+    again: true,
+  },
+  {
+    action: 'webhook_rotated',
+    prepare: newWebhook,
+    act: (id) => ask('POST', `/v1/webhooks/${id}/rotate`, { overlap_seconds: 60 }),
+    before: { old_secret_retires_at: null },
+    after: { old_secret_retires_at: TIME },
+  },
+  {
+    action: 'webhook_deleted',
+    prepare: newWebhook,
+    act: (id) => ask('DELETE', `/v1/webhooks/${id}`),
+    before: { host: 'x.example', types: ['watchdog_warned'], description: '' },
+    after: null,
+    again: true,
+    onlyDeletes: true,
+  },
+  {
     action: 'auto_top_up_changed',
     act: () => ask('PUT', '/v1/billing/auto-top-up', { enabled: true, below_cents: 500, amount_cents: 2000 }),
     subject: null,
     before: { enabled: false, below_micros: 0, amount_micros: 0 },
     after: { enabled: true, below_micros: 5_000_000, amount_micros: 20_000_000 },
+    again: true,
+  },
+  {
+    action: 'alerts_changed',
+    act: () => ask('PUT', '/v1/alerts', { thresholds: [{ kind: 'balance', below_micros: 5 }] }),
+    subject: null,
+    before: { thresholds: [] },
+    after: { thresholds: [{ kind: 'balance', below_micros: 5 }] },
     again: true,
   },
   {
@@ -161,26 +239,29 @@ const BY_TENANT: readonly Case[] = [
 ];
 
 describe('a change by a tenant', () => {
-  test.each(BY_TENANT)('$action', async ({ action, prepare, act, subject, before, after, again }) => {
-    const id = (await prepare?.()) ?? '';
-    const made = await entriesOf(() => act(id));
-    expect(made).toEqual([
-      {
-        id: expect.stringMatching(/^au_[0-9a-f]{32}$/),
-        tenant: idOf(tenant),
-        at: expect.any(Date),
-        actorKind: 'key',
-        actorId: tenant.keyId,
-        address: ADDRESS,
-        action,
-        subject: subject === undefined ? id : subject,
-        before,
-        after,
-      },
-    ]);
-    expect(await tablesWrittenWith(made[0]!)).not.toEqual([]);
-    if (again) expect(await entriesOf(() => act(id))).toEqual([]);
-  });
+  test.each(BY_TENANT)(
+    '$action',
+    async ({ action, prepare, act, subject, before, after, again, onlyDeletes }) => {
+      const id = (await prepare?.()) ?? '';
+      const made = await entriesOf(() => act(id));
+      expect(made).toEqual([
+        {
+          id: expect.stringMatching(/^au_[0-9a-f]{32}$/),
+          tenant: idOf(tenant),
+          at: expect.any(Date),
+          actorKind: 'key',
+          actorId: tenant.keyId,
+          address: ADDRESS,
+          action,
+          subject: subject === undefined ? id : subject,
+          before,
+          after,
+        },
+      ]);
+      if (!onlyDeletes) expect(await tablesWrittenWith(made[0]!)).not.toEqual([]);
+      if (again) expect(await entriesOf(() => act(id))).toEqual([]);
+    },
+  );
 
   test('over gRPC has the address of the peer', async () => {
     const at = controlOf(tenant);

@@ -46,6 +46,8 @@ describe('an empty environment', () => {
       signupsPerHour: 20_000,
       checkoutsPerSecond: 1_000,
       billingRounding: 'carry',
+      mail: undefined,
+      webhookNetworks: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
       production: false,
       tracing: false,
@@ -64,6 +66,7 @@ describe('an empty environment', () => {
       'PAYMENTS',
       'KEY_PREFIX',
       'TRUST_PROXY',
+      'WEBHOOK_NETWORKS',
       'LOG_LEVEL',
       'GRPC_PORT',
       'TLS_CERT',
@@ -98,6 +101,10 @@ describe('values', () => {
     [{ KEY_PREFIX: 'live1' }, { keyPrefix: 'live1' }],
     [{ TRUST_PROXY: ' 10.0.0.0/8, ::1 ,192.0.2.1' }, { trustProxy: ['10.0.0.0/8', '::1', '192.0.2.1'] }],
     [{ TRUST_PROXY: '0.0.0.0/32,::/128' }, { trustProxy: ['0.0.0.0/32', '::/128'] }],
+    [{}, { webhookNetworks: ['127.0.0.0/8', '::1'] }],
+    [{ PAYMENTS: 'none' }, { webhookNetworks: [] }],
+    [{ WEBHOOK_NETWORKS: 'none' }, { webhookNetworks: [] }],
+    [{ WEBHOOK_NETWORKS: '10.0.0.0/8, fd00::/8' }, { webhookNetworks: ['10.0.0.0/8', 'fd00::/8'] }],
     [{ SIGNUPS_PER_HOUR: '1' }, { signupsPerHour: 1 }],
     [
       { PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_x' },
@@ -118,6 +125,16 @@ describe('values', () => {
     ],
     [{ BILLING_ROUNDING: 'per_record' }, { billingRounding: 'per_record' }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [
+      { SMTP_URL: 'smtp://us%40er:pw@mail.example.com', MAIL_FROM: 'Box Office <billing@example.com>' },
+      {
+        mail: {
+          server: { host: 'mail.example.com', port: 587, secure: false, auth: { user: 'us@er', pass: 'pw' } },
+          from: { name: 'Box Office', address: 'billing@example.com' },
+        },
+      },
+    ],
+    [{ MAIL_FROM: 'billing@example.com' }, { mail: undefined }],
     [{ GRPC_PORT: '0' }, { grpcPort: 0 }],
     [
       { TLS_CERT: 'tls/cert.pem', TLS_KEY: '/tls/key.pem' },
@@ -225,6 +242,10 @@ describe('refuses, with one line that names the variable', () => {
       { TRUST_PROXY: 'true' },
       'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "true"',
     ],
+    [
+      { WEBHOOK_NETWORKS: 'localhost' },
+      'WEBHOOK_NETWORKS must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "localhost"',
+    ],
     [{ TRUST_PROXY: '*' }, 'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "*"'],
     [{ TRUST_PROXY: '1' }, 'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "1"'],
     [
@@ -246,6 +267,19 @@ describe('refuses, with one line that names the variable', () => {
     [
       { SIGNUP_CHECKOUT_CENTS: '1000001' },
       'SIGNUP_CHECKOUT_CENTS must be a whole number from 1000 to 1000000, not "1000001"',
+    ],
+    ...['http://mail.example.com', 'smtp://user@mail.example.com', 'mail.example.com'].map(
+      (SMTP_URL) =>
+        [
+          { SMTP_URL, MAIL_FROM: 'a@b.co' },
+          'SMTP_URL must be smtp://user:password@host:587 or smtps://user:password@host:465, ' +
+            'with the user and password percent-encoded, or without both',
+        ] as [Record<string, string>, string],
+    ),
+    [{ SMTP_URL: 'smtp://mail.example.com' }, 'MAIL_FROM must be set when SMTP_URL is'],
+    [
+      { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Boxoffice' },
+      'MAIL_FROM must be an address, or Name <address>, not "Boxoffice"',
     ],
     [{ BILLING_ROUNDING: 'floor' }, 'BILLING_ROUNDING must be one of carry, per_record, not "floor"'],
     [{ JOIN_PORT: '-1' }, 'JOIN_PORT must be a whole number from 0 to 65535, not "-1"'],

@@ -41,6 +41,7 @@ describe('the service is loaded without', () => {
   test.each([
     ['the client of the payment provider', 'stripe'],
     ['the sandbox', 'sandbox'],
+    ['the client of the mail server', 'nodemailer'],
     ['the pages of the console', 'src/doors/console/pages'],
     ['the reference page', '@fastify/swagger'],
     ['the reference page', '@fastify/swagger-ui'],

@@ -37,6 +37,11 @@ async function openSandboxMode(port: number): Promise<Payments> {
   const { sandbox, settings } = await startSandboxPayments(
     { dataDir, sandboxPort: 0, host: '127.0.0.1' },
     port,
+    {
+      databaseUrl: 'postgres://127.0.0.1/none',
+      secretsKey: Buffer.alloc(32),
+      publicUrl: 'http://service.test',
+    },
   );
   const env = { PAYMENTS: 'sandbox', DATA_DIR: dataDir, SANDBOX_PORT: String(sandbox.port) };
   return { sandbox, settings, env };

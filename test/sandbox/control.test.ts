@@ -52,6 +52,13 @@ describe('over HTTP', () => {
     expect(question).toMatchObject({ status: 'requires_action' });
     const answered = await control(`payments/${question.id}/authenticate`, { confirmed: true });
     expect(answered.json).toMatchObject({ status: 'succeeded' });
+    const ending = { card: '4242424242424242', exp_month: 2, exp_year: 2027 };
+    const paid = (await control(`checkout/${await open()}/pay`, ending)).json;
+    expect(await stripe.paymentMethods.retrieve(String(paid.payment_method))).toMatchObject({
+      card: { exp_month: 2, exp_year: 2027 },
+    });
+    expect((await control(`checkout/${await open()}/pay`, { ...ending, exp_month: 13 })).status).toBe(400);
+
     const debit = (await control(`checkout/${await open()}/pay`, { card: 'bank_debit_succeeds' })).json;
     expect((await control(`payments/${debit.id}/settle`, { outcome: 'failed' })).json).toMatchObject({
       status: 'requires_payment_method',

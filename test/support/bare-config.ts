@@ -28,6 +28,8 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     joinOrigins: [],
     joinCreatesRooms: true,
     confusableUsernames: 'allow',
+    mail: undefined,
+    webhookNetworks: ['127.0.0.0/8', '::1'],
     production: false,
     secretsKey: Buffer.alloc(32),
   };

@@ -109,6 +109,13 @@ const RULES: Readonly<Record<string, string>> = {
     select t.id from tenants t join payments p on p.tenant_id = t.id where t.status = 'pending'`,
   'the sums of usage by hour are those of the records': sumRule('usage_hours', `''`, `''`),
   'the sums of usage by room are those of the records': sumRule('usage_room_hours', 'u.room', 's.room'),
+  'an alert is raised if the balance is below it, and not otherwise': `
+    select r.tenant_id, r.kind, r.below, r.burn, r.raised_at, a.balance
+      from (select *, below * coalesce(burn::numeric, 1) as low,
+                   below * coalesce(burn::numeric * 1.1, 1) as high from alert_thresholds) as r
+      join accounts a using (tenant_id) join tenants t on t.id = r.tenant_id
+     where not t.exempt and case when raised_at is null then a.balance < low and burn is distinct from 0
+                                 else a.balance >= high or burn = 0 end`,
   'the status of a tenant is where its history leads': `
     select t.id, t.status from tenants t where t.status <> coalesce(
       (select new_status from tenant_status_changes c where c.tenant_id = t.id order by at desc limit 1), 'pending')`,

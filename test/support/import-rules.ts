@@ -10,7 +10,7 @@ import { posix } from 'node:path';
 export type Files = ReadonlyMap<string, string>;
 
 /** A wing may import only itself and the wings before it. */
-export const WINGS = ['base', 'events', 'money', 'access', 'control', 'doors', 'run'] as const;
+export const WINGS = ['base', 'events', 'money', 'access', 'control', 'outward', 'doors', 'run'] as const;
 
 /** The folders of `src/doors` that are doors. The others are shared. */
 const DOORS: readonly (string | undefined)[] = ['rest', 'join', 'grpc', 'ops', 'console'];

@@ -6,7 +6,12 @@ import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { makeLog } from '../../src/base/telemetry/log.ts';
 import { parseTenantId } from '../../src/base/tenants/tenant.ts';
 import { STRIPE_API_VERSION } from '../../src/money/payments/provider.ts';
-import { type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
+import {
+  type Service,
+  type ServiceConfig,
+  startService,
+  type WebhookOptions,
+} from '../../src/run/service.ts';
 import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
 import { emptyLog } from './events.ts';
@@ -70,6 +75,8 @@ export function useService(
     payments?: boolean;
     retryDelaysMs?: number[];
     log?: Logger;
+    /** Default: as in production. */
+    webhooks?: WebhookOptions;
     /** The services run as a role that owns nothing. */
     isRestricted?: boolean;
   } = {},
@@ -80,6 +87,7 @@ export function useService(
     retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640],
     log = makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'),
     isRestricted = false,
+    webhooks,
     ...config
   } = overrides;
   const secrets: string[] = [];
@@ -97,7 +105,7 @@ export function useService(
     ...config,
   });
   const start = async () => {
-    const started = await startService(settings(), log);
+    const started = await startService(settings(), log, { webhooks });
     open.push(started);
     return started;
   };

@@ -7,6 +7,7 @@ import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
+import { noticeSecondsOf } from '../keys/tell-retiring-keys.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
@@ -46,7 +47,10 @@ export async function rotateCredential(
   const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
   if (!credential) throw new Failure('already_expired');
   await refuseManyRetiring(tx, limitHolderOf(caller), 'device_credentials', overlapSeconds);
-  const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, overlapSeconds);
+  const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, {
+    overlapSeconds,
+    noticeSeconds: noticeSecondsOf(overlapSeconds),
+  });
   await appendAudit(tx, tenant, caller.actor, rotatedEntry(id, credential.id, oldCredentialRetires));
   await appendEvents(tx, tenant, [deviceCredentialRotated(credential, id, oldCredentialRetires)]);
   return { credential, plaintext: fresh.plaintext, oldCredentialRetires };

@@ -1,6 +1,6 @@
 /** The events of API keys. None holds a secret or its hash. */
 import type { NewEvent } from '../../events/event.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey, KeyKind } from './api-key.ts';
 
 /** The subject of `key_created`, `key_rotated` and `key_revoked`. */
 export interface ApiKeyChange {
@@ -9,6 +9,16 @@ export interface ApiKeyChange {
   /** For a rotation: the id of the old key, and when it stops working. */
   readonly replacedId: string | null;
   readonly replacedRetiresAt: Date | null;
+}
+
+/** The subject of `key_retiring`: a key that was replaced by a rotation stops working soon. */
+export interface KeyRetirement {
+  /** The id of the old API key or device credential. */
+  readonly keyId: string;
+  readonly name: string;
+  readonly kind: KeyKind | 'device';
+  /** When it stops working. */
+  readonly retiresAt: Date;
 }
 
 export function keyCreated(key: ApiKey): NewEvent {
@@ -21,6 +31,11 @@ export function keyRotated(key: ApiKey, replacedId: string, replacedRetiresAt: D
 
 export function keyRevoked(key: ApiKey): NewEvent {
   return keyEvent('key_revoked', { key, replacedId: null, replacedRetiresAt: null });
+}
+
+export function keyRetiring({ keyId, name, kind, retiresAt }: KeyRetirement): NewEvent {
+  const subject: KeyRetirement = { keyId, name, kind, retiresAt };
+  return { type: 'key_retiring', roomUid: null, subject };
 }
 
 function keyEvent(type: string, subject: ApiKeyChange): NewEvent {

@@ -12,6 +12,7 @@ import { keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
+import { noticeSecondsOf } from './tell-retiring-keys.ts';
 import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
@@ -40,7 +41,10 @@ export async function rotateKey(
 
   const fresh = newKey(keyPrefix);
   const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
-  const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, overlapSeconds);
+  const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, {
+    overlapSeconds,
+    noticeSeconds: noticeSecondsOf(overlapSeconds),
+  });
   await appendAudit(tx, tenant, caller.actor, rotatedEntry(old.id, key.id, oldKeyRetires));
   await appendEvents(tx, tenant, [keyRotated(key, old.id, oldKeyRetires)]);
   return { key, plaintext: fresh.plaintext, oldKeyRetires };

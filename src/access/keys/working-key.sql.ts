@@ -5,6 +5,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { KeyRetirement } from './key-events.ts';
 
 type KeyTable = 'api_keys' | 'device_credentials';
 
@@ -54,19 +55,54 @@ export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id:
   });
 }
 
-/** Returns when the key stops working. */
+/** Returns when the key stops working. `noticeSeconds` before that, `key_retiring` is due; `undefined`: never. */
 export async function markRetiring(
   tx: Tx,
   table: KeyTable,
   tenant: TenantId,
   id: string,
-  overlapSeconds: number,
+  { overlapSeconds, noticeSeconds }: { overlapSeconds: number; noticeSeconds: number | undefined },
 ): Promise<Date> {
   const { rows } = await tx.query<{ retiresAt: Date }>({
     name: `mark-retiring-${table}`,
-    text: `update ${table} set retires_at = date_trunc('milliseconds', now()) + make_interval(secs => $3)
+    text: `update ${table}
+              set retires_at = t.at, retirement_notice_at = t.at - make_interval(secs => $4)
+             from (select date_trunc('milliseconds', now()) + make_interval(secs => $3) as at) t
             where tenant_id = $1 and id = $2 returning retires_at as "retiresAt"`,
-    values: [tenant, id, overlapSeconds],
+    values: [tenant, id, overlapSeconds, noticeSeconds],
   });
   return rows[0]!.retiresAt;
+}
+
+const KINDS: Readonly<Record<KeyTable, string>> = {
+  api_keys: 'k.kind',
+  device_credentials: `'device'`,
+};
+
+/**
+ * Up to `limit` replaced keys for which `key_retiring` is due. From now on they are told. A key that another
+ * transaction has locked, to revoke it, is left for the next time.
+ */
+export async function takeRetiringKeys(
+  tx: Tx,
+  table: KeyTable,
+  limit: number,
+): Promise<(KeyRetirement & { readonly tenant: TenantId })[]> {
+  const notExpired =
+    table === 'device_credentials' ? 'and (r.expires_at is null or r.expires_at > now())' : '';
+  const { rows } = await tx.query<KeyRetirement & { tenant: TenantId }>({
+    name: `take-retiring-${table}`,
+    text: `with due as (
+             select r.tenant_id, r.id from ${table} r join tenants t on t.id = r.tenant_id
+              where r.revoked_at is null and r.retirement_notice_at <= now() and t.status <> 'deleted'
+                and r.retires_at > now() ${notExpired}
+              order by r.retirement_notice_at for no key update of r skip locked limit $1
+           )
+           update ${table} k set retirement_notice_at = null from due
+            where k.tenant_id = due.tenant_id and k.id = due.id
+           returning k.tenant_id as tenant, k.id as "keyId", k.name, ${KINDS[table]} as kind,
+                     k.retires_at as "retiresAt"`,
+    values: [limit],
+  });
+  return rows;
 }

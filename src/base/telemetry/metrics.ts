@@ -57,6 +57,12 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.registry],
   });
+  readonly mails = new Counter({
+    name: 'boxoffice_mails_total',
+    help: 'Mails, by outcome: sent, retried, failed, kept (no mail server is configured), suppressed (limit of a day).',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   readonly limitRefusals = new Counter({
     name: 'boxoffice_limit_refusals_total',
     help: 'Requests refused because the tenant was at a limit, by the name of the limit.',
@@ -119,6 +125,32 @@ export class Metrics {
     name: 'boxoffice_watchdog_lateness_seconds',
     help: 'Time from the deadline of a watchdog to the commit of its action.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600],
+    registers: [this.registry],
+  });
+  readonly webhookDeliveries = new Counter({
+    name: 'boxoffice_webhook_deliveries_total',
+    help: 'Attempts to send an event to a webhook, by kind and outcome: delivered, refused (another status than 2xx) or unanswered.',
+    labelNames: ['kind', 'outcome'],
+    registers: [this.registry],
+  });
+  readonly webhookDuration = new Histogram({
+    name: 'boxoffice_webhook_duration_seconds',
+    help: 'Time from the start of a request to a webhook to its outcome.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    registers: [this.registry],
+  });
+  readonly webhooksPaused = new Gauge({
+    name: 'boxoffice_webhooks_paused',
+    help: 'Webhooks that the service has paused, because their deliveries failed.',
+    // Every process counts the whole deployment.
+    aggregator: 'max',
+    registers: [this.registry],
+  });
+  readonly webhookLag = new Gauge({
+    name: 'boxoffice_webhook_lag_seconds',
+    help: 'Age of the oldest event that waits for a webhook which is not paused.',
+    // Every process measures the whole deployment.
+    aggregator: 'max',
     registers: [this.registry],
   });
   readonly balanceRefusals = new Counter({

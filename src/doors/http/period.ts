@@ -9,7 +9,7 @@ const DAY_MS = 24 * HOUR_MS;
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** `undefined` if it is left out. */
-function parseTime(name: string, text: string | undefined): Date | undefined {
+export function parseTime(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = readTime(text, TIME);
   if (!time) throw invalidRequest(`${name} must be a day or a time such as 2026-11-01T00:00:00Z`);

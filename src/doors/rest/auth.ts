@@ -1,7 +1,7 @@
 /**
  * Authentication of the REST routes: which kind of key a route takes, and for which statuses of the tenant.
  */
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyContextConfig, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { KeyKind } from '../../access/keys/api-key.ts';
 import { type AuthenticatedCaller, authenticate } from '../../access/keys/authenticate.ts';
 import { Failure } from '../../base/failure.ts';
@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route waits for the payment provider. */
     callsProvider?: boolean;
+    /** The route waits for a webhook of the tenant. */
+    callsWebhook?: boolean;
     /** The operation limits how many connections it takes by itself. */
     ownQueue?: boolean;
   }
@@ -35,12 +37,17 @@ export function queueCalls(app: Http, deps: Deps): void {
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
     if (config?.ownQueue) return;
-    const queue = config?.callsProvider ? deps.providerCalls : deps.calls;
+    const queue = queueOf(deps, config);
     route.handler = function (request, reply) {
       const handle = async () => handler.call(this, request, reply);
       return request.caller ? queue.run(request.caller, handle) : handle();
     };
   });
+}
+
+function queueOf(deps: Deps, { callsProvider, callsWebhook }: FastifyContextConfig = {}) {
+  if (callsProvider) return deps.providerCalls;
+  return callsWebhook ? deps.webhookCalls : deps.calls;
 }
 
 /** The caller, on a route that requires a key. */

@@ -22,6 +22,7 @@ export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
         { name: 'Billing', description: 'Balance, ledger, payments' },
         { name: 'Keys', description: 'API keys of back ends and relays' },
         { name: 'Device credentials', description: 'What devices without a back end join rooms with' },
+        { name: 'Webhooks', description: 'Being told of events, or asking for them' },
         { name: 'Usage', description: 'What relays report, and tenants are charged for' },
         { name: 'Audit', description: 'Who changed what' },
         { name: 'Participants', description: 'Forgetting the names of people' },

@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 
-export { type Period, parsePeriod, parseWholeHours } from '../http/period.ts';
+export { type Period, parsePeriod, parseTime, parseWholeHours } from '../http/period.ts';
 
 /** `from` and `to` of a period. */
 export const periodFields = {

@@ -15,17 +15,9 @@ type CreditState = Pick<Tenant, 'status' | 'exempt'> & {
   readonly balance: bigint;
 };
 
-/** Whether a balance fell to zero or rose above it. */
-export function isCreditChange(
-  before: Pick<CreditState, 'balance'>,
-  after: Pick<CreditState, 'balance'>,
-): boolean {
-  return before.balance > 0n !== after.balance > 0n;
-}
-
-/** The event of a credit change; `undefined`: it is none. */
+/** The event of a balance that fell to zero or rose above it; `undefined`: it did neither. */
 export function creditChanged(before: CreditState, after: CreditState): NewEvent | undefined {
-  if (!isCreditChange(before, after)) return undefined;
+  if (before.balance > 0n === after.balance > 0n) return undefined;
   const type = after.balance > 0n ? 'credit_restored' : 'credit_spent';
   const subject: CreditChange = { balance: `${after.balance}`, admitted: admits(after, after.balance) };
   return { type, roomUid: null, subject };

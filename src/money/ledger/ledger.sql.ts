@@ -4,6 +4,8 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { type AlertMarks, isCrossing } from '../alerts/alert-threshold.ts';
+import { settleAlerts } from '../alerts/settle-alerts.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
 import { RECORD_TEXT_MAX } from '../usage/usage-record.ts';
@@ -11,7 +13,7 @@ import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX, type UsageSum } from './posting.ts';
 
-export interface Account {
+export interface Account extends AlertMarks {
   readonly tenant: TenantId;
   readonly balance: bigint;
   readonly carry: bigint;
@@ -84,10 +86,15 @@ function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
                         and s.frozen_by = '{}' and s.reversed_payments = '{}' and s.parked_payments = '{}'
                         and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
-                  (select max(version) from rate_cards) as "rateVersion"
+                  (select max(version) from rate_cards) as "rateVersion",
+                  alert.below as "alertBelow", alert.recover_from as "recoverFrom"
              from accounts a
              join tenants t on t.id = a.tenant_id
              join payment_settings s on s.tenant_id = a.tenant_id
+             left join lateral (select max(floor) filter (where raised_at is null) as below,
+                                       min(recover_from) filter (where raised_at is not null) as recover_from
+                                  from alert_thresholds
+                                 where tenant_id = a.tenant_id and not t.exempt) as alert on true
             where a.tenant_id = any($1)`,
     values: [tenants],
   };
@@ -153,8 +160,8 @@ export async function appendPosting(tx: Tx, account: Account, posting: NewPostin
 export async function appendPostings(tx: Tx, appended: readonly Appended[]): Promise<Account[]> {
   const moved = moveAccounts(appended);
   await runTogether(tx, [insertPostings(moved)]);
-  await appendCreditEvents(tx, moved);
-  return moved.map(({ after }) => after);
+  const told = await appendBalanceEvents(tx, moved);
+  return told.map(({ after }) => after);
 }
 
 export interface Appended {
@@ -177,12 +184,24 @@ export function moveAccounts(appended: readonly Appended[]): Moved[] {
   });
 }
 
-/** The event of each account whose credit was spent or restored. */
-export async function appendCreditEvents(tx: Tx, moved: readonly Moved[]): Promise<void> {
+export interface Told {
+  readonly after: Account;
+  readonly hasEvents: boolean;
+}
+
+/** The events of accounts whose credit was spent or restored, or crossed a threshold of alerts. */
+export async function appendBalanceEvents(tx: Tx, moved: readonly Moved[]): Promise<Told[]> {
+  const told: Told[] = [];
   for (const { account, after } of moved) {
     const event = creditChanged(account, after);
     if (event) await appendEvents(tx, account.tenant, [event]);
+    const settled = isCrossing(after, after.balance)
+      ? await settleAlerts(tx, after.tenant, after.balance)
+      : undefined;
+    const hasEvents = event !== undefined || settled?.isCrossed === true;
+    told.push({ after: { ...after, ...settled?.marks }, hasEvents });
   }
+  return told;
 }
 
 /**

@@ -30,8 +30,9 @@ import {
 } from './payments.sql.ts';
 import { findAtProvider, type Provider } from './provider.ts';
 import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
-import { idOf, readDispute, readRefund } from './reversal.ts';
+import { idOf, readDispute, readFraudWarning, readRefund } from './reversal.ts';
 import { insertFraudWarning, upsertDispute, upsertRefund } from './reversals.sql.ts';
+import { forgetCardDetails } from './saved-cards.sql.ts';
 import {
   fetchPayment,
   type Handled,
@@ -40,6 +41,7 @@ import {
   parked,
   settlePayment,
 } from './settle-payment.ts';
+import { tellDisputes } from './tell-disputes.ts';
 import { findAttempt } from './top-up-attempts.sql.ts';
 import { countTopUp } from './top-up-outcome.ts';
 import { freeze, unfreeze } from './top-up-stops.sql.ts';
@@ -257,18 +259,14 @@ async function disputed(deps: BaseDeps, provider: Provider, id: string): Promise
 async function fraudWarned(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
   const found = await findAtProvider(() => provider.stripe.radar.earlyFraudWarnings.retrieve(id));
   if (!found) return notThere(`fraud warning ${id}`);
-  return aboutPayment(
-    deps,
-    provider,
-    { id, paymentId: idOf(found.payment_intent) },
-    async (tx, paymentId) => {
-      await insertFraudWarning(tx, id, paymentId);
-      return reverse(tx, paymentId, { kind: 'dispute', id }, freeze);
-    },
-  );
+  const warning = readFraudWarning(found);
+  return aboutPayment(deps, provider, warning, async (tx, paymentId) => {
+    await insertFraudWarning(tx, paymentId, warning);
+    return reverse(tx, paymentId, { kind: 'dispute', id }, freeze);
+  });
 }
 
-/** Bring the ledger up to date, and freeze or unfreeze automatic top-ups for this cause. */
+/** Bring the ledger up to date, tell the tenant, and freeze or unfreeze automatic top-ups for this cause. */
 async function reverse(
   tx: Tx,
   paymentId: string,
@@ -281,6 +279,7 @@ async function reverse(
   const account = await lockAccount(tx, found.tenant);
   // Read again under the lock: another provider event may have changed it.
   const payment = (await findPayment(tx, paymentId)) ?? found;
+  await tellDisputes(tx, payment);
   await applyReversals(tx, account, payment, cause);
   await setFreeze?.(tx, found.tenant, cause.id);
   return PROCESSED;
@@ -293,10 +292,12 @@ function cardDetached(method: Stripe.PaymentMethod): Effect {
   };
 }
 
+/** What else changed is asked back, because an older event may come later (`learn-cards.ts`). */
 function cardUpdated(method: Stripe.PaymentMethod): Effect {
   return async (tx) => {
     const fingerprint = method.card?.fingerprint;
     if (fingerprint) await updateCardFingerprint(tx, method.id, fingerprint);
+    await forgetCardDetails(tx, method.id);
     return PROCESSED;
   };
 }

@@ -1,5 +1,6 @@
 /** The events of payments. Amounts are decimal strings of micros. */
 import type { NewEvent } from '../../events/event.ts';
+import type { DisputeOutcome } from './reversal.ts';
 
 /** The subject of `top_up_succeeded` and `top_up_failed`. */
 export interface TopUp {
@@ -22,6 +23,35 @@ export interface PaymentReversal {
   readonly amount: string;
 }
 
+/** The subject of `payment_disputed`. */
+export interface PaymentDispute {
+  readonly paymentId: string;
+  /** An inquiry only asks, and takes nothing. A fraud warning comes from the card network, before any dispute. */
+  readonly kind: 'dispute' | 'inquiry' | 'fraud_warning';
+  /** The provider's id of the dispute or warning. */
+  readonly reference: string;
+  /** What is disputed, tax included; for a fraud warning, the whole payment. Never negative. */
+  readonly amount: string;
+  /** In the provider's words, such as `fraudulent`; `null`: not known. */
+  readonly reason: string | null;
+}
+
+/** The subject of `payment_dispute_closed`. */
+export interface PaymentDisputeEnd {
+  readonly paymentId: string;
+  readonly reference: string;
+  /** `closed`: it was an inquiry or a warning, which neither side lost. A lost dispute may be won later, on appeal. */
+  readonly outcome: DisputeOutcome;
+}
+
+/** The subject of `card_expiring`. */
+export interface CardExpiry {
+  readonly brand: string;
+  readonly last4: string;
+  /** The last month in which the card pays: `2026-12`. */
+  readonly expires: string;
+}
+
 export function topUpSucceeded(topUp: { automatic: boolean; amount: bigint; paymentId: string }): NewEvent {
   const subject: TopUp = { ...topUp, amount: `${topUp.amount}`, error: null };
   return { type: 'top_up_succeeded', roomUid: null, subject };
@@ -41,4 +71,17 @@ export function topUpFailed(topUp: {
 export function paymentReversed(reversal: Omit<PaymentReversal, 'amount'> & { amount: bigint }): NewEvent {
   const subject: PaymentReversal = { ...reversal, amount: `${reversal.amount}` };
   return { type: 'payment_reversed', roomUid: null, subject };
+}
+
+export function paymentDisputed(dispute: Omit<PaymentDispute, 'amount'> & { amount: bigint }): NewEvent {
+  const subject: PaymentDispute = { ...dispute, amount: `${dispute.amount}` };
+  return { type: 'payment_disputed', roomUid: null, subject };
+}
+
+export function paymentDisputeClosed(subject: PaymentDisputeEnd): NewEvent {
+  return { type: 'payment_dispute_closed', roomUid: null, subject };
+}
+
+export function cardExpiring(subject: CardExpiry): NewEvent {
+  return { type: 'card_expiring', roomUid: null, subject };
 }

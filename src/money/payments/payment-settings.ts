@@ -19,13 +19,6 @@ export interface PaymentSettings {
   readonly lastTopUpError: string | null;
 }
 
-/** A card that may be charged without its holder. Ids are the provider's. */
-export interface SavedCard {
-  readonly customerId: string;
-  readonly paymentMethodId: string;
-  readonly fingerprint: string;
-}
-
 /** A sentence of `lastTopUpError` while the outcome of an attempt is still unknown. */
 export const PROVIDER_ERROR =
   'The payment provider repeats an error. ' +

@@ -4,7 +4,8 @@ import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Checkout, CheckoutState } from './checkout.ts';
 import type { Payment } from './payment.ts';
-import type { PaymentSettings, SavedCard } from './payment-settings.ts';
+import type { PaymentSettings } from './payment-settings.ts';
+import type { SavedCard } from './saved-card.ts';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
@@ -78,7 +79,8 @@ export async function saveCard(
     name: 'save-card',
     text: `update payment_settings
               set customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
-                  card_paid_at = $5, card_checkout_at = $6
+                  card_paid_at = $5, card_checkout_at = $6,
+                  card_brand = $7, card_last4 = $8, card_ends_on = $9, card_look_at = null
             where tenant_id = $1
               and (coalesce(card_paid_at, '-infinity'), coalesce(card_checkout_at, '-infinity')) <= ($5, $6)`,
     values: [
@@ -88,6 +90,9 @@ export async function saveCard(
       card.fingerprint,
       consent.paidAt,
       consent.checkoutAt,
+      card.details?.brand ?? null,
+      card.details?.last4 ?? null,
+      card.details?.endsOn ?? null,
     ],
   });
 }
@@ -125,12 +130,14 @@ export async function endTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string)
   });
 }
 
+const NO_CARD = `payment_method_id = null, card_fingerprint = null, card_brand = null, card_last4 = null,
+  card_ends_on = null, card_look_at = null`;
+
 /** Forget this card in all payment settings. */
 export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void> {
   await tx.query({
     name: 'forget-card',
-    text: `update payment_settings set payment_method_id = null, card_fingerprint = null
-            where payment_method_id = $1`,
+    text: `update payment_settings set ${NO_CARD} where payment_method_id = $1`,
     values: [paymentMethodId],
   });
 }
@@ -138,8 +145,7 @@ export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void>
 export async function forgetCustomer(tx: Tx, customerId: string): Promise<void> {
   await tx.query({
     name: 'forget-customer',
-    text: `update payment_settings set customer_id = null, payment_method_id = null, card_fingerprint = null
-            where customer_id = $1`,
+    text: `update payment_settings set customer_id = null, ${NO_CARD} where customer_id = $1`,
     values: [customerId],
   });
 }

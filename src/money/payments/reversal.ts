@@ -29,6 +29,18 @@ export interface Dispute {
   readonly reinstated: bigint;
   /** `null`: undecided, or appealed. */
   readonly outcome: DisputeOutcome | null;
+  /** Why the card holder disputes the payment, in the provider's words: `fraudulent`. */
+  readonly reason: string;
+  /** So far the bank only asks, and has taken nothing. */
+  readonly inquiry: boolean;
+}
+
+/** An early fraud warning: the card network suspects fraud. */
+export interface FraudWarning {
+  readonly id: string;
+  readonly paymentId: string | undefined;
+  /** The kind of fraud, in the provider's words: `made_with_stolen_card`. */
+  readonly reason: string;
 }
 
 /** Statuses in the order in which a refund goes through them. */
@@ -67,7 +79,13 @@ export function readDispute(dispute: Stripe.Dispute): Dispute {
     withdrawn: sum(cents.filter((each) => each < 0).map((each) => -each)),
     reinstated: sum(cents.filter((each) => each > 0)),
     outcome: OUTCOMES[dispute.status] ?? null,
+    reason: dispute.reason,
+    inquiry: dispute.status.startsWith('warning_'),
   };
+}
+
+export function readFraudWarning(warning: Stripe.Radar.EarlyFraudWarning): FraudWarning {
+  return { id: warning.id, paymentId: idOf(warning.payment_intent), reason: warning.fraud_type };
 }
 
 /** Micros. */

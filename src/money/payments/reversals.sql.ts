@@ -1,6 +1,14 @@
 /** SQL of `refunds`, `disputes` and `fraud_warnings`: actual and possible reversals. */
 import type { Tx } from '../../base/db/pool.ts';
-import { DISPUTE_OUTCOMES, type Dispute, REFUND_STATUSES, REFUND_TAKES, type Refund } from './reversal.ts';
+import {
+  DISPUTE_OUTCOMES,
+  type Dispute,
+  type DisputeOutcome,
+  type FraudWarning,
+  REFUND_STATUSES,
+  REFUND_TAKES,
+  type Refund,
+} from './reversal.ts';
 
 /** A refund only moves forward, even if an older answer of the provider is stored later. */
 export async function upsertRefund(
@@ -41,18 +49,21 @@ export async function upsertDispute(
   paymentId: string,
   dispute: Omit<Dispute, 'paymentId'>,
 ): Promise<StoredDispute> {
-  const { id, amount, movements, withdrawn, reinstated, outcome } = dispute;
+  const { id, amount, movements, withdrawn, reinstated, outcome, reason, inquiry } = dispute;
   const { rows } = await tx.query<StoredDispute>({
     name: 'upsert-dispute',
     text: `with before as (select outcome, ${IS_FREEZING} as freezing from disputes where id = $1)
-           insert into disputes as d (id, payment_id, amount, movements, withdrawn, reinstated, outcome)
-           values ($1, $2, $3, $4, $5, $6, $7)
+           insert into disputes as d (id, payment_id, amount, movements, withdrawn, reinstated, outcome, reason,
+                                      inquiry)
+           values ($1, $2, $3, $4, $5, $6, $7, $9, $10)
            on conflict (id) do update
               set amount = case when excluded.movements >= d.movements then excluded.amount else d.amount end,
                   withdrawn = case when excluded.movements >= d.movements then excluded.withdrawn
                                    else d.withdrawn end,
                   reinstated = case when excluded.movements >= d.movements then excluded.reinstated
                                     else d.reinstated end,
+                  reason = excluded.reason,
+                  inquiry = case when excluded.movements >= d.movements then excluded.inquiry else d.inquiry end,
                   movements = greatest(d.movements, excluded.movements),
                   outcome = case when coalesce(array_position($8, excluded.outcome), 0)
                                     > coalesce(array_position($8, d.outcome),
@@ -61,17 +72,89 @@ export async function upsertDispute(
            returning ${IS_FREEZING} as "isFreezing",
                      not exists (select 1 from before where before.outcome is not distinct from d.outcome
                                                         and before.freezing = ${IS_FREEZING}) as "isNews"`,
-    values: [id, paymentId, amount, movements, withdrawn, reinstated, outcome, DISPUTE_OUTCOMES],
+    values: [
+      id,
+      paymentId,
+      amount,
+      movements,
+      withdrawn,
+      reinstated,
+      outcome,
+      DISPUTE_OUTCOMES,
+      reason,
+      inquiry,
+    ],
   });
   return rows[0]!;
 }
 
-export async function insertFraudWarning(tx: Tx, id: string, paymentId: string): Promise<void> {
+export async function insertFraudWarning(
+  tx: Tx,
+  paymentId: string,
+  { id, reason }: Omit<FraudWarning, 'paymentId'>,
+): Promise<void> {
   await tx.query({
     name: 'insert-fraud-warning',
-    text: 'insert into fraud_warnings (id, payment_id) values ($1, $2) on conflict (id) do nothing',
-    values: [id, paymentId],
+    text: `insert into fraud_warnings (id, payment_id, reason) values ($1, $2, $3)
+           on conflict (id) do nothing`,
+    values: [id, paymentId, reason],
   });
+}
+
+/** What was not yet told of a dispute. */
+export interface UntoldDispute {
+  readonly id: string;
+  /** Micros. */
+  readonly amount: bigint;
+  /** `null`: it was stored by an earlier version. */
+  readonly reason: string | null;
+  readonly inquiry: boolean;
+  /** Whether its beginning was told before. */
+  readonly wasTold: boolean;
+  readonly outcome: DisputeOutcome | null;
+  /** Of which outcome was told before. */
+  readonly outcomeTold: DisputeOutcome | null;
+}
+
+/**
+ * The disputes of a payment of which something was not told yet. From now on they are told.
+ *
+ * A dispute that another transaction holds is left to that one: it waits for the account, which the caller holds, and
+ * tells of the dispute afterwards.
+ */
+export async function takeUntoldDisputes(tx: Tx, paymentId: string): Promise<UntoldDispute[]> {
+  const { rows } = await tx.query<UntoldDispute>({
+    name: 'take-untold-disputes',
+    text: `with untold as (
+             select id, told, outcome_told from disputes
+              where payment_id = $1 and (not told or outcome is distinct from outcome_told)
+              order by id for no key update skip locked
+           )
+           update disputes d set told = true, outcome_told = d.outcome
+             from untold u where d.id = u.id
+           returning d.id, d.amount, d.reason, d.inquiry, d.outcome, u.told as "wasTold",
+                     u.outcome_told as "outcomeTold"`,
+    values: [paymentId],
+  });
+  return rows;
+}
+
+/** The fraud warnings of a payment that were not told yet. From now on they are told. */
+export async function takeUntoldWarnings(
+  tx: Tx,
+  paymentId: string,
+): Promise<{ readonly id: string; readonly reason: string | null }[]> {
+  const { rows } = await tx.query<{ id: string; reason: string | null }>({
+    name: 'take-untold-warnings',
+    text: `with untold as (
+             select id from fraud_warnings where payment_id = $1 and not told
+              order by id for no key update skip locked
+           )
+           update fraud_warnings w set told = true from untold u where w.id = u.id
+           returning w.id, w.reason`,
+    values: [paymentId],
+  });
+  return rows;
 }
 
 /** Micros of a payment, with its tax, that are refunded now, or withdrawn by disputes and not given back. */

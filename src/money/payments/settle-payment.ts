@@ -15,7 +15,6 @@ import { clearBreaker } from './card-breakers.sql.ts';
 import type { Checkout } from './checkout.ts';
 import type { Payment } from './payment.ts';
 import { topUpSucceeded } from './payment-events.ts';
-import type { SavedCard } from './payment-settings.ts';
 import {
   advanceCheckout,
   findCheckout,
@@ -26,6 +25,8 @@ import {
 } from './payments.sql.ts';
 import { type ParkedPayment, releaseParkedEvents } from './provider-events.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
+import { readCardDetails, type SavedCard } from './saved-card.ts';
+import { tellDisputes } from './tell-disputes.ts';
 import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 import { endHold, freeze, holdTopUps } from './top-up-stops.sql.ts';
@@ -167,6 +168,7 @@ async function credit(tx: Tx, { intent, tax }: ProviderPayment, origin: Origin):
   await releaseParkedEvents(tx, payment.id);
   // A refund, a dispute or a warning may have arrived before the payment.
   for (const reason of await findReasonsToFreeze(tx, payment.id)) await freeze(tx, origin.tenant, reason);
+  await tellDisputes(tx, payment);
   await applyReversals(tx, credited, payment, { kind: 'refund', id: payment.id });
   return { outcome: 'processed', topUp: { kind: payment.kind, outcome: 'succeeded' } };
 }
@@ -189,5 +191,6 @@ function cardOf(intent: Stripe.PaymentIntent): SavedCard | undefined {
   const customerId = typeof intent.customer === 'string' ? intent.customer : intent.customer?.id;
   if (!method || typeof method === 'string' || !method.card?.fingerprint || !customerId) return undefined;
   if (!method.customer) return undefined;
-  return { customerId, paymentMethodId: method.id, fingerprint: method.card.fingerprint };
+  const { fingerprint } = method.card;
+  return { customerId, paymentMethodId: method.id, fingerprint, details: readCardDetails(method) };
 }

@@ -14,6 +14,7 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { findTenant, lockTenant, updateExempt, updateStatus } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { settleAlerts } from '../alerts/settle-alerts.ts';
 import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { tenantStatusChanged } from './status-events.ts';
 
@@ -46,7 +47,10 @@ export async function activate(tx: Tx, account: Account): Promise<Account> {
   return { ...account, status: 'active' };
 }
 
-/** Exempt a tenant from charging, or end the exemption. Usage reported while exempt is never billed. */
+/**
+ * Exempt a tenant from charging, or end the exemption. Usage reported while exempt is never billed. Alerts rest
+ * meanwhile, and are raised or ended when the exemption ends.
+ */
 export async function setExempt(db: Pool, actor: Actor, id: TenantId, exempt: boolean): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { tenant, account } = await lockTenantAndAccount(tx, id);
@@ -60,6 +64,7 @@ export async function setExempt(db: Pool, actor: Actor, id: TenantId, exempt: bo
       });
     }
     await appendStatusChange(tx, account, tenant, { ...tenant, exempt });
+    if (!exempt) await settleAlerts(tx, id, account.balance);
   });
 }
 

@@ -13,10 +13,9 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
-import { isCreditChange } from '../ledger/credit-events.ts';
 import {
   type Account,
-  appendCreditEvents,
+  appendBalanceEvents,
   insertPostings,
   lockAndRead,
   lockAndReadFree,
@@ -31,6 +30,7 @@ import type { RateCards } from '../pricing/rate-cards.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
 import type { ChargeQueue } from './charge-queue.ts';
 import { Buffers } from './copy-rows.ts';
+import { tellConflicts } from './tell-conflicts.ts';
 import {
   copyRecords,
   findKnown,
@@ -109,7 +109,7 @@ async function charge(
   lock: ReturnType<typeof lockAndReadFree>,
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
-    const { bills, topUpRequested, creditChanged } = await inTransaction(deps.db, async (tx) => {
+    const { bills, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
       const probed = mustLookUp ? [] : probe(batches);
       const locking = runTogether(tx, [
         SEQSCAN_OFF,
@@ -129,7 +129,7 @@ async function charge(
       return { bills, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
-    for (const tenant of creditChanged) deps.events.wake(tenant);
+    for (const tenant of told) deps.events.wake(tenant);
     return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
   };
   try {
@@ -177,8 +177,8 @@ async function makeBills(
 interface Stored {
   /** Whether an automatic top-up was requested. */
   readonly topUpRequested: boolean;
-  /** Tenants whose credit this transaction spent or restored. */
-  readonly creditChanged: readonly TenantId[];
+  /** Tenants with events of this transaction. */
+  readonly told: readonly TenantId[];
 }
 
 async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
@@ -188,8 +188,13 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
       conflicts.map((record) => ({ tenant: account.tenant, record })),
     ),
   );
+  const told: TenantId[] = [];
+  for (const { account, conflicts } of bills) {
+    if (conflicts.length > 0 && (await tellConflicts(tx, account.tenant, conflicts)))
+      told.push(account.tenant);
+  }
   const posted = bills.filter(({ count }) => count > 0);
-  if (posted.length === 0) return { topUpRequested: false, creditChanged: [] };
+  if (posted.length === 0) return { topUpRequested: false, told };
 
   const moved = moveAccounts(posted.map(postingOf));
   const buffers = new Buffers();
@@ -200,14 +205,12 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
   }));
   await runTogether(tx, [copyRecords(records, buffers), insertPostings(moved)]);
   buffers.giveBack();
-  await appendCreditEvents(tx, moved);
   let topUpRequested = false;
-  const creditChanged: TenantId[] = [];
-  for (const { account, after } of moved) {
-    if (!account.exempt && (await requestTopUpIfBelow(tx, after))) topUpRequested = true;
-    if (isCreditChange(account, after)) creditChanged.push(account.tenant);
+  for (const { after, hasEvents } of await appendBalanceEvents(tx, moved)) {
+    if (!after.exempt && (await requestTopUpIfBelow(tx, after))) topUpRequested = true;
+    if (hasEvents) told.push(after.tenant);
   }
-  return { topUpRequested, creditChanged };
+  return { topUpRequested, told };
 }
 
 function postingOf(bill: Bill) {

@@ -54,12 +54,16 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   usage_conflicts: { columns: 'id, times, first_at, last_at, reported', order: 'id' },
+  conflict_notices: { columns: 'told_at, reports, first_at, ids', order: 'tenant_id' },
   payment_settings: {
     columns: `customer_id, payment_method_id, card_fingerprint, first_paid_at, card_paid_at, card_checkout_at,
+      card_brand, card_last4, card_ends_on, card_look_at,
       top_up_enabled, top_up_below, top_up_amount, top_up_paused_until, frozen_by, reversed_payments, parked_payments,
       last_top_up_error`,
     order: 'tenant_id',
   },
+  card_notices: { columns: 'card, ends_on, told_at', order: 'card, ends_on' },
+  alert_thresholds: { columns: 'kind, below, burn, raised_at', order: 'kind, below' },
   checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at', order: 'id' },
   payments: {
     columns: 'id, kind, credited, tax, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
@@ -67,11 +71,11 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   refunds: { columns: 'id, payment_id, amount, status, final, changed_at', where: OF_PAYMENTS, order: 'id' },
   disputes: {
-    columns: 'id, payment_id, amount, withdrawn, reinstated, outcome, movements, changed_at',
+    columns: 'id, payment_id, amount, withdrawn, reinstated, outcome, movements, changed_at, reason, inquiry',
     where: OF_PAYMENTS,
     order: 'id',
   },
-  fraud_warnings: { columns: 'id, payment_id, at', where: OF_PAYMENTS, order: 'id' },
+  fraud_warnings: { columns: 'id, payment_id, at, reason', where: OF_PAYMENTS, order: 'id' },
   provider_events: {
     columns: 'id, type, outcome, reason, received_at, payment_id, tries, tried_at',
     order: 'id',
@@ -110,6 +114,23 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   events: { columns: 'seq, at, type, room_uid, subject', order: 'seq' },
   unnumbered_events: { columns: 'id, at, type, room_uid, subject, revokes', order: 'id' },
+  mail_settings: { columns: 'signup_address, addresses, alerts, receipts', order: 'tenant_id' },
+  mail_unsubscribes: { columns: 'address, at', order: 'address' },
+  mails: {
+    columns: `id, address, kind, event_seq, event_type, event_at, subject, is_last, state, attempts, next_at, error,
+      created_at, finished_at`,
+    order: 'id',
+  },
+  webhook_endpoints: { columns: 'id, url, types, description, created_at', order: 'id' },
+  webhook_cursors: {
+    columns: 'webhook_id, seq, skipped, paused_by, paused_at, failures, retry_at',
+    order: 'webhook_id',
+  },
+  webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
+  webhook_deliveries: {
+    columns: 'webhook_id, id, kind, event_id, seq, type, attempt, at, latency_ms, status, error, answer',
+    order: 'webhook_id, id',
+  },
   // Answers are encrypted, and hold what the other tables do.
   idempotency_keys: { columns: 'key, created_at', order: 'key' },
   erasures: {
@@ -140,17 +161,29 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   usage_room_hours: 'sums of the records',
 };
 
-/** Columns of exported tables that are left out: secrets and hashes, and how far the work on a row is. */
+/** Columns of exported tables that are left out: secrets and hashes, how far the work on a row is, what was told. */
 export const NOT_EXPORTED_COLUMNS: readonly string[] = [
+  'alert_thresholds.floor',
+  'alert_thresholds.measured_at',
+  'alert_thresholds.recover_from',
   'api_keys.hash',
+  'api_keys.retirement_notice_at',
   'device_credentials.hash',
+  'device_credentials.retirement_notice_at',
+  'disputes.outcome_told',
+  'disputes.told',
   'erasures.position',
+  'fraud_warnings.told',
   'idempotency_keys.answer',
   'idempotency_keys.request_hash',
   'postings.inserted_at',
   'postings.previous_seq',
   'tenants.range_salt',
   'usage_records.inserted_at',
+  'webhook_cursors.lease',
+  'webhook_cursors.leased_until',
+  'webhook_endpoints.version',
+  'webhook_secrets.sealed',
 ];
 
 /** The rows of a table, each as a line of JSON. Needs a transaction, with one such read at a time. */

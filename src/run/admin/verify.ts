@@ -4,6 +4,7 @@ import type Stripe from 'stripe';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { FIRST_CARRY } from '../../money/audit/audit-rules.ts';
+import { compareAlerts } from '../../money/audit/compare-alerts.sql.ts';
 import { compareSums } from '../../money/audit/compare-sums.sql.ts';
 import { Recomputation } from '../../money/audit/recompute-charges.ts';
 import {
@@ -36,6 +37,7 @@ const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> =
   carries: (db) => compareCarries(db, FIRST_CARRY),
   statuses: compareStatuses,
   'sums of usage': compareSums,
+  alerts: compareAlerts,
 };
 
 export function verifyCommand(program: Command): void {
@@ -43,7 +45,7 @@ export function verifyCommand(program: Command): void {
     program
       .command('verify')
       .description(
-        'add everything up again and compare: balances, chains, records, payments, carries, sums of usage, every charge',
+        'add everything up again and compare: balances, chains, records, payments, carries, sums of usage, alerts, every charge',
       ),
   )
     .option(

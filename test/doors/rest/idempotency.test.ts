@@ -35,6 +35,11 @@ const newCredential = async ({ key }: TestTenant) => {
     .id;
 };
 
+const newWebhook = async ({ key }: TestTenant) => {
+  const body = { url: 'http://127.0.0.1:1/', types: ['watchdog_warned'] };
+  return expectOk(await app.request('POST', '/v1/webhooks', { key, body }), 201).webhook.id;
+};
+
 const CASES: Readonly<Record<string, Case>> = {
   'POST /v1/keys': {
     status: 201,
@@ -105,6 +110,72 @@ const CASES: Readonly<Record<string, Case>> = {
       { method: 'PUT', path: '/v1/billing/auto-top-up', body: { enabled: false, below_cents: 2 } },
     ],
     effects: 'select count(*) from payment_settings where tenant_id = $1 and top_up_below = 10000',
+  },
+  'POST /v1/webhooks': {
+    status: 201,
+    requests: async () => [
+      { method: 'POST', path: '/v1/webhooks', body: { url: 'https://x.example/1' } },
+      { method: 'POST', path: '/v1/webhooks', body: { url: 'https://x.example/2' } },
+    ],
+    effects: 'select count(*) from webhook_endpoints where tenant_id = $1',
+  },
+  'PATCH /v1/webhooks/{id}': {
+    status: 200,
+    requests: async (tenant) => {
+      const path = `/v1/webhooks/${await newWebhook(tenant)}`;
+      return [
+        { method: 'PATCH', path, body: { description: 'one' } },
+        { method: 'PATCH', path, body: { description: 'two' } },
+      ];
+    },
+    effects: `select count(*) from audit_entries where tenant_id = $1 and action = 'webhook_changed'`,
+  },
+  'DELETE /v1/webhooks/{id}': {
+    status: 204,
+    requests: async (tenant) => [
+      { method: 'DELETE', path: `/v1/webhooks/${await newWebhook(tenant)}` },
+      { method: 'DELETE', path: `/v1/webhooks/${await newWebhook(tenant)}` },
+    ],
+    effects: `select count(*) from audit_entries where tenant_id = $1 and action = 'webhook_deleted'`,
+  },
+  'POST /v1/webhooks/{id}/rotate': {
+    status: 201,
+    requests: async (tenant) => {
+      const path = `/v1/webhooks/${await newWebhook(tenant)}/rotate`;
+      return [
+        { method: 'POST', path },
+        { method: 'POST', path, body: { overlap_seconds: 60 } },
+      ];
+    },
+    effects: 'select count(*) from webhook_secrets where tenant_id = $1',
+  },
+  'POST /v1/webhooks/{id}/test': {
+    status: 200,
+    requests: async (tenant) => [
+      { method: 'POST', path: `/v1/webhooks/${await newWebhook(tenant)}/test` },
+      { method: 'POST', path: `/v1/webhooks/${await newWebhook(tenant)}/test` },
+    ],
+    effects: `select count(*) from webhook_deliveries where tenant_id = $1 and kind = 'test'`,
+  },
+  'POST /v1/webhooks/{id}/resend': {
+    status: 200,
+    requests: async (tenant) => {
+      const path = `/v1/webhooks/${await newWebhook(tenant)}/resend`;
+      await newKey(tenant);
+      return [
+        { method: 'POST', path, body: { seq: 1 } },
+        { method: 'POST', path, body: { seq: 2 } },
+      ];
+    },
+    effects: `select count(*) from webhook_deliveries where tenant_id = $1 and kind = 'resend'`,
+  },
+  'PUT /v1/alerts': {
+    status: 200,
+    requests: async () => [
+      { method: 'PUT', path: '/v1/alerts', body: { thresholds: [{ kind: 'balance', below_micros: 1 }] } },
+      { method: 'PUT', path: '/v1/alerts', body: { thresholds: [{ kind: 'balance', below_micros: 2 }] } },
+    ],
+    effects: 'select count(*) from alert_thresholds where tenant_id = $1 and below = 1',
   },
   'POST /v1/participants/erase': {
     status: 202,

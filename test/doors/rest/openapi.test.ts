@@ -68,6 +68,11 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/billing/checkout': 'backend_key',
   'post /v1/billing/portal': 'backend_key',
   'put /v1/billing/auto-top-up': 'backend_key',
+  'get /v1/billing/runway': 'backend_key',
+  'get /v1/alerts': 'backend_key',
+  'put /v1/alerts': 'backend_key',
+  'get /v1/mail': 'backend_key',
+  'put /v1/mail': 'backend_key',
   'get /v1/payments': 'backend_key',
   'get /v1/payments/{id}/receipt': 'backend_key',
   'get /v1/keys': 'backend_key',
@@ -85,6 +90,16 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/usage/lookup': 'relay_key',
   'get /v1/usage/conflicts': 'backend_key',
   'get /v1/ledger': 'backend_key',
+  'get /v1/webhooks': 'backend_key',
+  'post /v1/webhooks': 'backend_key',
+  'get /v1/webhooks/{id}': 'backend_key',
+  'patch /v1/webhooks/{id}': 'backend_key',
+  'delete /v1/webhooks/{id}': 'backend_key',
+  'post /v1/webhooks/{id}/rotate': 'backend_key',
+  'post /v1/webhooks/{id}/test': 'backend_key',
+  'post /v1/webhooks/{id}/resend': 'backend_key',
+  'get /v1/webhooks/{id}/deliveries': 'backend_key',
+  'get /v1/events': 'backend_key',
   'post /v1/participants/erase': 'backend_key',
   'get /v1/erasures/{id}': 'backend_key',
   'get /v1/statements': 'backend_key',
@@ -186,6 +201,7 @@ describe('GET /openapi.json', () => {
     expect(optional.map(({ operationId }) => operationId)).toStrictEqual([
       'rotateKey',
       'rotateDeviceCredential',
+      'rotateWebhookSecret',
     ]);
   });
 
@@ -305,6 +321,13 @@ describe('real answers are as documented', () => {
       call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: { enabled: false } }),
     );
     await note(call('put /v1/billing/auto-top-up', '/v1/billing/auto-top-up', { key, body: {} }));
+    await note(call('get /v1/billing/runway', '/v1/billing/runway', { key }));
+    await note(call('get /v1/billing/runway', '/v1/billing/runway?window=x', { key }));
+    const threshold = { kind: 'balance', below_micros: 2 ** 40 };
+    await note(call('put /v1/alerts', '/v1/alerts', { key, body: { thresholds: [threshold] } }));
+    await note(call('put /v1/alerts', '/v1/alerts', { key, body: {} }));
+    await note(call('get /v1/alerts', '/v1/alerts', { key }));
+    await note(call('get /v1/alerts', '/v1/alerts'));
     const payments = await call('get /v1/payments', '/v1/payments', { key });
     const [{ id: payment }] = payments.json.payments;
     await note(call('get /v1/audit', '/v1/audit', { key }));
@@ -378,6 +401,7 @@ describe('real answers are as documented', () => {
     expect(statuses).toStrictEqual([
       ...[200, 200, 400, 401],
       ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
+      ...[200, 400, 200, 400, 200, 401],
       ...[200, 400, 401],
       ...[400, 200, 404],
       ...[200, 201, 400],
@@ -455,6 +479,16 @@ describe('generated requests', () => {
       enabled: fc.boolean(),
       below_cents: fc.maxSafeNat(),
       amount_cents: fc.oneof(fc.integer({ min: 900, max: 1_000_100 }), fc.maxSafeNat()),
+    }),
+    'put /v1/alerts': fields({
+      thresholds: fc.array(
+        fields({
+          kind: fc.constantFrom('balance', 'runway'),
+          below_micros: fc.maxSafeNat(),
+          below_hours: fc.integer({ min: 0, max: 9_000 }),
+        }),
+        { maxLength: 11 },
+      ),
     }),
     'post /v1/keys': fields({ name: text, kind: fc.constantFrom('backend', 'relay') }),
     'delete /v1/keys/{id}': junk,

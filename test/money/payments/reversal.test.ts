@@ -10,6 +10,7 @@ function disputeOf(status: string, movements: [number, string?, number?][] = [])
     amount: 2000,
     currency: 'usd',
     payment_intent: 'pi_1',
+    reason: 'fraudulent',
     status,
     balance_transactions: movements.map(([amount, currency = 'usd', rate = null]) => ({
       amount,
@@ -54,6 +55,8 @@ describe('a dispute', () => {
       amount: 20_000_000n,
       movements: movements.length,
       outcome: null,
+      reason: 'fraudulent',
+      inquiry: false,
       ...sums,
     });
   });
@@ -72,6 +75,15 @@ describe('a dispute', () => {
     ['won', 'won'],
   ])('that is %s has the outcome %s', (status, outcome) => {
     expect(readDispute(disputeOf(status)).outcome).toBe(outcome);
+  });
+
+  it.each([
+    ['needs_response', false],
+    ['warning_needs_response', true],
+    ['warning_closed', true],
+    ['lost', false],
+  ])('that is %s is an inquiry: %s', (status, inquiry) => {
+    expect(readDispute(disputeOf(status)).inquiry).toBe(inquiry);
   });
 });
 

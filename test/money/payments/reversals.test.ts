@@ -55,6 +55,8 @@ describe('answers of the provider about a dispute', () => {
           withdrawn,
           reinstated,
           outcome,
+          reason: 'fraudulent',
+          inquiry: movements === 0,
         };
         news.push((await upsertDispute(tx, paymentId, dispute)).isNews);
       }
@@ -117,6 +119,8 @@ describe('answers of the provider about a dispute', () => {
       withdrawn: 100n,
       reinstated: 30n,
       outcome: null,
+      reason: 'fraudulent',
+      inquiry: false,
     };
     const taken = await inTransaction(database.pool, async (tx) => {
       await upsertDispute(tx, paymentId, dispute);

@@ -1,0 +1,165 @@
+/** Webhooks and their deliveries on the wire. */
+import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
+import { type Static, Type } from '../../base/lib/schema.ts';
+import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
+import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
+import { DELIVERY_KINDS, type Delivery, isDelivered } from '../../outward/webhooks/delivery.ts';
+import { PAUSERS, WEBHOOK_DESCRIPTION_LENGTH_MAX, type Webhook } from '../../outward/webhooks/webhook.ts';
+import { body, time, words } from './schemas.ts';
+
+/** The number of an event. JSON integers have any size. */
+export function seq(description: string) {
+  return Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description, examples: [42] });
+}
+
+export const WebhookIdSchema = Type.Object({
+  id: Type.String({
+    description: 'The id of the webhook',
+    examples: ['wh_9f0c3a5d7e1b24688642b1e7d5a3c0f9'],
+  }),
+});
+
+const url = Type.String({
+  minLength: 1,
+  description:
+    'Where events go: an `https` URL of the public internet, without user name, password and fragment, of at most ' +
+    '2048 characters',
+  examples: ['https://app.example.com/hooks/boxoffice'],
+});
+const types = Type.Array(words(PUBLIC_EVENT_TYPES), {
+  uniqueItems: true,
+  description: 'Which types of events it gets. Empty: all',
+  examples: [['balance_low', 'top_up_failed']],
+});
+const description = Type.String({
+  maxLength: WEBHOOK_DESCRIPTION_LENGTH_MAX,
+  description: 'For your own lists',
+  examples: ['the billing back end'],
+});
+
+export const NewWebhookSchema = body({
+  url,
+  types: Type.Optional(types),
+  description: Type.Optional(description),
+});
+
+export const WebhookChangeSchema = body({
+  url: Type.Optional(url),
+  types: Type.Optional(types),
+  description: Type.Optional(description),
+  paused: Type.Optional(
+    Type.Boolean({
+      description: '`true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped',
+    }),
+  ),
+});
+
+export const SecretRotationSchema = body({
+  overlap_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_SECONDS_MAX,
+      default: OVERLAP_SECONDS_DEFAULT,
+      description: 'How long the old secrets sign too; by default a day, at most a week',
+    }),
+  ),
+});
+
+export const WebhookSchema = Type.Object(
+  {
+    id: Type.String({ pattern: '^wh_[0-9a-f]{32}$', description: 'The id of the webhook' }),
+    url: Type.String({ description: 'Where events go' }),
+    types: Type.Array(Type.String(), { description: 'Which types of events it gets. Empty: all' }),
+    description: Type.String({ description: 'As given. May be empty' }),
+    state: words(['active', 'paused'] as const, {
+      description: '`paused`: nothing is delivered, and events wait',
+    }),
+    paused_by: Type.Optional(
+      words(PAUSERS, {
+        description:
+          '`tenant`: by a request; `failing`: the last attempt of a delivery failed; `gone`: the answer was 410. ' +
+          'Absent: it is active',
+      }),
+    ),
+    paused_at: Type.Optional(time('Since when it is paused. Absent: it is active')),
+    delivered_seq: seq('Every wanted event up to this number has been delivered'),
+    failures: Type.Integer({ description: 'Failed attempts to deliver the next event' }),
+    retry_at: Type.Optional(
+      time('When the next event is tried again. Absent: it has not failed, or is not retried'),
+    ),
+    created_at: time('When it was created'),
+  },
+  { description: 'An endpoint that gets the events of the tenant, without its secret' },
+);
+
+export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
+  const { pausedBy, pausedAt, retryAt } = webhook;
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    types: [...webhook.types],
+    description: webhook.description,
+    state: pausedBy === null ? 'active' : 'paused',
+    ...(pausedBy !== null && { paused_by: pausedBy }),
+    ...(pausedAt && { paused_at: pausedAt.toISOString() }),
+    delivered_seq: webhook.seq,
+    failures: webhook.failures,
+    ...(retryAt && { retry_at: retryAt.toISOString() }),
+    created_at: webhook.createdAt.toISOString(),
+  };
+}
+
+export const secretFields = {
+  secret: Type.String({
+    pattern: '^whsec_',
+    description: 'Verifies the signatures `v1`. Shown once',
+    examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+  }),
+  public_key: Type.String({
+    pattern: '^whpk_',
+    description: 'Verifies the signatures `v1a`, and may be public. Shown once',
+    examples: ['whpk_Xeh6AW2FPTA8wd6UpJVLvBX5fCR3LnhTSPvxMF7S2Vo='],
+  }),
+};
+
+export function renderSecret({ webhook, secret, publicKey }: NewWebhookSecret) {
+  return { webhook: renderWebhook(webhook), secret, public_key: publicKey };
+}
+
+export const DeliverySchema = Type.Object(
+  {
+    id: Type.String({ description: 'The id of the attempt' }),
+    kind: words(DELIVERY_KINDS, {
+      description: '`event`: in order; `test`: the test event; `resend`: an event that was asked for again',
+    }),
+    event_id: Type.String({ description: 'The id of the event, which is the header `webhook-id`' }),
+    seq: Type.Optional(seq('The number of the event. Absent: a test')),
+    type: Type.String({ description: `The type of the event, or \`${TEST_EVENT_TYPE}\`` }),
+    attempt: Type.Integer({ description: 'Counts the attempts to deliver the event in a row, from 1' }),
+    delivered: Type.Boolean({ description: 'The answer had a status from 200 to 299' }),
+    status: Type.Optional(Type.Integer({ description: 'Of the answer. Absent: there was none' })),
+    error: Type.Optional(Type.String({ description: 'Why there was no answer. Absent: there was one' })),
+    answer: Type.Optional(Type.String({ description: 'The first 1024 characters of the answer' })),
+    latency_ms: Type.Integer({ description: 'From the start of the request to its outcome' }),
+    at: time('When the outcome was known'),
+  },
+  { description: 'An attempt to send an event' },
+);
+
+export function renderDelivery(delivery: Delivery): Static<typeof DeliverySchema> {
+  const { seq, status, error, answer } = delivery;
+  return {
+    id: `whd_${delivery.id}`,
+    kind: delivery.kind,
+    event_id: delivery.eventId,
+    ...(seq !== null && { seq }),
+    type: delivery.type,
+    attempt: delivery.attempt,
+    delivered: isDelivered(delivery),
+    ...(status !== null && { status }),
+    ...(error !== null && { error }),
+    ...(answer !== null && { answer }),
+    latency_ms: delivery.latencyMs,
+    at: delivery.at.toISOString(),
+  };
+}

@@ -1,0 +1,46 @@
+/** The events of thresholds. Amounts are decimal strings of micros. */
+import type { NewEvent } from '../../events/event.ts';
+import { leftOf } from '../runway/runway.ts';
+import type { SetThreshold } from './alert-threshold.ts';
+
+/** The subject of `balance_low` and `balance_recovered`. */
+export interface BalanceAlert {
+  /** After the change that crossed the threshold. */
+  readonly balance: string;
+  /** The threshold. */
+  readonly below: string;
+}
+
+/** The subject of `runway_low` and `runway_recovered`. */
+export interface RunwayAlert {
+  readonly balance: string;
+  /** The threshold. */
+  readonly belowHours: number;
+  /** What usage takes in an hour. */
+  readonly burnPerHour: string;
+  /** How long the balance lasts; 0 if nothing is left, `null` if nothing is used. */
+  readonly runwayHours: number | null;
+  /** ISO 8601; `null` if nothing is left, or nothing is used. */
+  readonly emptyAt: string | null;
+}
+
+/** The event of a threshold that this balance crosses. */
+export function thresholdCrossed(
+  { kind, below, burn, raisedAt }: SetThreshold,
+  { balance, now }: { balance: bigint; now: Date },
+): NewEvent {
+  const turn = raisedAt === null ? 'low' : 'recovered';
+  if (kind === 'balance') {
+    const subject: BalanceAlert = { balance: `${balance}`, below: `${below}` };
+    return { type: `balance_${turn}`, roomUid: null, subject };
+  }
+  const { hours, emptyAt } = leftOf(balance, burn ?? 0n, now);
+  const subject: RunwayAlert = {
+    balance: `${balance}`,
+    belowHours: Number(below),
+    burnPerHour: `${burn ?? 0n}`,
+    runwayHours: hours,
+    emptyAt: emptyAt?.toISOString() ?? null,
+  };
+  return { type: `runway_${turn}`, roomUid: null, subject };
+}

@@ -1,0 +1,48 @@
+/** How long the credit of a tenant lasts, and which rooms use most of it. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { sumRooms } from './runway.sql.ts';
+import {
+  type Burn,
+  leftOf,
+  perHour,
+  type RoomShare,
+  shareOf,
+  WINDOW_NAMES,
+  WINDOWS,
+  type Window,
+} from './runway.ts';
+import { readSpending } from './spent.sql.ts';
+
+export interface Runway {
+  readonly now: Date;
+  readonly balance: bigint;
+  readonly burns: readonly Burn[];
+  readonly rooms: {
+    readonly window: Window;
+    /** The start of the hour in which the window begins: sums by room are of whole hours. */
+    readonly from: Date;
+    readonly spent: bigint;
+    /** The most expensive first. */
+    readonly top: readonly RoomShare[];
+  };
+}
+
+/** What a charge has committed is in the next answer. `window`: of the rooms. */
+export async function getRunway(db: Db, tenant: TenantId, window: Window): Promise<Runway> {
+  const hours = WINDOW_NAMES.map((name) => WINDOWS[name]);
+  const { now, balance, spent } = await readSpending(db, tenant, hours);
+  const burns = WINDOW_NAMES.map((name, at) => {
+    const each = spent[at]!;
+    const burn = perHour(each);
+    return { window: name, spent: each.spent, perHour: burn, ...leftOf(balance, burn, now) };
+  });
+  const from = new Date(now.getTime() - WINDOWS[window] * HOUR_MS);
+  from.setUTCMinutes(0, 0, 0);
+  const sums = await sumRooms(db, tenant, from);
+  const total = sums[0]?.total ?? 0n;
+  const top = sums.map(({ room, amount }) => ({ room, amount, share: shareOf(amount, total) }));
+  return { now, balance, burns, rooms: { window, from, spent: total, top } };
+}
+
+const HOUR_MS = 3_600_000;

@@ -1,0 +1,90 @@
+/**
+ * Events as tenants see them, in webhooks and in `GET /v1/events`.
+ *
+ * The log stores the subject of an event as the service has it. Here names become `snake_case`, amounts get the form
+ * that they have in the REST interface, times become ISO 8601 with milliseconds, and what is `null` is left out.
+ */
+import { createHash } from 'node:crypto';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { withhold } from '../../control/rooms/participant.ts';
+import type { LoggedEvent } from '../../events/event.ts';
+import { renderAmount } from '../../money/amount.ts';
+
+/** Amounts in subjects: decimal strings of micros. */
+const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'balance', 'below', 'burnPerHour']);
+const MICROS = /^-?\d+$/;
+const TIME = /^(at|deadline|.+At)$/;
+
+type Subject = Readonly<Record<string, unknown>>;
+
+/** What the public form of some types adds to the subject, or takes from it. */
+const CHANGES: Readonly<Record<string, (subject: Subject, event: LoggedEvent) => Subject>> = {
+  participant_entered: grantedOnly,
+  participant_updated: grantedOnly,
+  participant_left: grantedOnly,
+  moderation: (subject, { seq }) => ({ id: rawJSON(String(seq)), ...subject }),
+};
+
+/**
+ * The event as JSON: `id`, `seq`, `type`, `timestamp` and `data`. `skipped` events before it were deleted before they
+ * could be delivered.
+ */
+export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped = 0n): string {
+  const subject = event.subject as Subject;
+  return JSON.stringify({
+    id: publicEventId(tenant, event),
+    seq: rawJSON(String(event.seq)),
+    type: event.type,
+    timestamp: event.at.toISOString(),
+    ...(skipped > 0n && { skipped: rawJSON(String(skipped)) }),
+    data: renderMembers(CHANGES[event.type]?.(subject, event) ?? subject),
+  });
+}
+
+/**
+ * The same event has the same id wherever a tenant sees it. A database that was restored from a backup may give the
+ * number of an event to another one, which then has another id.
+ */
+export function publicEventId(tenant: TenantId, { seq, at }: Pick<LoggedEvent, 'seq' | 'at'>): string {
+  const hash = createHash('sha256').update(`${renderTenantId(tenant)} ${seq} ${at.getTime()}`);
+  return `evt_${hash.digest('hex').slice(0, 32)}`;
+}
+
+/** Only what the user may do, as the control plane shows it. */
+function grantedOnly(subject: Subject): Subject {
+  const { granted } = withhold(subject.capabilities as string[], {
+    muted: subject.muted as never,
+    publishRevoked: subject.publishRevoked as never,
+  });
+  return { ...subject, capabilities: granted };
+}
+
+function renderMembers(subject: Subject): Subject {
+  return Object.fromEntries(
+    Object.entries(subject)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => [snakeCase(name), renderValue(name, value)]),
+  );
+}
+
+function renderValue(name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => renderValue('', each));
+  if (typeof value === 'object' && !isRawJSON(value)) return renderMembers(value as Subject);
+  if (typeof value !== 'string') return value;
+  if (AMOUNTS.has(name) && MICROS.test(value)) {
+    const { micros, display } = renderAmount(BigInt(value));
+    return { micros: rawJSON(String(micros)), display };
+  }
+  // PostgreSQL writes microseconds.
+  return TIME.test(name) ? new Date(value).toISOString() : value;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Integers of any size. Newer than the type declarations. */
+const { rawJSON, isRawJSON } = JSON as unknown as {
+  readonly rawJSON: (text: string) => object;
+  readonly isRawJSON: (value: unknown) => boolean;
+};

@@ -1,0 +1,66 @@
+/** SQL that reads the public events of a tenant. `append-events.sql.ts` writes them. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { LoggedEvent } from '../../events/event.ts';
+
+/** How many events one query looks at, even if it finds few. */
+const EVENTS_SCANNED_MAX = 10_000n;
+
+export interface PublicEventPage {
+  /** In order. */
+  readonly events: readonly LoggedEvent[];
+  /** There are no other events of these types up to this number. */
+  readonly reached: bigint;
+  /** The number of the newest event. */
+  readonly lastSeq: bigint;
+  /** Events after this number are kept. */
+  readonly keptAfter: bigint;
+}
+
+/** At most `limit` events of these types after number `after`. */
+export async function listPublicEvents(
+  db: Db,
+  tenant: TenantId,
+  {
+    after,
+    types,
+    limit,
+  }: { readonly after: bigint; readonly types: readonly string[]; readonly limit: number },
+): Promise<PublicEventPage> {
+  const end = after + EVENTS_SCANNED_MAX;
+  type Row = LoggedEvent & Pick<PublicEventPage, 'lastSeq' | 'keptAfter'> & { seq: bigint | null };
+  const { rows } = await db.query<Row>({
+    name: 'list-public-events',
+    text: `select s.last_seq as "lastSeq", e.*,
+                  coalesce((select min(seq) - 1 from events where tenant_id = $1), s.last_seq) as "keptAfter"
+             from event_streams s
+             left join lateral (
+               select seq, at, type, room_uid as "roomUid", subject from events
+                where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $3) and type = any($4)
+                order by seq limit $5) e on true
+            where s.tenant_id = $1 order by e.seq`,
+    values: [tenant, after, end, types, limit],
+  });
+  const { lastSeq = 0n, keptAfter = 0n } = rows[0] ?? {};
+  const events = rows
+    .filter(({ seq }) => seq !== null)
+    .map(({ seq, at, type, roomUid, subject }) => ({ seq, at, type, roomUid, subject }));
+  const reached = events.length < limit ? (end < lastSeq ? end : lastSeq) : events.at(-1)!.seq;
+  return { events, reached, lastSeq, keptAfter };
+}
+
+/** One event; `undefined` if it is not kept, or not of these types. */
+export async function findPublicEvent(
+  db: Db,
+  tenant: TenantId,
+  seq: bigint,
+  types: readonly string[],
+): Promise<LoggedEvent | undefined> {
+  const { rows } = await db.query<LoggedEvent>({
+    name: 'find-public-event',
+    text: `select seq, at, type, room_uid as "roomUid", subject from events
+            where tenant_id = $1 and seq = $2 and type = any($3)`,
+    values: [tenant, seq, types],
+  });
+  return rows[0];
+}

@@ -1,0 +1,185 @@
+/** What a mail says about each type of event, and what to do next. */
+import type { MailEvent, MailType } from './mail.ts';
+import { EventFacts } from './mail-facts.ts';
+
+export interface MailContent {
+  /** Also the subject line, before the name of the tenant. */
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  /** Name and value; `undefined`: the event does not say it. */
+  readonly facts: readonly (readonly [name: string, value: string | undefined])[];
+  readonly next: Next;
+}
+
+export interface Next {
+  readonly text: string;
+  /** A path of the service. */
+  readonly path: string;
+}
+
+/** Operations in the reference: the service has no pages of its own for them. */
+const TO_PAY: Next = { text: 'Buy credit', path: '/docs#/Billing/openCheckout' };
+const TO_BILLING: Next = { text: 'Read your balance', path: '/docs#/Billing/getBilling' };
+const TO_PAYMENTS: Next = { text: 'See your payments', path: '/docs#/Billing/listPayments' };
+const TO_KEYS: Next = { text: 'See your keys', path: '/docs#/Keys/listKeys' };
+const TO_CREDENTIALS: Next = {
+  text: 'See your device credentials',
+  path: '/docs#/Device%20credentials/listDeviceCredentials',
+};
+const TO_CONFLICTS: Next = { text: 'See the conflicts', path: '/docs#/Usage/listUsageConflicts' };
+const TO_WEBHOOKS: Next = { text: 'See your webhook endpoints', path: '/docs#/Webhooks/listWebhooks' };
+
+const TO_RESUME = 'Buy credit, or turn on the automatic top-up, so that new sessions go on being admitted.';
+
+type Describe = (facts: EventFacts) => MailContent;
+
+const CONTENTS: Readonly<Record<MailType, Describe>> = {
+  balance_low: (facts) => ({
+    title: `Your balance is below ${facts.dollars('below') ?? 'a threshold'}`,
+    paragraphs: [TO_RESUME],
+    facts: balanceFacts(facts),
+    next: TO_PAY,
+  }),
+  balance_recovered: (facts) => ({
+    title: `Your balance is at least ${facts.dollars('below') ?? 'a threshold'} again`,
+    paragraphs: ['You need not do anything.'],
+    facts: balanceFacts(facts),
+    next: TO_BILLING,
+  }),
+  runway_low: (facts) => ({
+    title: `Your credit lasts for less than ${facts.number('belowHours') ?? 'the wanted'} hours`,
+    paragraphs: ['This assumes that usage goes on as it was lately.', TO_RESUME],
+    facts: runwayFacts(facts),
+    next: TO_PAY,
+  }),
+  runway_recovered: (facts) => ({
+    title: `Your credit lasts for more than ${facts.number('belowHours') ?? 'the wanted'} hours again`,
+    paragraphs: ['You need not do anything.'],
+    facts: runwayFacts(facts),
+    next: TO_BILLING,
+  }),
+  credit_spent: (facts) => ({
+    title: 'Your credit is spent',
+    paragraphs: [
+      facts.is('admitted')
+        ? 'New sessions are still admitted, because your usage is not charged.'
+        : 'Sessions that run go on. New ones are refused until there is credit again.',
+    ],
+    facts: [['Balance', facts.exactDollars('balance')]],
+    next: TO_PAY,
+  }),
+  top_up_failed: (facts) => ({
+    title: facts.is('automatic') ? 'An automatic top-up failed' : 'A payment failed',
+    paragraphs: [
+      facts.is('automatic')
+        ? 'Your saved card was not charged, so your balance goes on falling. Pay a checkout: it saves the card that you pay with.'
+        : 'Nothing was charged. Open a new checkout to try again.',
+    ],
+    facts: [
+      ['Amount', facts.dollars('amount')],
+      ['Reason', facts.text('error')],
+      ['Payment', facts.text('paymentId')],
+    ],
+    next: TO_PAY,
+  }),
+  card_expiring: (facts) => ({
+    title: 'Your saved card expires soon',
+    paragraphs: [
+      'Automatic top-ups fail once it has expired. Pay a checkout with another card to save that one.',
+    ],
+    facts: [
+      ['Card', facts.text('last4') && `${facts.text('brand') ?? 'card'} ending in ${facts.text('last4')}`],
+      ['Last month', facts.text('expires')],
+    ],
+    next: TO_PAY,
+  }),
+  conflicting_duplicates: (facts) => ({
+    title: 'Usage was reported twice with different values',
+    paragraphs: [
+      'A relay reported ids that were charged before, with other values. The first report counts; the later ones charged nothing.',
+      'Usually a relay uses an id again after a restart. Give each interval an id of its own.',
+    ],
+    facts: [
+      ['Reports', facts.number('count')],
+      ['Since', facts.time('firstAt')],
+      ['Ids', facts.texts('ids').join(', ') || undefined],
+    ],
+    next: TO_CONFLICTS,
+  }),
+  key_retiring: (facts) => ({
+    title: `The ${nameOfKey(facts)} stops working soon`,
+    paragraphs: ['It was rotated. Whatever still uses it is refused from then on: give it the new one.'],
+    facts: [
+      ['Name', facts.text('name')],
+      ['Id', facts.text('keyId')],
+      ['Works until', facts.time('retiresAt')],
+    ],
+    next: facts.text('kind') === 'device' ? TO_CREDENTIALS : TO_KEYS,
+  }),
+  payment_disputed: (facts) => ({
+    title: facts.text('kind') === 'fraud_warning' ? 'A payment may be fraudulent' : 'A payment was disputed',
+    paragraphs: [
+      'The bank questions a payment to this account. If the money is taken back, so is the credit.',
+      'If you paid it yourself, tell the bank so.',
+    ],
+    facts: [
+      ['Amount', facts.dollars('amount')],
+      ['Payment', facts.text('paymentId')],
+      ['Reason', facts.text('reason')?.replaceAll('_', ' ')],
+      ['Reference', facts.text('reference')],
+    ],
+    next: TO_PAYMENTS,
+  }),
+  webhook_paused: (facts) => ({
+    title: 'A webhook endpoint was paused',
+    paragraphs: [
+      'It refused or did not answer for too long, so nothing more is sent to it. Nothing is skipped: resume it, and delivery ' +
+        'goes on at the same event.',
+    ],
+    facts: [
+      ['Endpoint', facts.text('host')],
+      ['Description', facts.text('description')],
+      ['Id', facts.text('webhookId')],
+      ['Last answer', facts.number('status') ?? facts.text('error')],
+    ],
+    next: TO_WEBHOOKS,
+  }),
+  top_up_succeeded: (facts) => ({
+    title: `We received your payment of ${facts.dollars('amount') ?? 'credit'}`,
+    paragraphs: [
+      facts.is('automatic')
+        ? 'Your saved card was charged automatically. The credit is on your balance.'
+        : 'Thank you. The credit is on your balance.',
+      'The receipt with tax, if there is any, is listed with your payments.',
+    ],
+    facts: [
+      ['Credit', facts.dollars('amount')],
+      ['Payment', facts.text('paymentId')],
+    ],
+    next: TO_PAYMENTS,
+  }),
+};
+
+function balanceFacts(facts: EventFacts): MailContent['facts'] {
+  return [
+    ['Balance', facts.exactDollars('balance')],
+    ['Threshold', facts.dollars('below')],
+  ];
+}
+
+function runwayFacts(facts: EventFacts): MailContent['facts'] {
+  return [
+    ['Balance', facts.exactDollars('balance')],
+    ['Usage in an hour', facts.exactDollars('burnPerHour')],
+    ['Lasts for hours', facts.number('runwayHours')],
+    ['Empty at', facts.time('emptyAt')],
+  ];
+}
+
+function nameOfKey(facts: EventFacts): string {
+  return facts.text('kind') === 'device' ? 'old device credential' : 'old API key';
+}
+
+export function contentOf(event: Pick<MailEvent, 'type' | 'subject'>): MailContent {
+  return CONTENTS[event.type](new EventFacts(event.subject));
+}

@@ -1,0 +1,50 @@
+/** Who gets mail about a tenant, and which. */
+import { invalidField } from '../../base/failure.ts';
+import { isMailAddress, normalAddress } from './mail-address.ts';
+
+/** Addresses besides the one given at signup. The table checks it too. */
+export const ADDRESSES_MAX = 5;
+
+export interface MailSettings {
+  /** Whether the address given at signup gets mail. */
+  readonly signupAddress: boolean;
+  /** Further addresses. */
+  readonly addresses: readonly string[];
+  readonly alerts: boolean;
+  readonly receipts: boolean;
+}
+
+export const DEFAULT_SETTINGS: MailSettings = {
+  signupAddress: true,
+  addresses: [],
+  alerts: true,
+  receipts: true,
+};
+
+/** The settings together with what they depend on. */
+export interface MailRecipients extends MailSettings {
+  /** As given at signup. */
+  readonly email: string;
+  /** In lower case: their owners want no alerts. */
+  readonly unsubscribed: readonly string[];
+}
+
+/** Check what a request asks for, after its schema. Fails with `invalid_request`. */
+export function parseMailSettings(settings: MailSettings): MailSettings {
+  const seen = new Set<string>();
+  settings.addresses.forEach((address, at) => {
+    if (!isMailAddress(address)) throw invalidField(`addresses/${at}`, 'must be a mail address');
+    if (seen.has(normalAddress(address))) throw invalidField(`addresses/${at}`, 'must be listed once');
+    seen.add(normalAddress(address));
+  });
+  return settings;
+}
+
+/** Who gets a mail of this kind; each address once, whatever its case. */
+export function recipientsOf(recipients: MailRecipients, kind: 'alert' | 'receipt'): readonly string[] {
+  if (!(kind === 'alert' ? recipients.alerts : recipients.receipts)) return [];
+  const all = [...(recipients.signupAddress ? [recipients.email] : []), ...recipients.addresses];
+  const byNormal = new Map(all.toReversed().map((address) => [normalAddress(address), address]));
+  if (kind === 'alert') for (const address of recipients.unsubscribed) byNormal.delete(address);
+  return [...byNormal.values()].toReversed();
+}

@@ -1,0 +1,12 @@
+/** Foreign text in mails: names of tenants, rooms and keys, and what a payment provider wrote. */
+
+const LENGTH_MAX = 200;
+/** Line breaks, other controls, and invisible characters, which could turn the direction of what follows. */
+const UNWANTED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+
+/** One line without control characters, cut after `max` characters. */
+export function cleanText(text: string, max = LENGTH_MAX): string {
+  const line = text.replace(UNWANTED, ' ').replace(/\s+/g, ' ').trim();
+  const characters = [...line];
+  return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : line;
+}

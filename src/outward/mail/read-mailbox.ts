@@ -1,0 +1,34 @@
+/** The mails of all tenants, as the sandbox's mailbox shows them. */
+import type { Db } from '../../base/db/pool.ts';
+import type { MailDeps } from './mail-deps.ts';
+import { findMail, listMails, type StoredMail } from './mails.sql.ts';
+import { type RenderedMail, renderMail, subjectOf } from './render-mail.ts';
+import { unsubscribeUrl } from './unsubscribe-token.ts';
+
+/** Newest first. */
+const SHOWN_MAX = 200;
+
+export interface MailboxEntry extends Pick<StoredMail, 'id' | 'address' | 'state' | 'createdAt' | 'error'> {
+  readonly subject: string;
+}
+
+export interface ShownMail extends MailboxEntry, RenderedMail {}
+
+export async function listMailbox(db: Db): Promise<MailboxEntry[]> {
+  return (await listMails(db, SHOWN_MAX)).map((mail) => entryOf(mail));
+}
+
+export async function readMailbox(
+  { db, box, config: { publicUrl } }: { readonly db: Db } & Pick<MailDeps, 'box' | 'config'>,
+  id: string,
+): Promise<ShownMail | undefined> {
+  const mail = await findMail(db, id);
+  if (!mail) return undefined;
+  const link = mail.kind === 'alert' ? unsubscribeUrl(box, publicUrl, mail) : undefined;
+  return { ...entryOf(mail), ...renderMail(mail, { publicUrl, unsubscribeUrl: link }) };
+}
+
+function entryOf(mail: StoredMail): MailboxEntry {
+  const { id, address, state, createdAt, error } = mail;
+  return { id, address, state, createdAt, error, subject: subjectOf(mail) };
+}

@@ -1,0 +1,139 @@
+/** The mail about an event: subject line, plain text, and the one layout in HTML. */
+import { Html, html } from '@boxoffice/pages/html';
+import { renderTenantId } from '../../base/tenants/tenant.ts';
+import type { Mail } from './mail.ts';
+import { contentOf, type MailContent } from './mail-content.ts';
+import { renderTime } from './mail-facts.ts';
+import { cleanText } from './mail-text.ts';
+
+export interface RenderedMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export interface MailLinks {
+  /** Of the service, without a trailing slash. */
+  readonly publicUrl: string;
+  /** `undefined`: a receipt, which has none. */
+  readonly unsubscribeUrl: string | undefined;
+}
+
+export type MailToRender = Pick<Mail, 'tenant' | 'tenantName' | 'event' | 'isLast'>;
+
+/** Characters of a tenant's name in a subject line. */
+const SUBJECT_NAME_MAX = 60;
+
+const LAST_OF_DAY =
+  'This is the last alert to this address today (UTC). Further ones are held back; the log of events has all of them.';
+
+export function subjectOf({ tenantName, event }: Pick<Mail, 'tenantName' | 'event'>): string {
+  return `${cleanText(contentOf(event).title)} · ${cleanText(tenantName, SUBJECT_NAME_MAX)}`;
+}
+
+export function renderMail(mail: MailToRender, links: MailLinks): RenderedMail {
+  const letter = letterOf(mail, links);
+  return { subject: subjectOf(mail), text: renderText(letter), html: renderHtml(letter) };
+}
+
+interface Letter {
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly facts: readonly (readonly [string, string])[];
+  readonly next: { readonly text: string; readonly url: string };
+  readonly service: string;
+  readonly unsubscribeUrl: string | undefined;
+}
+
+function letterOf({ tenant, tenantName, event, isLast }: MailToRender, links: MailLinks): Letter {
+  const content = contentOf(event);
+  return {
+    title: content.title,
+    paragraphs: [...content.paragraphs, ...(isLast ? [LAST_OF_DAY] : [])],
+    facts: [
+      ['Account', `${cleanText(tenantName)} (${renderTenantId(tenant)})`],
+      ...known(content.facts),
+      ['Time', renderTime(event.at)],
+    ],
+    next: { text: content.next.text, url: `${links.publicUrl}${content.next.path}` },
+    service: new URL(links.publicUrl).host,
+    unsubscribeUrl: links.unsubscribeUrl,
+  };
+}
+
+function known(facts: MailContent['facts']): (readonly [string, string])[] {
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+}
+
+const why = ({ service, unsubscribeUrl }: Letter) =>
+  unsubscribeUrl === undefined
+    ? `Sent by ${service}, because a payment was made.`
+    : `Sent by ${service}, because this address gets alerts of the account.`;
+
+function renderText(letter: Letter): string {
+  const { title, paragraphs, facts, next, unsubscribeUrl } = letter;
+  return [
+    `${title}.`,
+    ...paragraphs,
+    facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    `${next.text}:\n${next.url}`,
+    `-- \n${why(letter)}${unsubscribeUrl === undefined ? '' : `\nUnsubscribe: ${unsubscribeUrl}`}`,
+    '',
+  ].join('\n\n');
+}
+
+/**
+ * Texts have the colors of the mail program, which are readable on light and on dark grounds. Only the button
+ * has a ground of its own.
+ */
+const STYLES = {
+  body: 'margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,sans-serif',
+  main: 'max-width:560px;margin:0 auto',
+  title: 'margin:0 0 16px;font-size:22px;line-height:1.25',
+  paragraph: 'margin:0 0 16px',
+  table: 'border-collapse:collapse;margin:0 0 24px;font-size:15px',
+  name: 'padding:4px 16px 4px 0;text-align:left;vertical-align:top;font-weight:400;opacity:.75;white-space:nowrap',
+  value: 'padding:4px 0;vertical-align:top;word-break:break-word;overflow-wrap:anywhere',
+  button:
+    'display:inline-block;padding:12px 20px;border-radius:8px;background:#4c3fd1;color:#ffffff;font-weight:600;text-decoration:none',
+  foot: 'margin:32px 0 0;padding-top:16px;border-top:1px solid #8a8f9c;font-size:13px',
+  link: 'color:inherit',
+};
+
+function renderHtml(letter: Letter): string {
+  const { title, paragraphs, facts, next, unsubscribeUrl } = letter;
+  const rows = facts.map(
+    ([name, value]) =>
+      html`<tr><th scope="row" style="${STYLES.name}">${name}</th><td style="${STYLES.value}">${value}</td></tr>
+`,
+  );
+  const unsubscribe =
+    unsubscribeUrl !== undefined &&
+    html`<br><a href="${unsubscribeUrl}" target="_blank" rel="noopener noreferrer" style="${STYLES.link}">Unsubscribe</a>`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${title}</title>
+${COLOR_SCHEME}
+</head>
+<body style="${STYLES.body}">
+<div style="${STYLES.main}">
+<h1 style="${STYLES.title}">${title}</h1>
+${paragraphs.map((text) => html`<p style="${STYLES.paragraph}">${text}</p>\n`)}
+<table style="${STYLES.table}">
+${rows}</table>
+<a href="${next.url}" target="_blank" rel="noopener noreferrer" style="${STYLES.button}">${next.text}</a>
+<p style="${STYLES.foot}">${why(letter)}${unsubscribe}</p>
+</div>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+/** Lets a mail program with a dark ground use its own light text. */
+const COLOR_SCHEME = new Html('<style>:root { color-scheme: light dark; }</style>');

@@ -1,0 +1,48 @@
+/** Change, pause or resume a webhook. */
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { getLockedWebhook, getWebhook } from './get-webhook.ts';
+import type { WebhookDeps } from './send-event.ts';
+import type { Webhook, WebhookSettings } from './webhook.ts';
+import { changedEntry, pausedEntry, resumedEntry } from './webhook-audit.ts';
+import { pauseWebhook, resumeWebhook } from './webhook-cursors.sql.ts';
+import { parseWebhookUrl } from './webhook-url.ts';
+import { updateWebhook } from './webhooks.sql.ts';
+
+/** What is left out keeps its value. */
+export interface WebhookChange extends Partial<WebhookSettings> {
+  /** `false`: it goes on at once, where it stopped, with all its attempts. */
+  readonly paused?: boolean;
+}
+
+/** Fails with `not_found`, and with `invalid_request` if the address is not acceptable. */
+export async function changeWebhook(
+  tx: Tx,
+  { config }: Pick<WebhookDeps, 'config'>,
+  { tenant, actor }: AuthenticatedCaller,
+  id: string,
+  { paused, ...wanted }: WebhookChange,
+): Promise<Webhook> {
+  const before = await getLockedWebhook(tx, tenant, id);
+  const { url, types, description } = { ...before, ...wanted };
+  const after = {
+    url: url === before.url ? url : parseWebhookUrl(url, config.webhookNetworks).href,
+    types,
+    description,
+  };
+  const entry = changedEntry(before, after);
+  if (entry) {
+    await updateWebhook(tx, tenant, id, after);
+    await appendAudit(tx, tenant, actor, entry);
+  }
+  const hasMoved = after.url !== before.url && before.pausedBy === null;
+  if (paused === true && before.pausedBy === null) {
+    await pauseWebhook(tx, { tenant, id });
+    await appendAudit(tx, tenant, actor, pausedEntry(id, 'tenant'));
+  } else if (paused === false || hasMoved) {
+    await resumeWebhook(tx, { tenant, id });
+    if (before.pausedBy !== null) await appendAudit(tx, tenant, actor, resumedEntry(id, before.pausedBy));
+  }
+  return getWebhook(tx, tenant, id);
+}

@@ -1,0 +1,47 @@
+/** Create a webhook. It gets the events that happen from then on. */
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import { newId } from '../../base/lib/ids.ts';
+import { appendNumberedEvents } from '../../events/append-events.sql.ts';
+import { getWebhook } from './get-webhook.ts';
+import { secretContext, type WebhookDeps } from './send-event.ts';
+import { WEBHOOKS_MAX, type Webhook, type WebhookSettings } from './webhook.ts';
+import { createdEntry } from './webhook-audit.ts';
+import { insertCursor } from './webhook-cursors.sql.ts';
+import { newSecret } from './webhook-secret.ts';
+import { parseWebhookUrl } from './webhook-url.ts';
+import { countWebhooks, insertSecret, insertWebhook } from './webhooks.sql.ts';
+
+/** Secrets are returned once. */
+export interface NewWebhookSecret {
+  readonly webhook: Webhook;
+  readonly secret: string;
+  readonly publicKey: string;
+}
+
+/** Fails with `invalid_request` if the address is not acceptable, and with `quota_exceeded`. */
+export async function createWebhook(
+  tx: Tx,
+  deps: Pick<WebhookDeps, 'box' | 'config'>,
+  { tenant, actor }: AuthenticatedCaller,
+  wanted: WebhookSettings,
+): Promise<NewWebhookSecret> {
+  const settings = { ...wanted, url: parseWebhookUrl(wanted.url, deps.config.webhookNetworks).href };
+  const id = newId('wh');
+  const { secret, publicKey, keys } = newSecret();
+  // This locks the tenant's log, so creations of one tenant take turns.
+  const next = await appendNumberedEvents(tx, tenant, []);
+  if ((await countWebhooks(tx, tenant)) >= WEBHOOKS_MAX) {
+    throw new Failure('quota_exceeded', { message: `limit reached: at most ${WEBHOOKS_MAX} webhooks` });
+  }
+  await insertWebhook(tx, tenant, { id, ...settings });
+  await insertCursor(tx, { tenant, id }, next - 1n);
+  await insertSecret(tx, tenant, id, {
+    number: 1,
+    sealed: deps.box.seal(Buffer.from(keys), secretContext(tenant, id, 1)),
+  });
+  await appendAudit(tx, tenant, actor, createdEntry(id, settings));
+  return { webhook: await getWebhook(tx, tenant, id), secret, publicKey };
+}

@@ -1,0 +1,77 @@
+/** SQL of `webhook_deliveries`: the log of attempts. */
+import { filtered } from '../../base/db/filtered.ts';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Delivery, NewDelivery } from './delivery.ts';
+
+const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, at, latency_ms as "latencyMs", status, error, answer`;
+
+/** Nothing is inserted if the webhook was deleted meanwhile. */
+export async function insertDelivery(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  delivery: NewDelivery,
+): Promise<Delivery | undefined> {
+  const { rows } = await db.query<Delivery>({
+    name: 'insert-webhook-delivery',
+    text: `${logDelivery(3)} returning ${DELIVERY}`,
+    values: [tenant, webhook, ...deliveryValues(delivery)],
+  });
+  return rows[0];
+}
+
+/** Inserts a delivery to the webhook `$2` of the tenant `$1`, if it exists. `deliveryValues()` begin at `$first`. */
+export function logDelivery(first: number): string {
+  const values = Array.from({ length: 9 }, (_, at) => `$${first + at}`).join(', ');
+  return `insert into webhook_deliveries
+            (tenant_id, webhook_id, kind, event_id, seq, type, attempt, latency_ms, status, error, answer)
+          select $1, $2, ${values} from webhook_endpoints where tenant_id = $1 and id = $2`;
+}
+
+/** In the order of the columns from `kind` to `answer`, without `at`. */
+export function deliveryValues(delivery: NewDelivery): unknown[] {
+  const { kind, eventId, seq, type, attempt, latencyMs, status, error, answer } = delivery;
+  return [kind, eventId, seq, type, attempt, latencyMs, status, error, answer];
+}
+
+/** The newest first, before the delivery `before`. */
+export async function findDeliveries(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+): Promise<Delivery[]> {
+  const { name, where, values } = filtered('find-webhook-deliveries', [tenant, webhook, limit], {
+    before: before !== undefined && ['id < ?', before],
+  });
+  const { rows } = await db.query<Delivery>({
+    name,
+    text: `select ${DELIVERY} from webhook_deliveries
+            where tenant_id = $1 and webhook_id = $2 ${where} order by id desc limit $3`,
+    values,
+  });
+  return rows;
+}
+
+/** The time of the database, in milliseconds since 1970. */
+export async function findNowMs(db: Db): Promise<number> {
+  const { rows } = await db.query<{ ms: number }>({
+    name: 'find-now-ms',
+    text: `select floor(extract(epoch from now()) * 1000)::double precision as ms`,
+    values: [],
+  });
+  return rows[0]!.ms;
+}
+
+/** Up to `limit` that are older than `days`. Returns how many were deleted. */
+export async function deleteOldDeliveries(db: Db, options: { days: number; limit: number }): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'delete-old-webhook-deliveries',
+    text: `delete from webhook_deliveries where (tenant_id, webhook_id, id) in (
+             select tenant_id, webhook_id, id from webhook_deliveries
+              where at < now() - make_interval(days => $1) order by at limit $2)`,
+    values: [options.days, options.limit],
+  });
+  return rowCount ?? 0;
+}

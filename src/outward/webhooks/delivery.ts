@@ -1,0 +1,49 @@
+/** Deliveries: attempts to send an event to a webhook. */
+import type { SendOutcome } from './send-request.ts';
+
+/** How long they are kept. */
+export const DELIVERY_DAYS = 7;
+
+/** `event`: in order; `test`: the test event; `resend`: one event that the tenant asked for again. */
+export const DELIVERY_KINDS = ['event', 'test', 'resend'] as const;
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
+
+export interface NewDelivery {
+  readonly kind: DeliveryKind;
+  readonly eventId: string;
+  /** `null`: a test. */
+  readonly seq: bigint | null;
+  readonly type: string;
+  readonly attempt: number;
+  readonly latencyMs: number;
+  /** Of the answer; `null`: there was none, and `error` says why. */
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Its first characters. */
+  readonly answer: string | null;
+}
+
+export interface Delivery extends NewDelivery {
+  readonly id: bigint;
+  readonly at: Date;
+}
+
+/** Source: Standard Webhooks: any status from 200 to 299 accepts the event. */
+export function isDelivered({ status }: Pick<NewDelivery, 'status'>): boolean {
+  return status !== null && status >= 200 && status <= 299;
+}
+
+/** What became of one attempt. */
+export function outcomeFields(
+  outcome: SendOutcome,
+): Pick<NewDelivery, 'latencyMs' | 'status' | 'error' | 'answer'> {
+  const latencyMs = Math.max(0, Math.round(outcome.latencyMs));
+  return outcome.kind === 'answered'
+    ? { latencyMs, status: outcome.status, error: null, answer: storable(outcome.body) }
+    : { latencyMs, status: null, error: storable(outcome.error), answer: null };
+}
+
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
+}

@@ -1,0 +1,9 @@
+/** Export how webhooks are doing. */
+import type { BaseDeps } from '../../base/deps.ts';
+import { measureCursors } from './webhook-cursors.sql.ts';
+
+export async function measureWebhooks({ db, metrics }: Pick<BaseDeps, 'db' | 'metrics'>): Promise<void> {
+  const { paused, lagSeconds } = await measureCursors(db);
+  metrics.webhooksPaused.set(paused);
+  metrics.webhookLag.set(lagSeconds);
+}

@@ -1,0 +1,68 @@
+/** Sign an event, and send it to a webhook. */
+import type { SecretBox } from '../../base/lib/secret-box.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
+import type { AddressRanges } from './address-guard.ts';
+import { isDelivered, type NewDelivery, outcomeFields } from './delivery.ts';
+import type { SendOutcome, WebhookSender } from './send-request.ts';
+import { signWebhook } from './signature.ts';
+import type { SealedSecret } from './webhooks.sql.ts';
+
+export interface WebhookDeps extends EventDeps {
+  readonly box: SecretBox;
+  readonly webhookSender: Pick<WebhookSender, 'send'>;
+  readonly config: {
+    /** Addresses that may get webhooks although they are private. */
+    readonly webhookNetworks: AddressRanges;
+  };
+}
+
+/** What is sent: the event as JSON. */
+export interface Message extends Pick<NewDelivery, 'kind' | 'eventId' | 'seq' | 'type' | 'attempt'> {
+  readonly body: string;
+}
+
+export interface Sent {
+  readonly delivery: NewDelivery;
+  readonly outcome: SendOutcome;
+}
+
+/** Send it once. `keys`: newest first. */
+export async function sendEvent(
+  deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
+  url: string,
+  keys: readonly Uint8Array[],
+  { body, ...message }: Message,
+  signal?: AbortSignal,
+): Promise<Sent> {
+  const headers = {
+    'content-type': 'application/json',
+    ...signWebhook({ id: message.eventId, at: new Date(), body }, keys),
+  };
+  const outcome = await deps.webhookSender.send({ url, headers, body }, signal);
+  const delivery = { ...message, ...outcomeFields(outcome) };
+  deps.metrics.webhookDeliveries.inc({ kind: message.kind, outcome: resultOf(delivery) });
+  deps.metrics.webhookDuration.observe(outcome.latencyMs / 1000);
+  return { delivery, outcome };
+}
+
+/** `refused`: the answer had another status than 2xx; `unanswered`: there was none. */
+function resultOf(delivery: NewDelivery): 'delivered' | 'refused' | 'unanswered' {
+  if (isDelivered(delivery)) return 'delivered';
+  return delivery.status === null ? 'unanswered' : 'refused';
+}
+
+/** What the secret of a webhook is sealed for. */
+export function secretContext(tenant: TenantId, webhook: string, number: number): string {
+  return `webhook ${renderTenantId(tenant)} ${webhook} ${number}`;
+}
+
+/** Newest first, as `secrets` are. */
+export function openSecrets(
+  { box }: Pick<WebhookDeps, 'box'>,
+  tenant: TenantId,
+  webhook: string,
+  secrets: readonly SealedSecret[],
+): Uint8Array[] {
+  return secrets.map(({ number, sealed }) => box.open(sealed, secretContext(tenant, webhook, number)));
+}

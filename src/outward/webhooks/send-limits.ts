@@ -1,0 +1,31 @@
+/** What one request may take. */
+
+/** Times in milliseconds. */
+export interface SendTimes {
+  /** For a connection: from the name to the end of the TLS handshake. */
+  readonly connect: number;
+  /** From the call to the status of the answer, waiting for a free connection included. */
+  readonly answer: number;
+  /** From the status to the end of the body. The status counts even if the body does not end. */
+  readonly body: number;
+  /** How long an idle connection is kept: less than the 5 seconds of most servers. */
+  readonly idle: number;
+}
+
+export const SEND_TIMES: SendTimes = { connect: 5_000, answer: 15_000, body: 2_000, idle: 4_000 };
+
+/** Connections to one host and port at once, of all tenants; further requests wait for one. */
+export const CONNECTIONS_PER_HOST_MAX = 32;
+export const IDLE_PER_HOST_MAX = 2;
+
+/** Of one block of headers of an answer. */
+export const HEADER_BYTES_MAX = 16_384;
+
+/** Answers like `103 Early Hints` before the one that counts. */
+export const INTERIM_ANSWERS_MAX = 8;
+
+/** The connection closes if the body of an answer is longer. */
+export const ANSWER_BYTES_MAX = 16_384;
+
+/** What the caller gets of the body. */
+export const ANSWER_CHARACTERS_MAX = 1_024;

@@ -1,0 +1,139 @@
+/**
+ * Send one event to a webhook now, outside the order: the test event, or an event again. Also while it is paused.
+ *
+ * One attempt is made, and its outcome does not matter to the deliveries in order.
+ */
+
+import type { Db } from '../../base/db/pool.ts';
+import { Failure, invalidRequest } from '../../base/failure.ts';
+import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
+import { onceOutside } from '../../base/idempotency/once-outside.ts';
+import { newId } from '../../base/lib/ids.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { numberEvents } from '../../events/number-events.ts';
+import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../events/event-catalogue.ts';
+import { publicEventId, renderPublicEvent } from '../events/public-event.ts';
+import { findPublicEvent } from '../events/public-events.sql.ts';
+import { findNowMs, insertDelivery } from './deliveries.sql.ts';
+import type { Delivery } from './delivery.ts';
+import { getWebhook } from './get-webhook.ts';
+import { type Message, openSecrets, sendEvent, type WebhookDeps } from './send-event.ts';
+import type { Webhook } from './webhook.ts';
+import { findSecrets } from './webhooks.sql.ts';
+
+/** Shorter than a request of a tenant may take. */
+const SEND_MS_MAX = 10_000;
+/** A call that began longer ago is dead. */
+const CALL_MS_MAX = 20_000;
+
+export type SendNowDeps = WebhookDeps & OnceDeps;
+
+/** Send the test event, and return what became of it, as `render` writes it. Fails with `not_found`. */
+export function testWebhook(
+  deps: SendNowDeps,
+  mutation: Mutation,
+  id: string,
+  render: (delivery: Delivery) => string,
+): Promise<string> {
+  return sendNow(deps, mutation, id, render, async (_db, eventId) => ({
+    kind: 'test',
+    eventId,
+    seq: null,
+    type: TEST_EVENT_TYPE,
+    attempt: 1,
+    body: renderTest(eventId),
+  }));
+}
+
+/** Send an event of the log again. Fails with `not_found`, and with `invalid_request` if the event is not kept. */
+export async function resendEvent(
+  deps: SendNowDeps,
+  mutation: Mutation,
+  id: string,
+  seq: bigint,
+  render: (delivery: Delivery) => string,
+): Promise<string> {
+  const { tenant } = mutation;
+  await numberEvents(deps.db, [tenant]);
+  return sendNow(deps, mutation, id, render, async (db) => {
+    const event = await findPublicEvent(db, tenant, seq, PUBLIC_EVENT_TYPES);
+    if (!event) throw invalidRequest('seq must be the number of an event that is kept');
+    return {
+      kind: 'resend',
+      eventId: publicEventId(tenant, event),
+      seq,
+      type: event.type,
+      attempt: 1,
+      body: renderPublicEvent(tenant, event),
+    };
+  });
+}
+
+/**
+ * Repetitions of a request wait for the call that began. If that call is dead, the next one sends: with an outcome that
+ * is lost, the same test event comes again.
+ */
+function sendNow(
+  deps: SendNowDeps,
+  mutation: Mutation,
+  id: string,
+  render: (delivery: Delivery) => string,
+  compose: (db: Db, eventId: string) => Promise<Message>,
+): Promise<string> {
+  const { tenant } = mutation;
+  let own: string | undefined;
+  return onceOutside(deps, mutation, {
+    begin: async (tx) => {
+      await getWebhook(tx, tenant, id);
+      const eventId = newId('evt');
+      await compose(tx, eventId);
+      own = `${eventId} ${await findNowMs(tx)}`;
+      return own;
+    },
+    ask: async (work) => {
+      const [eventId, begunMs] = work.split(' ') as [string, string];
+      if (work !== own && (await findNowMs(deps.db)) < Number(begunMs) + CALL_MS_MAX) throw new BeingSent();
+      const webhook = await getWebhook(deps.db, tenant, id);
+      const message = await compose(deps.db, eventId);
+      return render(await sendAndLog(deps, tenant, webhook, message));
+    },
+    outcomeOf: (error) => {
+      if (error instanceof BeingSent) return 'busy';
+      return error instanceof Failure ? 'refused' : 'unknown';
+    },
+  });
+}
+
+/** Another call with the same key sends at the moment. */
+class BeingSent extends Failure {
+  constructor() {
+    super('overloaded', { retryAfter: 5 });
+  }
+}
+
+async function sendAndLog(
+  deps: SendNowDeps,
+  tenant: TenantId,
+  { id, url }: Webhook,
+  message: Message,
+): Promise<Delivery> {
+  const keys = openSecrets(deps, tenant, id, await findSecrets(deps.db, tenant, id));
+  const signal = AbortSignal.timeout(SEND_MS_MAX);
+  const { delivery } = await sendEvent(deps, url, keys, message, signal);
+  const isLate = signal.aborted && delivery.status === null;
+  const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
+  const logged = await insertDelivery(deps.db, tenant, id, told);
+  if (!logged) throw new Failure('not_found', { resource: 'webhook' });
+  return logged;
+}
+
+/** In the form of an event of the log. It has no number there. */
+function renderTest(id: string): string {
+  return JSON.stringify({
+    id,
+    seq: 0,
+    type: TEST_EVENT_TYPE,
+    timestamp: new Date().toISOString(),
+    data: { message: 'This webhook works.' },
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * Sends webhooks to URLs that tenants chose, which may be hostile.
+ *
+ * A request goes to checked addresses only, follows no redirect, uses no proxy, verifies certificates, and
+ * takes bounded time and memory whatever the receiver does. One call sends at most one request. If a connection
+ * that was kept open turns out to be closed, the outcome is `failed` and says that the receiver may have the
+ * request: the caller decides about the next attempt.
+ */
+import { type AgentOptions, type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { AddressRanges } from './address-guard.ts';
+import { plainLookup, type ResolveName, resolverOfMachine, tlsLookup } from './guarded-lookup.ts';
+import { type Answer, readAnswer } from './read-answer.ts';
+import {
+  CONNECTIONS_PER_HOST_MAX,
+  HEADER_BYTES_MAX,
+  IDLE_PER_HOST_MAX,
+  SEND_TIMES,
+  type SendTimes,
+} from './send-limits.ts';
+import { hostOf, refuseUrl } from './webhook-url.ts';
+
+export interface WebhookRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** `latencyMs` is the time that `send` took, in whole milliseconds. */
+export type SendOutcome = { readonly latencyMs: number } & Answer;
+
+/** How long one of several addresses is tried before the next one. */
+const ADDRESS_MS = 1_000;
+
+export interface SenderOptions {
+  readonly allowed: AddressRanges;
+  readonly resolve?: ResolveName;
+  readonly times?: SendTimes;
+}
+
+export class WebhookSender {
+  readonly #allowed: AddressRanges;
+  readonly #times: SendTimes;
+  readonly #https: HttpsAgent;
+  readonly #http: HttpAgent;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor({ allowed, resolve = resolverOfMachine(), times = SEND_TIMES }: SenderOptions) {
+    this.#allowed = allowed;
+    this.#times = times;
+    const shared: AgentOptions = {
+      keepAlive: true,
+      timeout: times.idle,
+      maxSockets: CONNECTIONS_PER_HOST_MAX,
+      maxFreeSockets: IDLE_PER_HOST_MAX,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+    };
+    this.#http = new HttpAgent({ ...shared, lookup: plainLookup(resolve, allowed) });
+    this.#https = new HttpsAgent({
+      ...shared,
+      lookup: tlsLookup(resolve, allowed),
+      // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+    });
+  }
+
+  /**
+   * Sends one POST. Whatever the network and the receiver do is an outcome, never an error.
+   *
+   * @param signal ends the request early: the outcome is `failed`
+   */
+  async send(request: WebhookRequest, signal?: AbortSignal): Promise<SendOutcome> {
+    const startedAt = performance.now();
+    const attempt = this.#attempt(request, signal);
+    this.#underWay.add(attempt);
+    try {
+      const answer = await attempt;
+      return { ...answer, latencyMs: Math.round(performance.now() - startedAt) };
+    } finally {
+      this.#underWay.delete(attempt);
+    }
+  }
+
+  /** Refuses new requests, waits for those under way, and ends idle connections. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#underWay);
+    this.#https.destroy();
+    this.#http.destroy();
+  }
+
+  async #attempt(request: WebhookRequest, signal: AbortSignal | undefined): Promise<Answer> {
+    if (this.#isClosed || signal?.aborted) return { kind: 'failed', error: 'the service is stopping' };
+    const url = new URL(request.url);
+    // The operator may have changed the ranges since the endpoint was created.
+    const refusal = refuseUrl(url, this.#allowed);
+    if (refusal !== undefined) return { kind: 'failed', error: `the URL ${refusal}` };
+    return readAnswer(this.#open(url, request), {
+      host: hostOf(url),
+      body: request.body,
+      times: this.#times,
+      signal,
+    });
+  }
+
+  #open(url: URL, { headers, body }: WebhookRequest): ClientRequest {
+    const options = {
+      method: 'POST',
+      maxHeaderSize: HEADER_BYTES_MAX,
+      insecureHTTPParser: false,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'accept-encoding': 'identity',
+        'user-agent': 'Boxoffice-Webhooks/1',
+      },
+    };
+    return url.protocol === 'https:'
+      ? requestHttps(url, { ...options, agent: this.#https })
+      : requestHttp(url, { ...options, agent: this.#http });
+  }
+}

@@ -1,0 +1,57 @@
+/** Entries of the audit trail about webhooks. An address may hold a secret of its receiver, so only its host is told. */
+import { changedFields, type NewAuditEntry } from '../../base/audit/audit-entry.ts';
+import type { Pauser, Webhook, WebhookSettings } from './webhook.ts';
+
+export function createdEntry(id: string, settings: WebhookSettings): NewAuditEntry {
+  return { action: 'webhook_created', subject: id, before: null, after: fieldsOf(settings) };
+}
+
+/** `undefined` if nothing changed. */
+export function changedEntry(before: Webhook, after: WebhookSettings): NewAuditEntry | undefined {
+  const [old, fresh] = [fieldsOf(before), fieldsOf(after)];
+  const changed =
+    changedFields(old, fresh) ??
+    (before.url !== after.url ? { before: { host: old.host }, after: { host: fresh.host } } : undefined);
+  return changed && { action: 'webhook_changed', subject: before.id, ...changed };
+}
+
+export function deletedEntry(webhook: Webhook): NewAuditEntry {
+  return { action: 'webhook_deleted', subject: webhook.id, before: fieldsOf(webhook), after: null };
+}
+
+export function rotatedEntry(id: string, oldSecretRetiresAt: Date): NewAuditEntry {
+  return {
+    action: 'webhook_rotated',
+    subject: id,
+    before: { old_secret_retires_at: null },
+    after: { old_secret_retires_at: oldSecretRetiresAt },
+  };
+}
+
+/** By the tenant, or by the service. */
+export function pausedEntry(id: string, pausedBy: Pauser): NewAuditEntry {
+  return {
+    action: 'webhook_paused',
+    subject: id,
+    before: { paused_by: null },
+    after: { paused_by: pausedBy },
+  };
+}
+
+export function resumedEntry(id: string, pausedBy: Pauser): NewAuditEntry {
+  return {
+    action: 'webhook_resumed',
+    subject: id,
+    before: { paused_by: pausedBy },
+    after: { paused_by: null },
+  };
+}
+
+/** The tenant has asked to get events again. */
+export function movedBackEntry(id: string, from: bigint, to: bigint): NewAuditEntry {
+  return { action: 'webhook_moved_back', subject: id, before: { seq: from }, after: { seq: to } };
+}
+
+function fieldsOf({ url, types, description }: WebhookSettings) {
+  return { host: new URL(url).host, types, description };
+}

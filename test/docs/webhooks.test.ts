@@ -1,0 +1,177 @@
+/** The receivers of docs/webhooks.md are parts of programs that run here, and get what the service signs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { findTool, pathWith, type Tool } from '../../scripts/toolchains.ts';
+import { signWebhook } from '../../src/outward/webhooks/signature.ts';
+import { newSecret } from '../../src/outward/webhooks/webhook-secret.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'node_modules/.cache');
+/** Of a build that begins with nothing, on a busy machine. */
+const MS_MAX = 15 * 60_000;
+
+interface Example {
+  readonly path: string;
+  readonly tool?: Tool;
+  /** Builds the program, and names the command that runs it. */
+  readonly build: () => Promise<readonly string[]>;
+}
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  ts: {
+    path: 'sdk/typescript/examples/webhook-receiver.ts',
+    build: async () => [process.execPath, join(ROOT, 'sdk/typescript/examples/webhook-receiver.ts')],
+  },
+  go: {
+    path: 'sdk/go/internal/webhookreceiver/main.go',
+    tool: 'go',
+    build: async () => {
+      const program = join(await mkdtemp(join(inject('scratch'), 'receiver-')), 'receiver');
+      await run('sdk/go', 'go', ['build', '-o', program, './internal/webhookreceiver']);
+      return [program];
+    },
+  },
+  rust: {
+    path: 'sdk/rust/examples/webhook_receiver.rs',
+    tool: 'cargo',
+    build: async () => {
+      await run('sdk/rust', 'cargo', ['build', '-j2', '--locked', '--example', 'webhook_receiver']);
+      return [join(CACHE, 'rust/debug/examples/webhook_receiver')];
+    },
+  },
+};
+
+const ENV = {
+  ...process.env,
+  PATH: [pathWith('go'), pathWith('cargo')].join(delimiter),
+  GOCACHE: join(CACHE, 'go'),
+  CARGO_TARGET_DIR: join(CACHE, 'rust'),
+};
+
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill();
+});
+
+function start(folder: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(command, args, {
+    cwd: join(ROOT, folder),
+    env: { ...ENV, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function run(folder: string, command: string, args: readonly string[]): Promise<void> {
+  const child = start(folder, command, args, {});
+  child.stdout.resume();
+  const code = await new Promise((resolve, reject) => child.on('error', reject).on('exit', resolve));
+  expect(code, command).toBe(0);
+}
+
+/** Lines without their indentation. */
+const flat = (text: string) => text.replace(/^[ \t]+/gm, '').trim();
+
+const own = newSecret();
+const old = newSecret();
+const stranger = newSecret();
+const BODY = '{"type":"balance_low","name":"Zoë 🎈"}';
+
+/** A receiver that runs, and the events that it kept so far. */
+async function startReceiver({ build }: Example, secret = own.secret) {
+  const [command, ...args] = await build();
+  const events: string[] = [];
+  const child = start('.', command!, args, { WEBHOOK_SECRET: secret });
+  const port = await new Promise<string>((resolve) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.startsWith('port ')) resolve(line.slice(5));
+      else events.push(line);
+    });
+  });
+  return {
+    events,
+    send: async (headers: Readonly<Record<string, string>>, body = BODY) => {
+      const request = { method: 'POST', headers: { ...headers }, body };
+      return (await fetch(`http://127.0.0.1:${port}/hook`, request)).status;
+    },
+  };
+}
+
+const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
+const sign = (id: string, at = new Date(), keys = [own.keys]) => signWebhook({ id, at, body: BODY }, keys);
+const without = (headers: Readonly<Record<string, string>>, name: string) =>
+  Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name));
+const only = (headers: Readonly<Record<string, string>>, version: string) => ({
+  ...headers,
+  'webhook-signature': headers['webhook-signature']!.split(' ')
+    .filter((each) => each.startsWith(`${version},`))
+    .join(' '),
+});
+
+test.each(Object.entries(EXAMPLES))(
+  'the example in %s is a part of its program',
+  async (language, { path }) => {
+    const page = await readFile(join(ROOT, 'docs/webhooks.md'), 'utf8');
+    const blocks = [...page.matchAll(/```(\w+)\n(.*?)```/gs)].filter(([, name]) => name === language);
+    expect(blocks).toHaveLength(1);
+    expect(flat(await readFile(join(ROOT, path), 'utf8'))).toContain(flat(blocks[0]![2]!));
+  },
+);
+
+describe.each(Object.entries(EXAMPLES))('the receiver in %s', (_language, example) => {
+  const isThere = example.tool === undefined || findTool(example.tool) !== undefined;
+
+  test.skipIf(!isThere)(
+    'keeps genuine events once, and refuses all others',
+    { timeout: MS_MAX },
+    async () => {
+      const { events, send } = await startReceiver(example);
+      expect(await send(sign('evt_1'))).toBe(204);
+      expect(await send(sign('evt_1'))).toBe(204);
+      expect(await send(sign('evt_2', secondsAgo(240)))).toBe(204);
+      expect(await send(sign('evt_3', secondsAgo(-240)))).toBe(204);
+      expect(await send(sign('evt_4', new Date(), [stranger.keys, own.keys]))).toBe(204);
+      expect(await send(only(sign('evt_5'), 'v1'))).toBe(204);
+
+      const genuine = sign('evt_x');
+      const refused = [
+        sign('evt_x', new Date(), [old.keys]),
+        sign('evt_x', secondsAgo(400)),
+        sign('evt_x', secondsAgo(-400)),
+        { ...genuine, 'webhook-id': 'evt_y' },
+        { ...genuine, 'webhook-timestamp': String(Number(genuine['webhook-timestamp']) + 1) },
+        { ...genuine, 'webhook-timestamp': 'now' },
+        { ...genuine, 'webhook-timestamp': '' },
+        { ...genuine, 'webhook-signature': '' },
+        { ...genuine, 'webhook-signature': 'v1,' },
+        { ...genuine, 'webhook-signature': 'v1' },
+        { ...genuine, 'webhook-signature': 'v1,AAAA v1,%%% v2,AAAA' },
+        only(genuine, 'v1a'),
+        { ...genuine, 'webhook-signature': only(genuine, 'v1')['webhook-signature']!.replace('v1,', 'v1a,') },
+        ...Object.keys(genuine).map((name) => without(genuine, name)),
+      ];
+      for (const headers of refused) expect([headers, await send(headers)]).toEqual([headers, 401]);
+      expect(await send(genuine, BODY.replace('low', 'ok'))).toBe(401);
+      expect(await send(genuine, '')).toBe(401);
+      expect(await send(genuine, 'x'.repeat(2 ** 20 + 1)).catch(() => 413)).toBe(413);
+
+      expect(await send(genuine)).toBe(204);
+      await expect
+        .poll(() => events)
+        .toEqual([1, 2, 3, 4, 5, 'x'].map((each) => `event evt_${each} ${BODY}`));
+
+      // A secret that was forgotten is not an empty key that everyone knows.
+      const careless = await startReceiver(example, '');
+      const content = `evt_1.${genuine['webhook-timestamp']}.${BODY}`;
+      const forged = `v1,${createHmac('sha256', '').update(content).digest('base64')}`;
+      expect(await careless.send({ ...genuine, 'webhook-id': 'evt_1', 'webhook-signature': forged })).toBe(
+        401,
+      );
+    },
+  );
+});

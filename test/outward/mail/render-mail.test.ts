@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { newTenantId } from '../../../src/base/tenants/tenant.ts';
+import { MAIL_TYPES, type MailType } from '../../../src/outward/mail/mail.ts';
+import { contentOf } from '../../../src/outward/mail/mail-content.ts';
+import { renderMail } from '../../../src/outward/mail/render-mail.ts';
+import { useService } from '../../support/service.ts';
+
+const EVIL = '<script>alert(1)</script>\r\nBcc: eve@example.com\u202e"\'&';
+
+function render(type: MailType, subject: object = {}, tenantName = 'Ada Video', unsubscribeUrl?: string) {
+  const event = { type, at: new Date('2026-11-22T18:00:30Z'), subject };
+  const mail = { tenant: newTenantId(), tenantName, event, isLast: false };
+  return renderMail(mail, { publicUrl: 'https://box.example', unsubscribeUrl });
+}
+
+describe.each(MAIL_TYPES)('%s', (type) => {
+  test('has a subject line, says what to do next, and stands without any field', () => {
+    const { subject, text, html } = render(type);
+    expect(subject).toMatch(/^[A-Z].{10,80} · Ada Video$/);
+    expect(text).not.toMatch(/undefined|null|NaN/);
+    expect(html).not.toMatch(/undefined|null|NaN/);
+    expect(text).toContain('https://box.example/docs#/');
+    expect(html).toContain('href="https://box.example/docs#/');
+    expect(text).toContain('Time: 2026-11-22 18:00 UTC');
+  });
+
+  test('shows foreign text as text, on one line', () => {
+    const names = [
+      'name',
+      'error',
+      'brand',
+      'last4',
+      'expires',
+      'keyId',
+      'paymentId',
+      'reason',
+      'reference',
+      'host',
+      'description',
+      'webhookId',
+      'below',
+      'balance',
+      'kind',
+    ];
+    const subject = { ...Object.fromEntries(names.map((name) => [name, EVIL])), ids: [EVIL] };
+    const rendered = render(type, subject, EVIL);
+    expect(rendered.subject).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(rendered.html).not.toContain('<script');
+    expect(rendered.html).not.toContain('\u202e');
+    expect(rendered.text).not.toMatch(/^Bcc:/m);
+  });
+});
+
+test.each<[MailType, object, string, string]>([
+  [
+    'balance_low',
+    { balance: '4998732', below: '5000000' },
+    'Your balance is below $5.00',
+    'Balance: $4.99 (exactly $4.998732)',
+  ],
+  [
+    'balance_recovered',
+    { balance: '5000000', below: '5000000' },
+    'Your balance is at least $5.00 again',
+    'Balance: $5.00\n',
+  ],
+  [
+    'credit_spent',
+    { balance: '-9', admitted: false },
+    'Your credit is spent',
+    'Balance: -$0.00 (exactly -$0.000009)',
+  ],
+  [
+    'runway_low',
+    {
+      balance: '1000000',
+      belowHours: 24,
+      burnPerHour: '500000',
+      runwayHours: 2.04,
+      emptyAt: '2026-11-22T20:02:30.000Z',
+    },
+    'Your credit lasts for less than 24 hours',
+    'Lasts for hours: 2\nEmpty at: 2026-11-22 20:02 UTC',
+  ],
+  [
+    'top_up_failed',
+    { automatic: true, amount: '10000000', paymentId: 'pi_1', error: 'card declined' },
+    'An automatic top-up failed',
+    'Amount: $10.00\nReason: card declined\nPayment: pi_1',
+  ],
+  [
+    'card_expiring',
+    { brand: 'visa', last4: '4242', expires: '2026-12' },
+    'Your saved card expires soon',
+    'Card: visa ending in 4242\nLast month: 2026-12',
+  ],
+  [
+    'conflicting_duplicates',
+    { count: 1234, ids: ['a', 'b'], firstAt: '2026-11-22T17:00:00.000Z' },
+    'Usage was reported twice with different values',
+    'Reports: 1,234\nSince: 2026-11-22 17:00 UTC\nIds: a, b',
+  ],
+  [
+    'key_retiring',
+    { keyId: 'k1', name: 'relay', kind: 'device', retiresAt: '2026-11-23T17:00:00.000Z' },
+    'The old device credential stops working soon',
+    'Name: relay\nId: k1\nWorks until: 2026-11-23 17:00 UTC',
+  ],
+  [
+    'payment_disputed',
+    {
+      paymentId: 'pi_1',
+      kind: 'dispute',
+      reference: 'dp_1',
+      amount: '20000000',
+      reason: 'product_not_received',
+    },
+    'A payment was disputed',
+    'Amount: $20.00\nPayment: pi_1\nReason: product not received\nReference: dp_1',
+  ],
+  [
+    'webhook_paused',
+    {
+      webhookId: 'wh_1',
+      host: 'hooks.example.com',
+      description: null,
+      reason: 'failing',
+      seq: 4,
+      attempts: 10,
+      status: 500,
+      error: null,
+    },
+    'A webhook endpoint was paused',
+    'Endpoint: hooks.example.com\nId: wh_1\nLast answer: 500',
+  ],
+  [
+    'top_up_succeeded',
+    { automatic: false, amount: '20000000', paymentId: 'pi_1' },
+    'We received your payment of $20.00',
+    'Credit: $20.00\nPayment: pi_1',
+  ],
+])('%s tells what the event says', (type, subject, title, facts) => {
+  const rendered = render(type, subject);
+  expect(rendered.subject).toBe(`${title} · Ada Video`);
+  expect(rendered.text).toContain(`${title}.`);
+  expect(rendered.text).toContain(facts);
+});
+
+test('an alert has the link to unsubscribe, a receipt has none', () => {
+  const alert = render('balance_low', {}, 'Ada', 'https://box.example/unsubscribe/x');
+  expect(alert.text).toContain('Unsubscribe: https://box.example/unsubscribe/x');
+  expect(alert.html).toContain('href="https://box.example/unsubscribe/x"');
+  const receipt = render('top_up_succeeded');
+  expect(`${receipt.text}${receipt.html}`).not.toMatch(/unsubscribe/i);
+});
+
+test('a long name is cut in the subject line', () => {
+  expect(render('credit_spent', {}, 'x'.repeat(200)).subject).toBe(
+    `Your credit is spent · ${'x'.repeat(59)}…`,
+  );
+});
+
+describe('the links of mails', () => {
+  const app = useService({ payments: false });
+
+  test('lead to operations that the reference has', async () => {
+    const { paths } = (await app.request('GET', '/openapi.json')).json;
+    const operations = Object.values<Record<string, { tags: string[]; operationId: string }>>(paths)
+      .flatMap((item) => Object.values(item))
+      .map(({ tags, operationId }) => `/docs#/${encodeURIComponent(tags[0]!)}/${operationId}`);
+    for (const type of MAIL_TYPES.filter((each) => each !== 'webhook_paused')) {
+      for (const subject of [{}, { automatic: true, kind: 'device' }]) {
+        expect(operations).toContain(contentOf({ type, subject }).next.path);
+      }
+    }
+  });
+});
