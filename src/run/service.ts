@@ -45,6 +45,7 @@ import {
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
+import { sentConsoleMails } from '../outward/mail/send-console-mails.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
@@ -251,6 +252,7 @@ export function makeDeps(
   const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);
   const events = new EventWaker(db, log);
+  const mailer = config.mail && new SmtpMailer(config.mail);
   const metrics = new Metrics();
   const deps: Deps = {
     db,
@@ -271,7 +273,7 @@ export function makeDeps(
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     loginLimit: new LoginLimit(db),
-    consoleMails: loggedMails(log, !config.production),
+    consoleMails: mailer ? sentConsoleMails(mailer, log) : loggedMails(log, !config.production),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
     joinLimit: new JoinLimit(db),
     connections: new ConnectionLimit({
@@ -292,7 +294,7 @@ export function makeDeps(
     events,
     streams: new StreamLimit(),
     revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
-    mailer: config.mail && new SmtpMailer(config.mail),
+    mailer,
     sightings: new Sightings(db, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,

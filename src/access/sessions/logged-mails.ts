@@ -5,7 +5,7 @@ import type { ConsoleMails } from './login-mail.ts';
 /** `showsText`: never in production, since the text of a mail logs in. */
 export function loggedMails(log: Logger, showsText: boolean): ConsoleMails {
   return {
-    put: async (_db, { to, subject, text }) => {
+    send: ({ to, subject, text }) => {
       if (showsText) log.info({ to, subject, text }, 'there is no mail server: this is the mail');
       else log.warn({ subject }, 'a mail was not sent: there is no mail server');
     },

@@ -1,5 +1,4 @@
 /** The mails of the console, and what sends them. */
-import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { LINK_MINUTES } from './session.ts';
 
@@ -12,9 +11,9 @@ export interface ConsoleMail {
   readonly text: string;
 }
 
-/** Sends mails after the transaction that they are put into. */
 export interface ConsoleMails {
-  put(db: Db, mail: ConsoleMail): Promise<void>;
+  /** Returns at once. Call it after the commit that the mail tells about. */
+  send(mail: ConsoleMail): void;
 }
 
 export function loginMail(to: string, link: string): ConsoleMail {
@@ -39,7 +38,12 @@ export function invitationMail(
     to,
     subject: 'You are invited to Boxoffice',
     text:
-      `You are now a member of the tenant "${tenantName}", as ${role}.\n\n` +
+      `You are now a member of the tenant "${oneLine(tenantName)}", as ${role}.\n\n` +
       `To log in, ask for a link with this address:\n\n${loginUrl}\n`,
   };
+}
+
+/** A name cannot begin a paragraph of its own, or turn the direction of the text. */
+function oneLine(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

@@ -1,7 +1,6 @@
 /** Make a link that logs in once: by mail, for the holder of an API key, or for an operator. */
 
 import type { Db } from '../../base/db/pool.ts';
-import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findMemberships } from '../members/members.sql.ts';
@@ -34,11 +33,9 @@ export async function requestLogin(
   address: string,
 ): Promise<void> {
   if (!(await deps.loginLimit.countRequest(address, email))) return;
-  await inTransaction(deps.db, async (tx) => {
-    const url = await makeLink(tx, deps.config.publicUrl, { proof: 'mail', email, tenant, next });
-    const [membership] = await findMemberships(tx, email, 1);
-    if (membership) await deps.consoleMails.put(tx, loginMail(email, url));
-  });
+  const url = await makeLink(deps.db, deps.config.publicUrl, { proof: 'mail', email, tenant, next });
+  const [membership] = await findMemberships(deps.db, email, 1);
+  if (membership) deps.consoleMails.send(loginMail(email, url));
 }
 
 /** Returns the address of a page that logs in once. */

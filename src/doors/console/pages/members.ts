@@ -41,12 +41,11 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
     page(membersPage(session, await listMembers(deps, session.tenant), given, { email: fault }), 400);
   if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
   try {
-    await inTransaction(deps.db, async (tx) => {
-      await inviteMember(tx, { tenant: session.tenant, actor: actorOf(session, address) }, { email, role });
-      const { tenantName } = session;
-      const loginUrl = `${deps.config.publicUrl}/console/login`;
-      await deps.consoleMails.put(tx, invitationMail(session.tenant, email, { tenantName, role, loginUrl }));
-    });
+    const by = { tenant: session.tenant, actor: actorOf(session, address) };
+    await inTransaction(deps.db, (tx) => inviteMember(tx, by, { email, role }));
+    const { tenantName } = session;
+    const loginUrl = `${deps.config.publicUrl}/console/login`;
+    deps.consoleMails.send(invitationMail(session.tenant, email, { tenantName, role, loginUrl }));
   } catch (error) {
     if (error instanceof Failure && error.field === 'email') return refuse(sentence(error));
     throw error;
