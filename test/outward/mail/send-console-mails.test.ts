@@ -46,7 +46,9 @@ describe('a mail of the console', () => {
     const [head = ''] = smtp.received[0]!.source.split('\r\n\r\n');
     expect(head).not.toMatch(/^bcc:/im);
     expect(smtp.received[0]!.to).toEqual(['ada@example.com']);
-    const [, text = '', markup = ''] = smtp.received[0]!.source.split('Content-Type: text/');
+    const [, text = '', markup = ''] = smtp.received[0]!.source.replace(/=\r\n/g, '').split(
+      'Content-Type: text/',
+    );
     expect(text).toContain('"Ada Bcc: eve@example.com <script>');
     expect(markup).not.toContain('<script>');
   });
