@@ -47,6 +47,14 @@ const ANSWERS: Readonly<Record<string, string>> = {
   ApiKeyChange: 'APIKeyChange',
   ApiKey: 'APIKey',
   DeviceCredentialChange: 'DeviceCredentialChange',
+  BalanceAlert: 'BalanceAlert',
+  RunwayAlert: 'RunwayAlert',
+  PaymentDispute: 'PaymentDispute',
+  PaymentDisputeEnd: 'PaymentDisputeEnd',
+  CardExpiry: 'CardExpiry',
+  ConflictingDuplicates: 'ConflictingDuplicates',
+  KeyRetirement: 'KeyRetirement',
+  WebhookPause: 'WebhookPause',
   MintClientTokenResponse: 'MintedToken',
 };
 
@@ -105,13 +113,20 @@ const VERBS: Readonly<Record<string, string>> = {
   TenantStatusChange: 'says that',
   APIKeyChange: 'says that',
   DeviceCredentialChange: 'says that',
+  BalanceAlert: 'says that',
+  RunwayAlert: 'says that',
+  CardExpiry: 'says that',
+  ConflictingDuplicates: 'counts',
+  KeyRetirement: 'says that',
+  WebhookPause: 'says that',
 };
 
 /** What the client fills in. */
 const FILLED_IN = ['tenant', 'idempotency_key', 'update_mask'];
 
-/** Fields of requests for which absent and zero differ. */
+/** Fields for which absent and zero differ. */
 const OPTIONAL = [
+  'RunwayAlert.runway',
   'MintClientTokenRequest.rank',
   'RotateDeviceCredentialRequest.overlap',
   'UpdateWatchdog.warn_before',
@@ -135,6 +150,8 @@ const NAMED: Readonly<Record<string, string>> = {
   tier: 'Tier',
   balance_micros: 'Micros',
   amount_micros: 'Micros',
+  below_micros: 'Micros',
+  burn_per_hour_micros: 'Micros',
 };
 
 const SCALARS: { readonly [Type in ScalarType]?: string } = {
@@ -269,6 +286,7 @@ const INITIALISMS: Readonly<Record<string, string>> = {
   e2ee: 'E2EE',
   hd: 'HD',
   id: 'ID',
+  ids: 'IDs',
   ttl: 'TTL',
   uid: 'UID',
 };
@@ -442,7 +460,7 @@ function fromField({ desc, type }: Field): string {
     case 'google.protobuf.Timestamp':
       return `timeOf(${value})`;
     case 'google.protobuf.Duration':
-      return `${value}.AsDuration()`;
+      return type.startsWith('*') ? `optionalDuration(${value})` : `${value}.AsDuration()`;
     default:
       return `from${type.replace(/^\*/, '')}(${value})`;
   }

@@ -14,12 +14,15 @@ import {
   LedgerEntrySchema,
   RateCardSchema,
   TenantSchema,
+  words,
 } from '../src/doors/rest/schemas.ts';
 import {
   FurtherEntriesSchema,
   FurtherRoomsSchema,
   StatementSchema,
 } from '../src/doors/rest/statement-schema.ts';
+import { DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
+import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
 import { describeRest } from './describe-rest.ts';
 
 const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.meta.url);
@@ -27,7 +30,7 @@ const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.
 const LINE_WIDTH = 110;
 
 /** Device credentials are managed over the control plane, where a call can be repeated safely. */
-const TAGS = ['Signup', 'Keys', 'Billing', 'Usage', 'Rates', 'Participants'];
+const TAGS = ['Signup', 'Keys', 'Billing', 'Usage', 'Rates', 'Participants', 'Webhooks', 'Audit'];
 
 /** Schemas that get a name of their own wherever they stand. */
 const NAMED = {
@@ -40,16 +43,24 @@ const NAMED = {
   FurtherEntries: FurtherEntriesSchema,
   FurtherRooms: FurtherRoomsSchema,
   Statement: StatementSchema,
+  Webhook: WebhookSchema,
+  WebhookDelivery: DeliverySchema,
+};
+
+/** The same for lists of words. */
+const NAMED_WORDS = {
+  WebhookEventType: words(PUBLIC_EVENT_TYPES, { description: 'What happened' }),
 };
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
 }
 
 interface Operation {
@@ -79,11 +90,14 @@ export async function makeTypes(): Promise<string> {
 
 class Writer {
   readonly #names = new Map(
-    Object.entries(NAMED).map(([name, schema]) => [shapeOf(schema as Schema), name] as const),
+    Object.entries({ ...NAMED, ...NAMED_WORDS }).map(
+      ([name, schema]) => [shapeOf(schema as Schema), name] as const,
+    ),
   );
   readonly #renamed = new Map<string, string>();
   readonly #times = new Set<string>();
   readonly #integers = new Set<string>();
+  readonly #asIs = new Set<string>();
   readonly #words = new Set<string>();
 
   write(description: Description): string {
@@ -97,10 +111,15 @@ class Writer {
       ([name, schema]) =>
         `/** ${(schema as Schema).description}. */\nexport interface ${name} ${this.#object(schema as Schema, '')}\n`,
     );
+    const unions = Object.entries(NAMED_WORDS).map(
+      ([name, schema]) =>
+        `/** ${(schema as Schema).description}. */\nexport type ${name} =${(schema as Schema).enum!.map((word) => `\n  | '${word}'`).join('')};\n`,
+    );
     const members = operations.map(({ name, operation }) => this.#operation(name, operation));
     return [
       '/** The REST interface. Made by scripts/make-rest-types.ts; not to be edited. */\n',
       ...interfaces,
+      ...unions,
       `/** What each operation takes and gives. */\nexport interface Operations {\n${members.join('')}}\n`,
       '/** Names on the wire, and here. */',
       `export const NAMES = ${asRecord(this.#renamed)} as const;\n`,
@@ -108,6 +127,8 @@ class Writer {
       constant('TIMES', this.#times),
       '/** What is an integer of 64 bits in answers, by its name on the wire. */',
       constant('INTEGERS', this.#integers),
+      '/** What is an object of any members in answers, which keep their names and values. */',
+      constant('AS_IS', this.#asIs),
     ].join('\n');
   }
 
@@ -147,9 +168,18 @@ class Writer {
   #type(schema: Schema, indent: string, field: string): string {
     const name = this.#names.get(shapeOf(schema));
     if (name) return name;
+    const { type } = schema;
+    if (isNullable(type)) {
+      const [other] = type.filter((each) => each !== 'null');
+      return `${this.#type({ ...schema, type: other! }, indent, field)} | null`;
+    }
     if (schema.enum) return schema.enum.map((word) => `'${word}'`).join(' | ');
-    switch (schema.type) {
+    switch (type) {
       case 'object':
+        if (schema.additionalProperties === true) {
+          this.#asIs.add(field);
+          return 'Record<string, unknown>';
+        }
         return this.#object(schema, indent);
       case 'array': {
         const item = this.#type(schema.items!, indent, field);
@@ -159,6 +189,8 @@ class Writer {
         if (schema.format !== 'date-time') return 'string';
         this.#times.add(field);
         return 'Date';
+      case 'number':
+        return 'number';
       case 'integer':
         if (schema.format !== 'int64') return 'number';
         this.#integers.add(field);
@@ -185,6 +217,10 @@ class Writer {
     });
     return `{\n${lines.join('')}${indent}}`;
   }
+}
+
+function isNullable(type: Schema['type']): type is readonly string[] {
+  return Array.isArray(type) && type.length === 2 && type.includes('null');
 }
 
 /** What two schemas have in common that differ in their descriptions alone. */

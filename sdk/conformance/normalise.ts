@@ -10,15 +10,17 @@ const TEXT = /./;
 const MASKS: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(
     [
+      ...['empty_time', 'first_time'],
       ...['time', 'at', 'deadline', 'created_at', 'retires_at', 'revoked_at', 'old_key_retires'],
       ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
       ...['first_at', 'last_at', 'finished_at', 'from', 'to', 'hour', 'day'],
+      ...['raised_at', 'empty_at', 'ended_at', 'paused_at', 'retry_at', 'old_secret_retires', 'timestamp'],
       ...['fire_time', 'retire_time', 'revoke_time', 'replaced_retire_time', 'old_credential_retire_time'],
     ].map((name) => [name, TIME]),
   ),
   uid: UID,
   room_uid: UID,
-  id: /^((wd|ban|er)_[0-9a-f]{32}|pi_\w+|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
+  id: /^((wd|ban|er|wh|evt|au)_[0-9a-f]{32}|whd_\d+|pi_\w+|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
   key_id: /^([0-9a-f]{16}|[A-Za-z0-9_-]{43})$/,
   watchdog_id: /^wd_[0-9a-f]{32}$/,
   replaced_id: KEY_ID,
@@ -35,6 +37,13 @@ const MASKS: Readonly<Record<string, RegExp>> = {
   seq: /^\d+$/,
   retry_after_ms: /^\d+(\.\d+)?$/,
   payment_id: TEXT,
+  event_id: /^evt_[0-9a-f]{32}$/,
+  secret: /^whsec_[A-Za-z0-9+/]{43}=$/,
+  public_key: /^whpk_[A-Za-z0-9+/]{43}=$/,
+  delivered_seq: /^\d+$/,
+  after: /^\d+$/,
+  latency_ms: /^\d+$/,
+  subject: KEY_ID,
   next_cursor: TEXT,
 };
 

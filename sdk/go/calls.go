@@ -128,6 +128,25 @@ func inTime[T any](ctx context.Context, limit time.Duration, once func(context.C
 	return answer, err
 }
 
+// pause waits before what follows events is reopened. It returns why it must not be, if so.
+func (c *caller) pause(ctx context.Context, name string, err error, mayReopen func(*Error) bool, failures int) error {
+	if ctx.Err() != nil {
+		return errorOfContext(ctx)
+	}
+	var atLeast time.Duration
+	if err != nil {
+		var failure *Error
+		if !errors.As(err, &failure) || !mayReopen(failure) {
+			return err
+		}
+		atLeast = failure.RetryAfter
+	}
+	wait := c.wait(failures, atLeast)
+	c.logger.LogAttrs(ctx, slog.LevelInfo, "boxoffice: stream broke, reopening", slog.String("call", name),
+		slog.Duration("wait", wait), slog.Any("error", err))
+	return sleep(ctx, wait)
+}
+
 func sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

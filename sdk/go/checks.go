@@ -154,6 +154,15 @@ func timeOf(value *timestamppb.Timestamp) time.Time {
 	return value.AsTime()
 }
 
+// optionalDuration is nil for an absent one.
+func optionalDuration(value *durationpb.Duration) *time.Duration {
+	if value == nil {
+		return nil
+	}
+	length := value.AsDuration()
+	return &length
+}
+
 // each converts the items of a list.
 func each[From, To any](items []From, convert func(From) To) []To {
 	result := make([]To, len(items))

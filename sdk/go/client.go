@@ -24,6 +24,14 @@ type Client struct {
 	Usage *Usage
 	// Rates are the prices.
 	Rates *Rates
+	// Alerts are thresholds of credit.
+	Alerts *Alerts
+	// Webhooks tell about events.
+	Webhooks *Webhooks
+	// Mail is who gets mail about the account.
+	Mail *Mail
+	// Audit is who changed what.
+	Audit *Audit
 
 	rest    *rest
 	control *control
@@ -55,6 +63,10 @@ func New(options Options) (*Client, error) {
 		Billing:           &Billing{rest},
 		Usage:             &Usage{rest},
 		Rates:             &Rates{rest},
+		Alerts:            &Alerts{rest},
+		Webhooks:          &Webhooks{rest},
+		Mail:              &Mail{rest},
+		Audit:             &Audit{rest},
 		rest:              rest,
 		control:           control,
 		tenant:            tenant,

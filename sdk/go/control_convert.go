@@ -162,22 +162,30 @@ func fromEvent(m *controlv1.Event) *Event {
 		return nil
 	}
 	return &Event{
-		Seq:              m.GetSeq(),
-		Time:             timeOf(m.GetTime()),
-		RoomUID:          m.GetRoomUid(),
-		Room:             fromRoom(m.GetRoom()),
-		Participant:      fromParticipant(m.GetParticipant()),
-		Moderation:       fromModerationEvent(m.GetModeration()),
-		Watchdog:         fromWatchdog(m.GetWatchdog()),
-		Bookmark:         fromBookmark(m.GetBookmark()),
-		Reset:            fromReset(m.GetReset_()),
-		Credit:           fromCreditChange(m.GetCredit()),
-		TopUp:            fromTopUp(m.GetTopUp()),
-		PaymentReversal:  fromPaymentReversal(m.GetPaymentReversal()),
-		TenantStatus:     fromTenantStatusChange(m.GetTenantStatus()),
-		APIKey:           fromAPIKeyChange(m.GetApiKey()),
-		DeviceCredential: fromDeviceCredentialChange(m.GetDeviceCredential()),
-		Type:             wordOf[EventType](m.GetType()),
+		Seq:                   m.GetSeq(),
+		Time:                  timeOf(m.GetTime()),
+		RoomUID:               m.GetRoomUid(),
+		Room:                  fromRoom(m.GetRoom()),
+		Participant:           fromParticipant(m.GetParticipant()),
+		Moderation:            fromModerationEvent(m.GetModeration()),
+		Watchdog:              fromWatchdog(m.GetWatchdog()),
+		Bookmark:              fromBookmark(m.GetBookmark()),
+		Reset:                 fromReset(m.GetReset_()),
+		Credit:                fromCreditChange(m.GetCredit()),
+		TopUp:                 fromTopUp(m.GetTopUp()),
+		PaymentReversal:       fromPaymentReversal(m.GetPaymentReversal()),
+		TenantStatus:          fromTenantStatusChange(m.GetTenantStatus()),
+		APIKey:                fromAPIKeyChange(m.GetApiKey()),
+		DeviceCredential:      fromDeviceCredentialChange(m.GetDeviceCredential()),
+		BalanceAlert:          fromBalanceAlert(m.GetBalanceAlert()),
+		RunwayAlert:           fromRunwayAlert(m.GetRunwayAlert()),
+		PaymentDispute:        fromPaymentDispute(m.GetPaymentDispute()),
+		PaymentDisputeEnd:     fromPaymentDisputeEnd(m.GetPaymentDisputeEnd()),
+		CardExpiry:            fromCardExpiry(m.GetCardExpiry()),
+		ConflictingDuplicates: fromConflictingDuplicates(m.GetConflictingDuplicates()),
+		KeyRetirement:         fromKeyRetirement(m.GetKeyRetirement()),
+		WebhookPause:          fromWebhookPause(m.GetWebhookPause()),
+		Type:                  wordOf[EventType](m.GetType()),
 	}
 }
 
@@ -274,6 +282,103 @@ func fromDeviceCredentialChange(m *controlv1.DeviceCredentialChange) *DeviceCred
 		Credential:         fromDeviceCredential(m.GetCredential()),
 		ReplacedID:         m.GetReplacedId(),
 		ReplacedRetireTime: timeOf(m.GetReplacedRetireTime()),
+	}
+}
+
+func fromBalanceAlert(m *controlv1.BalanceAlert) *BalanceAlert {
+	if m == nil {
+		return nil
+	}
+	return &BalanceAlert{
+		BalanceMicros: Micros(m.GetBalanceMicros()),
+		BelowMicros:   Micros(m.GetBelowMicros()),
+	}
+}
+
+func fromRunwayAlert(m *controlv1.RunwayAlert) *RunwayAlert {
+	if m == nil {
+		return nil
+	}
+	return &RunwayAlert{
+		BalanceMicros:     Micros(m.GetBalanceMicros()),
+		Below:             m.GetBelow().AsDuration(),
+		BurnPerHourMicros: Micros(m.GetBurnPerHourMicros()),
+		Runway:            optionalDuration(m.GetRunway()),
+		EmptyTime:         timeOf(m.GetEmptyTime()),
+	}
+}
+
+func fromPaymentDispute(m *controlv1.PaymentDispute) *PaymentDispute {
+	if m == nil {
+		return nil
+	}
+	return &PaymentDispute{
+		PaymentID:    m.GetPaymentId(),
+		Kind:         m.GetKind(),
+		Reference:    m.GetReference(),
+		AmountMicros: Micros(m.GetAmountMicros()),
+		Reason:       m.GetReason(),
+	}
+}
+
+func fromPaymentDisputeEnd(m *controlv1.PaymentDisputeEnd) *PaymentDisputeEnd {
+	if m == nil {
+		return nil
+	}
+	return &PaymentDisputeEnd{
+		PaymentID: m.GetPaymentId(),
+		Reference: m.GetReference(),
+		Outcome:   m.GetOutcome(),
+	}
+}
+
+func fromCardExpiry(m *controlv1.CardExpiry) *CardExpiry {
+	if m == nil {
+		return nil
+	}
+	return &CardExpiry{
+		Brand:   m.GetBrand(),
+		Last4:   m.GetLast4(),
+		Expires: m.GetExpires(),
+	}
+}
+
+func fromConflictingDuplicates(m *controlv1.ConflictingDuplicates) *ConflictingDuplicates {
+	if m == nil {
+		return nil
+	}
+	return &ConflictingDuplicates{
+		Count:     m.GetCount(),
+		IDs:       m.GetIds(),
+		FirstTime: timeOf(m.GetFirstTime()),
+	}
+}
+
+func fromKeyRetirement(m *controlv1.KeyRetirement) *KeyRetirement {
+	if m == nil {
+		return nil
+	}
+	return &KeyRetirement{
+		KeyID:      m.GetKeyId(),
+		Name:       m.GetName(),
+		Kind:       m.GetKind(),
+		RetireTime: timeOf(m.GetRetireTime()),
+	}
+}
+
+func fromWebhookPause(m *controlv1.WebhookPause) *WebhookPause {
+	if m == nil {
+		return nil
+	}
+	return &WebhookPause{
+		WebhookID:   m.GetWebhookId(),
+		Host:        m.GetHost(),
+		Description: m.GetDescription(),
+		Reason:      m.GetReason(),
+		Seq:         m.GetSeq(),
+		Attempts:    m.GetAttempts(),
+		Status:      m.GetStatus(),
+		Error:       m.GetError(),
 	}
 }
 

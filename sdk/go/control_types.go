@@ -138,6 +138,26 @@ const (
 	EventDeviceCredentialRotated EventType = "device_credential_rotated"
 	// DeviceCredential was revoked.
 	EventDeviceCredentialRevoked EventType = "device_credential_revoked"
+	// The balance fell below a threshold: BalanceAlert.
+	EventBalanceLow EventType = "balance_low"
+	// The balance is at a threshold or above it again: BalanceAlert.
+	EventBalanceRecovered EventType = "balance_recovered"
+	// At the present rate, the balance will last for less time than a threshold: RunwayAlert.
+	EventRunwayLow EventType = "runway_low"
+	// At the present rate, the balance will last for longer than a threshold again: RunwayAlert.
+	EventRunwayRecovered EventType = "runway_recovered"
+	// A payment is disputed: PaymentDispute.
+	EventPaymentDisputed EventType = "payment_disputed"
+	// A dispute ended: PaymentDisputeEnd.
+	EventPaymentDisputeClosed EventType = "payment_dispute_closed"
+	// The saved card expires soon: CardExpiry.
+	EventCardExpiring EventType = "card_expiring"
+	// Relays report ids of usage records again with other values: ConflictingDuplicates.
+	EventConflictingDuplicates EventType = "conflicting_duplicates"
+	// A replaced key, which is still in use, stops working soon: KeyRetirement.
+	EventKeyRetiring EventType = "key_retiring"
+	// A webhook was paused, because its deliveries failed: WebhookPause.
+	EventWebhookPaused EventType = "webhook_paused"
 )
 
 // WatchdogAction is what a watchdog does. A value that is newer than this library is its number in the
@@ -466,6 +486,22 @@ type Event struct {
 	APIKey *APIKeyChange `json:"api_key,omitzero"`
 	// A device credential.
 	DeviceCredential *DeviceCredentialChange `json:"device_credential,omitzero"`
+	// The balance, and a threshold that it crossed.
+	BalanceAlert *BalanceAlert `json:"balance_alert,omitzero"`
+	// How long the balance lasts, and a threshold that this crossed.
+	RunwayAlert *RunwayAlert `json:"runway_alert,omitzero"`
+	// A dispute, an inquiry or a fraud warning.
+	PaymentDispute *PaymentDispute `json:"payment_dispute,omitzero"`
+	// The end of one of these.
+	PaymentDisputeEnd *PaymentDisputeEnd `json:"payment_dispute_end,omitzero"`
+	// The saved card.
+	CardExpiry *CardExpiry `json:"card_expiry,omitzero"`
+	// Reports of usage records.
+	ConflictingDuplicates *ConflictingDuplicates `json:"conflicting_duplicates,omitzero"`
+	// An API key or a device credential that was replaced.
+	KeyRetirement *KeyRetirement `json:"key_retirement,omitzero"`
+	// A webhook.
+	WebhookPause *WebhookPause `json:"webhook_pause,omitzero"`
 	// What happened.
 	Type EventType `json:"type"`
 }
@@ -558,6 +594,131 @@ type DeviceCredentialChange struct {
 	ReplacedID string `json:"replaced_id"`
 	// Only after a rotation: when the old credential stops working.
 	ReplacedRetireTime time.Time `json:"replaced_retire_time,omitzero"`
+}
+
+// BalanceAlert says that the balance crossed a threshold of credit.
+type BalanceAlert struct {
+	// Millionths of a US dollar: the balance after the change.
+	BalanceMicros Micros `json:"balance_micros"`
+	// Millionths of a US dollar: the threshold.
+	BelowMicros Micros `json:"below_micros"`
+}
+
+// RunwayAlert says that the time that the balance lasts crossed a threshold of hours.
+type RunwayAlert struct {
+	// Millionths of a US dollar: the balance.
+	BalanceMicros Micros `json:"balance_micros"`
+	// The threshold, in whole hours.
+	Below time.Duration `json:"below,omitzero"`
+	// Millionths of a US dollar: what usage takes in an hour.
+	BurnPerHourMicros Micros `json:"burn_per_hour_micros"`
+	// How long the balance lasts, 10,000 years at most: zero if nothing is left, absent if nothing is used.
+	Runway *time.Duration `json:"runway,omitzero"`
+	// When the balance is spent; absent if nothing is left, if nothing is used, and after the year 9999.
+	EmptyTime time.Time `json:"empty_time,omitzero"`
+}
+
+// MarshalJSON writes durations as numbers of seconds.
+func (v RunwayAlert) MarshalJSON() ([]byte, error) {
+	type fields RunwayAlert
+	return json.Marshal(struct {
+		fields
+		Below  seconds  `json:"below,omitzero"`
+		Runway *seconds `json:"runway,omitzero"`
+	}{fields(v), seconds(v.Below), (*seconds)(v.Runway)})
+}
+
+// UnmarshalJSON reads durations from numbers of seconds.
+func (v *RunwayAlert) UnmarshalJSON(text []byte) error {
+	type fields RunwayAlert
+	wire := struct {
+		*fields
+		Below  seconds  `json:"below,omitzero"`
+		Runway *seconds `json:"runway,omitzero"`
+	}{fields: (*fields)(v)}
+	if err := json.Unmarshal(text, &wire); err != nil {
+		return err
+	}
+	v.Below = time.Duration(wire.Below)
+	v.Runway = (*time.Duration)(wire.Runway)
+	return nil
+}
+
+// PaymentDispute is a dispute of a payment, an inquiry about it, or a warning that it is fraud.
+type PaymentDispute struct {
+	// The payment provider's id of the payment.
+	PaymentID string `json:"payment_id"`
+	// `dispute`, `inquiry` (the bank only asks, and takes nothing) or `fraud_warning`.
+	Kind string `json:"kind"`
+	// The payment provider's id of the dispute or the warning.
+	Reference string `json:"reference"`
+	// Millionths of a US dollar: what is disputed, with tax; for a fraud warning, the whole payment.
+	AmountMicros Micros `json:"amount_micros"`
+	// In the payment provider's words, such as `fraudulent`; empty if it is not known.
+	Reason string `json:"reason"`
+}
+
+// PaymentDisputeEnd is the end of a dispute, an inquiry or a warning.
+type PaymentDisputeEnd struct {
+	// The payment provider's id of the payment.
+	PaymentID string `json:"payment_id"`
+	// The payment provider's id of the dispute or the warning.
+	Reference string `json:"reference"`
+	// `won`, `lost` or `closed` (neither side lost an inquiry or a warning). One that is lost may be won later,
+	// on appeal.
+	Outcome string `json:"outcome"`
+}
+
+// CardExpiry says that the saved card, which automatic top-ups charge, expires soon.
+type CardExpiry struct {
+	// In the payment provider's words, such as `visa`.
+	Brand string `json:"brand"`
+	// The last four digits of its number.
+	Last4 string `json:"last4"`
+	// The last month in which it pays, such as `2026-12`.
+	Expires string `json:"expires"`
+}
+
+// ConflictingDuplicates counts reports of known usage records with other values, since the last such event.
+type ConflictingDuplicates struct {
+	// How many; a record that was reported twice counts twice.
+	Count uint64 `json:"count"`
+	// The first of their ids, at most ten, each once.
+	IDs []string `json:"ids,omitzero"`
+	// When the first of them came.
+	FirstTime time.Time `json:"first_time,omitzero"`
+}
+
+// KeyRetirement says that a key that a rotation replaced, and that is still in use, stops working soon.
+type KeyRetirement struct {
+	// The id of the old API key or device credential.
+	KeyID string `json:"key_id"`
+	// Its name.
+	Name string `json:"name"`
+	// `backend`, `relay` or `device`.
+	Kind string `json:"kind"`
+	// When it stops working.
+	RetireTime time.Time `json:"retire_time,omitzero"`
+}
+
+// WebhookPause says that a webhook was paused, because its deliveries failed.
+type WebhookPause struct {
+	// The id of the webhook.
+	WebhookID string `json:"webhook_id"`
+	// The host of its address, with the port if it has one.
+	Host string `json:"host"`
+	// What the tenant calls it; empty if it has no description.
+	Description string `json:"description"`
+	// `failing`: it failed too often; `gone`: it answered 410.
+	Reason string `json:"reason"`
+	// The number of the event that could not be delivered; it is sent first when the webhook is resumed.
+	Seq uint64 `json:"seq"`
+	// How often that was tried.
+	Attempts int32 `json:"attempts"`
+	// The HTTP status of the last answer; 0 if there was none.
+	Status int32 `json:"status"`
+	// Why there was no answer; empty if there was one.
+	Error string `json:"error"`
 }
 
 // MintedToken is the token.

@@ -1,5 +1,6 @@
 // Package boxoffice is the client of Boxoffice for back ends: rooms, participants, moderation, tokens,
-// watchdogs and device credentials over the control plane, and keys, billing, usage and rates over REST.
+// watchdogs and device credentials over the control plane, and keys, billing, usage, rates, alerts and webhooks
+// over REST. [VerifyWebhook] is for receivers of webhooks.
 //
 // One [Client] covers everything that an API key may do:
 //

@@ -166,6 +166,98 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Billing.Receipt(t.Context(), GetReceipt{ID: "pi/1"})
 			return err
 		}, true},
+		{"GET /v1/billing/runway", "", func(c *Client) error {
+			_, err := c.Billing.Runway(t.Context(), GetRunway{})
+			return err
+		}, true},
+		{"GET /v1/billing/runway?window=7d", "", func(c *Client) error {
+			_, err := c.Billing.Runway(t.Context(), GetRunway{Window: RunwayWeek})
+			return err
+		}, true},
+		{"GET /v1/alerts", "", func(c *Client) error { _, err := c.Alerts.Get(t.Context()); return err }, true},
+		{"PUT /v1/alerts", `{"thresholds":[{"kind":"balance","below_micros":0},{"kind":"runway","below_hours":24}]}`, func(c *Client) error {
+			_, err := c.Alerts.Set(t.Context(), SetAlerts{Thresholds: []Threshold{
+				{Kind: ThresholdBalance, BelowMicros: Ptr[Micros](0)}, {Kind: ThresholdRunway, BelowHours: 24},
+			}})
+			return err
+		}, true},
+		{"PUT /v1/alerts", `{"thresholds":[]}`, func(c *Client) error { _, err := c.Alerts.Set(t.Context(), SetAlerts{}); return err }, true},
+		{"GET /v1/mail", "", func(c *Client) error { _, err := c.Mail.Get(t.Context()); return err }, true},
+		{"PUT /v1/mail", `{"addresses":["ops@example.com"],"alerts":true,"receipts":false,"signup_address":false}`, func(c *Client) error {
+			request := SetMailSettings{Addresses: []string{"ops@example.com"}, Alerts: true, SignupAddress: Ptr(false)}
+			_, err := c.Mail.Set(t.Context(), request)
+			return err
+		}, true},
+		{"PUT /v1/mail", `{"addresses":[],"alerts":false,"receipts":false}`, func(c *Client) error {
+			_, err := c.Mail.Set(t.Context(), SetMailSettings{})
+			return err
+		}, true},
+		{"GET /v1/audit?action=key_created&cursor=x&from=2026-01-02T03%3A04%3A05.678Z&limit=5&subject=a%26b&to=2026-01-02T03%3A04%3A05.678Z", "",
+			func(c *Client) error {
+				return drain(c.Audit.List(t.Context(), ListAudit{
+					Action: "key_created", Subject: "a&b", From: someTime, To: someTime, PageSize: 5, PageToken: "x",
+				}))
+			}, true},
+		{"GET /v1/webhooks", "", func(c *Client) error { _, err := c.Webhooks.List(t.Context()); return err }, true},
+		{"POST /v1/webhooks", `{"url":"https://x.example/"}`, func(c *Client) error {
+			_, err := c.Webhooks.Create(t.Context(), CreateWebhook{URL: "https://x.example/"})
+			return err
+		}, true},
+		{"POST /v1/webhooks", `{"url":"https://x.example/","types":["moderation"],"description":"mine"}`, func(c *Client) error {
+			request := CreateWebhook{URL: "https://x.example/", Types: []EventType{EventModeration}, Description: "mine"}
+			_, err := c.Webhooks.Create(t.Context(), request)
+			return err
+		}, true},
+		{"GET /v1/webhooks/wh%2F1", "", func(c *Client) error {
+			_, err := c.Webhooks.Get(t.Context(), GetWebhook{ID: "wh/1"})
+			return err
+		}, true},
+		{"PATCH /v1/webhooks/wh_1", `{"paused":true}`, func(c *Client) error {
+			_, err := c.Webhooks.Change(t.Context(), ChangeWebhook{ID: "wh_1", Paused: Ptr(true)})
+			return err
+		}, true},
+		{"PATCH /v1/webhooks/wh_1", `{"url":"https://x.example/","types":[],"description":"","paused":false}`, func(c *Client) error {
+			_, err := c.Webhooks.Change(t.Context(), ChangeWebhook{
+				ID: "wh_1", URL: Ptr("https://x.example/"), Types: []EventType{}, Description: Ptr(""), Paused: Ptr(false),
+			})
+			return err
+		}, true},
+		{"DELETE /v1/webhooks/wh_1", "", func(c *Client) error {
+			return c.Webhooks.Delete(t.Context(), DeleteWebhook{ID: "wh_1"})
+		}, true},
+		{"POST /v1/webhooks/wh_1/rotate", `{}`, func(c *Client) error {
+			_, err := c.Webhooks.RotateSecret(t.Context(), RotateWebhookSecret{ID: "wh_1"})
+			return err
+		}, true},
+		{"POST /v1/webhooks/wh_1/rotate", `{"overlap_seconds":0}`, func(c *Client) error {
+			_, err := c.Webhooks.RotateSecret(t.Context(), RotateWebhookSecret{ID: "wh_1", OverlapSeconds: Ptr[int64](0)})
+			return err
+		}, true},
+		{"POST /v1/webhooks/wh_1/test", "", func(c *Client) error {
+			_, err := c.Webhooks.Test(t.Context(), TestWebhook{ID: "wh_1"})
+			return err
+		}, true},
+		{"POST /v1/webhooks/wh_1/resend", `{"seq":42}`, func(c *Client) error {
+			_, err := c.Webhooks.Resend(t.Context(), ResendEvent{ID: "wh_1", Seq: 42})
+			return err
+		}, true},
+		{"POST /v1/webhooks/wh_1/resend", `{"since":"2026-01-02T03:04:05.678Z"}`, func(c *Client) error {
+			_, err := c.Webhooks.ResendSince(t.Context(), ResendSince{ID: "wh_1", Since: someTime})
+			return err
+		}, true},
+		{"GET /v1/webhooks/wh_1/deliveries?cursor=x&limit=5", "", func(c *Client) error {
+			return drain(c.Webhooks.Deliveries(t.Context(), ListDeliveries{ID: "wh_1", PageSize: 5, PageToken: "x"}))
+		}, true},
+		{"GET /v1/events", "", func(c *Client) error {
+			_, err := c.Webhooks.PullEvents(t.Context(), PullEvents{})
+			return err
+		}, true},
+		{"GET /v1/events?after=0&limit=5&types=moderation%2Ccredit_spent&wait_seconds=20", "", func(c *Client) error {
+			_, err := c.Webhooks.PullEvents(t.Context(), PullEvents{
+				After: Ptr[uint64](0), Types: []EventType{EventModeration, EventCreditSpent}, Limit: 5, WaitSeconds: 20,
+			})
+			return err
+		}, true},
 		{"POST /v1/participants/erase", `{"participant":"ann"}`, func(c *Client) error {
 			_, err := c.Participants.Erase(t.Context(), EraseParticipant{Participant: "ann"})
 			return err
@@ -181,7 +273,7 @@ func TestRequestsOfREST(t *testing.T) {
 	}
 	for _, each := range cases {
 		t.Run(each.line, func(t *testing.T) {
-			text := `{"entries":[],"conflicts":[],"payments":[]}`
+			text := `{"entries":[],"conflicts":[],"payments":[],"deliveries":[]}`
 			if strings.Contains(each.line, "/records") {
 				text = `{"records":[]}`
 			}
@@ -238,6 +330,41 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 		},
 		"Participants.Erase": func(c *Client, options ...CallOption) error {
 			_, err := c.Participants.Erase(t.Context(), EraseParticipant{Participant: "ann"}, options...)
+			return err
+		},
+		"Alerts.Set": func(c *Client, options ...CallOption) error {
+			_, err := c.Alerts.Set(t.Context(), SetAlerts{}, options...)
+			return err
+		},
+		"Mail.Set": func(c *Client, options ...CallOption) error {
+			_, err := c.Mail.Set(t.Context(), SetMailSettings{}, options...)
+			return err
+		},
+		"Webhooks.Create": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.Create(t.Context(), CreateWebhook{}, options...)
+			return err
+		},
+		"Webhooks.Change": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.Change(t.Context(), ChangeWebhook{ID: "x"}, options...)
+			return err
+		},
+		"Webhooks.Delete": func(c *Client, options ...CallOption) error {
+			return c.Webhooks.Delete(t.Context(), DeleteWebhook{ID: "x"}, options...)
+		},
+		"Webhooks.RotateSecret": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.RotateSecret(t.Context(), RotateWebhookSecret{ID: "x"}, options...)
+			return err
+		},
+		"Webhooks.Test": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.Test(t.Context(), TestWebhook{ID: "x"}, options...)
+			return err
+		},
+		"Webhooks.Resend": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.Resend(t.Context(), ResendEvent{ID: "x"}, options...)
+			return err
+		},
+		"Webhooks.ResendSince": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.ResendSince(t.Context(), ResendSince{ID: "x", Since: someTime}, options...)
 			return err
 		},
 	}
@@ -409,7 +536,16 @@ func TestMistakesInRequestsOfREST(t *testing.T) {
 		third := client.Keys.Revoke(t.Context(), RevokeKey{ID: id})
 		_, fourth := client.Billing.Receipt(t.Context(), GetReceipt{ID: id})
 		_, fifth := client.Participants.Erasure(t.Context(), GetErasure{ID: id})
-		for _, err := range []error{first, second, third, fourth, fifth} {
+		_, sixth := client.Webhooks.Get(t.Context(), GetWebhook{ID: id})
+		_, seventh := client.Webhooks.Change(t.Context(), ChangeWebhook{ID: id})
+		eighth := client.Webhooks.Delete(t.Context(), DeleteWebhook{ID: id})
+		_, ninth := client.Webhooks.RotateSecret(t.Context(), RotateWebhookSecret{ID: id})
+		_, tenth := client.Webhooks.Test(t.Context(), TestWebhook{ID: id})
+		_, eleventh := client.Webhooks.ResendSince(t.Context(), ResendSince{ID: id, Since: someTime})
+		twelfth := drain(client.Webhooks.Deliveries(t.Context(), ListDeliveries{ID: id}))
+		for _, err := range []error{
+			first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, twelfth,
+		} {
 			only(t, err, ErrInvalid)
 			if failure := detailsOf(t, err); failure.Code != "" || failure.Fields[0].Field != "id" {
 				t.Errorf("error %+v", failure)
@@ -419,7 +555,11 @@ func TestMistakesInRequestsOfREST(t *testing.T) {
 	late := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	_, summary := client.Usage.Summary(t.Context(), SummarizeUsage{From: late})
 	ledger := drain(client.Billing.Ledger(t.Context(), ListLedger{From: late, To: late}))
-	for _, err := range []error{summary, ledger} {
+	audit := drain(client.Audit.List(t.Context(), ListAudit{From: late}))
+	_, since := client.Webhooks.ResendSince(t.Context(), ResendSince{ID: "wh_1", Since: late})
+	// Without a time, all events would be sent again.
+	_, never := client.Webhooks.ResendSince(t.Context(), ResendSince{ID: "wh_1"})
+	for _, err := range []error{summary, ledger, audit, since, never} {
 		only(t, err, ErrInvalid)
 	}
 	if failure := detailsOf(t, ledger); len(failure.Fields) != 2 || failure.Fields[0].Field != "from" {
@@ -470,11 +610,13 @@ func TestConnectionsOfSecrets(t *testing.T) {
 	_, first := client.Keys.Create(t.Context(), CreateKey{})
 	_, second := client.Keys.Rotate(t.Context(), RotateKey{ID: "x"})
 	_, third := client.SignUp(t.Context(), SignUp{})
-	_, fourth := client.Billing.Get(t.Context())
-	if err := errors.Join(first, second, third, fourth); err != nil {
+	_, fourth := client.Webhooks.Create(t.Context(), CreateWebhook{})
+	_, fifth := client.Webhooks.RotateSecret(t.Context(), RotateWebhookSecret{ID: "x"})
+	_, sixth := client.Billing.Get(t.Context())
+	if err := errors.Join(first, second, third, fourth, fifth, sixth); err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(closes) != "[true true true false]" {
+	if fmt.Sprint(closes) != "[true true true true true false]" {
 		t.Errorf("connections that are closed: %v", closes)
 	}
 }

@@ -399,3 +399,22 @@ func TestSeconds(t *testing.T) {
 		}
 	}
 }
+
+// TestRunwayIsAbsentOrZero: with nothing used, the balance lasts for ever; with nothing left, not at all.
+func TestRunwayIsAbsentOrZero(t *testing.T) {
+	for _, each := range []struct {
+		runway *durationpb.Duration
+		want   string
+	}{
+		{nil, `{"balance_micros":0,"burn_per_hour_micros":0,"below":60}`},
+		{&durationpb.Duration{}, `{"balance_micros":0,"burn_per_hour_micros":0,"below":60,"runway":0}`},
+		// The longest duration of Go, which is shorter than that of the contract.
+		{&durationpb.Duration{Seconds: 315_576_000_000}, `{"balance_micros":0,"burn_per_hour_micros":0,"below":60,"runway":9223372036.854776}`},
+	} {
+		alert := fromRunwayAlert(&controlv1.RunwayAlert{Below: durationpb.New(time.Minute), Runway: each.runway})
+		text, err := json.Marshal(alert)
+		if err != nil || string(text) != each.want {
+			t.Errorf("%v: %s, %v", each.runway, text, err)
+		}
+	}
+}

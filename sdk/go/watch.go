@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 	"time"
 
 	"connectrpc.com/connect"
@@ -60,33 +59,13 @@ func (s *stream[Message, Part]) events(ctx context.Context, resumeToken string) 
 			if errors.Is(err, errEnough) {
 				return
 			}
-			if err := s.pause(ctx, err, failures); err != nil {
+			if err := s.control.calls.pause(ctx, s.name, err, isTransient, failures); err != nil {
 				yield(nil, err)
 				return
 			}
 			failures++
 		}
 	}
-}
-
-// pause waits before the stream is reopened. It returns why the stream must not be, if so.
-func (s *stream[Message, Part]) pause(ctx context.Context, err error, failures int) error {
-	if ctx.Err() != nil {
-		return errorOfContext(ctx)
-	}
-	var atLeast time.Duration
-	if err != nil {
-		var failure *Error
-		if !errors.As(err, &failure) || !isTransient(failure) {
-			return err
-		}
-		atLeast = failure.RetryAfter
-	}
-	calls := s.control.calls
-	wait := calls.wait(failures, atLeast)
-	calls.logger.LogAttrs(ctx, slog.LevelInfo, "boxoffice: stream broke, reopening", slog.String("call", s.name),
-		slog.Duration("wait", wait), slog.Any("error", err))
-	return sleep(ctx, wait)
 }
 
 // follow hands out the events of one stream until it ends. It is cut if it is silent for too long.

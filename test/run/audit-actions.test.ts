@@ -198,6 +198,19 @@ const BY_TENANT: readonly Case[] = [
     again: true,
   },
   {
+    action: 'webhook_moved_back',
+    prepare: async () => {
+      await newKey();
+      const id = await newWebhook();
+      await ask('PATCH', `/v1/webhooks/${id}`, { paused: true });
+      return id;
+    },
+    act: (id) => ask('POST', `/v1/webhooks/${id}/resend`, { since: '2020-01-01T00:00:00Z' }),
+    before: { seq: expect.any(Number) },
+    after: { seq: 0 },
+    again: true,
+  },
+  {
     action: 'webhook_rotated',
     prepare: newWebhook,
     act: (id) => ask('POST', `/v1/webhooks/${id}/rotate`, { overlap_seconds: 60 }),
@@ -227,6 +240,14 @@ const BY_TENANT: readonly Case[] = [
     subject: null,
     before: { thresholds: [] },
     after: { thresholds: [{ kind: 'balance', below_micros: 5 }] },
+    again: true,
+  },
+  {
+    action: 'mail_settings_changed',
+    act: () => ask('PUT', '/v1/mail', { addresses: [], alerts: true, receipts: false }),
+    subject: null,
+    before: { receipts: true },
+    after: { receipts: false },
     again: true,
   },
   {

@@ -1,6 +1,7 @@
 /** All steps. */
 import type { Step } from '../step.ts';
 import { ACCOUNTS } from './accounts.ts';
+import { ALERTS } from './alerts.ts';
 import { CHARGES } from './charges.ts';
 import { KILLS } from './kills.ts';
 import { LEAKS } from './leaks.ts';
@@ -13,11 +14,14 @@ import { REFUSALS } from './refusals.ts';
 import { STREAMS } from './streams.ts';
 import { TIME_LIMITS } from './time-limits.ts';
 import { VECTORS } from './vectors.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 export const STEPS: readonly Step[] = [
   ...METHODS,
   ...CHARGES,
   ...ACCOUNTS,
+  ...ALERTS,
+  ...WEBHOOKS,
   ...REFUSALS,
   ...MISTAKES,
   ...LOST_ANSWERS,

@@ -1,4 +1,6 @@
 /** Streams of events: they resume without a gap and without a repetition. */
+import { appendEvents } from '../../../src/events/append-events.sql.ts';
+import type { PublicHappening } from '../../../src/outward/events/event-catalogue.ts';
 import type { Watch } from '../client.ts';
 import type { Json } from '../driver.ts';
 import { type Step, waitFor } from '../step.ts';
@@ -6,6 +8,65 @@ import { type Step, waitFor } from '../step.ts';
 const ROOMS_OF_SNAPSHOT = 150;
 
 const isBookmark = ({ type }: Json) => type === 'bookmark';
+
+const SOME_TIME = new Date('2026-11-24T11:37:17.995Z');
+
+/** What a tenant is alerted of. Each has members that the others leave out. */
+const ALERT_EVENTS: readonly PublicHappening[] = [
+  { type: 'balance_low', subject: { balance: '-5', below: '5000000' } },
+  { type: 'balance_recovered', subject: { balance: '5000001', below: '5000000' } },
+  {
+    type: 'runway_low',
+    subject: {
+      balance: '9748543',
+      belowHours: 70,
+      burnPerHour: '251457',
+      runwayHours: 38.76,
+      emptyAt: SOME_TIME,
+    },
+  },
+  {
+    type: 'runway_low',
+    subject: { balance: '0', belowHours: 70, burnPerHour: '1', runwayHours: 0, emptyAt: null },
+  },
+  {
+    type: 'runway_recovered',
+    subject: { balance: '9', belowHours: 70, burnPerHour: '0', runwayHours: null, emptyAt: null },
+  },
+  {
+    type: 'payment_disputed',
+    subject: {
+      paymentId: 'pi_1',
+      kind: 'dispute',
+      reference: 'du_1',
+      amount: '12000000',
+      reason: 'duplicate',
+    },
+  },
+  {
+    type: 'payment_dispute_closed',
+    subject: { paymentId: 'pi_1', reference: 'du_1', outcome: 'won' },
+  },
+  { type: 'card_expiring', subject: { brand: 'visa', last4: '4242', expires: '2026-12' } },
+  { type: 'conflicting_duplicates', subject: { count: 3, ids: ['a', 'b'], firstAt: SOME_TIME } },
+  {
+    type: 'key_retiring',
+    subject: { keyId: '0123456789abcdef', name: 'studio', kind: 'relay', retiresAt: SOME_TIME },
+  },
+  {
+    type: 'webhook_paused',
+    subject: {
+      webhookId: 'wh_1',
+      host: 'x.example:8443',
+      description: 'a test',
+      reason: 'failing',
+      seq: 7,
+      attempts: 10,
+      status: 503,
+      error: null,
+    },
+  },
+];
 
 /** Seqs and rooms of news, in order. */
 function newsOf(events: readonly Json[]): Json {
@@ -170,6 +231,70 @@ export const STREAMS: readonly Step[] = [
       { type: 'key_revoked', api_key: { key: { revoke_time: '<revoke_time>' } } },
       { type: 'device_credential_created', device_credential: { credential: { name: 'kiosk' } } },
       { type: 'device_credential_revoked', device_credential: { credential: { name: 'kiosk' } } },
+    ],
+  },
+  {
+    name: 'a stream has the events that alert the tenant',
+    run: async (at) => {
+      const { client, tenant } = await at.house();
+      const watch = client.watch('rooms.watch', {});
+      await watch.until(isBookmark);
+      const events = ALERT_EVENTS.map((alert) => ({ ...alert, roomUid: null }));
+      await appendEvents(at.world.db, tenant, events);
+      const seen = await watch.until(({ type }) => type === 'webhook_paused');
+      await watch.end();
+      return seen.filter((event) => !isBookmark(event));
+    },
+    expect: [
+      { type: 'balance_low', balance_alert: { balance_micros: -5, below_micros: 5_000_000 } },
+      { type: 'balance_recovered', balance_alert: { balance_micros: 5_000_001 } },
+      {
+        type: 'runway_low',
+        runway_alert: {
+          balance_micros: 9_748_543,
+          below: 252_000,
+          burn_per_hour_micros: 251_457,
+          runway: 139_536,
+          empty_time: '<empty_time>',
+        },
+      },
+      { type: 'runway_low', runway_alert: { below: 252_000, burn_per_hour_micros: 1 } },
+      { type: 'runway_recovered', runway_alert: { below: 252_000, balance_micros: 9 } },
+      {
+        type: 'payment_disputed',
+        payment_dispute: {
+          kind: 'dispute',
+          reference: 'du_1',
+          amount_micros: 12_000_000,
+          reason: 'duplicate',
+        },
+      },
+      { type: 'payment_dispute_closed', payment_dispute_end: { reference: 'du_1', outcome: 'won' } },
+      { type: 'card_expiring', card_expiry: { brand: 'visa', last4: '4242', expires: '2026-12' } },
+      {
+        type: 'conflicting_duplicates',
+        conflicting_duplicates: { count: 3, ids: ['a', 'b'], first_time: '<first_time>' },
+      },
+      {
+        type: 'key_retiring',
+        key_retirement: {
+          key_id: '<key_id>',
+          name: 'studio',
+          kind: 'relay',
+          retire_time: '<retire_time>',
+        },
+      },
+      {
+        type: 'webhook_paused',
+        webhook_pause: {
+          webhook_id: 'wh_1',
+          host: 'x.example:8443',
+          description: 'a test',
+          reason: 'failing',
+          attempts: 10,
+          status: 503,
+        },
+      },
     ],
   },
   {

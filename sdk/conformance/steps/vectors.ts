@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../driver.ts';
+import { normalise } from '../normalise.ts';
 import type { At, Step } from '../step.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../docs/vectors');
@@ -15,6 +16,7 @@ function read(name: string): Json {
 const TOKENS = read('participant-tokens.json');
 const THIEF = read('thief.json');
 const REVOCATIONS = read('revocations.json');
+const REQUESTS = read('webhooks.json');
 
 /** Null, which admits, is left out of outcomes: it is told as a word. */
 function codesOf(file: Json): Json {
@@ -71,7 +73,27 @@ export const VECTORS: readonly Step[] = [
       checks: Object.fromEntries(REVOCATIONS.checks.map((each: Json) => [each.name, describe(each)])),
     },
   },
+  {
+    name: `vectors: ${REQUESTS.vectors.length} requests to receivers of webhooks`,
+    run: async (at) => {
+      const { ok, error } = await at.driver.ask({
+        op: 'webhook_vectors',
+        file: join(FOLDER, 'webhooks.json'),
+      });
+      if (error !== undefined) return { error };
+      const found = Object.entries<Json>(ok).map(([name, each]) => [name, each.code ?? knownOf(each.event)]);
+      return Object.fromEntries(found);
+    },
+    expect: Object.fromEntries(
+      REQUESTS.vectors.map(({ name, code, event }: Json) => [name, code ?? normalise(event)]),
+    ),
+  },
 ];
+
+/** The members of an event that all SDKs have. Some also show those that they do not know. */
+function knownOf({ id, seq, type, timestamp, skipped, data }: Json): Json {
+  return { id, seq, type, timestamp, skipped, data };
+}
 
 /** What a relay reads of the claims. */
 function snapshotOf({ exp, epochs, bans, mutes, closed, reasons }: Json): Json {

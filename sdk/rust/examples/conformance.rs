@@ -5,8 +5,11 @@
 mod methods;
 #[path = "conformance/vectors.rs"]
 mod vectors;
+#[path = "conformance/webhook_vectors.rs"]
+mod webhook_vectors;
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -157,16 +160,15 @@ async fn run(
             Ok(Value::Null)
         }
         "watch" => {
-            let mut events = methods::watch(&client(state, name)?, text("method"), &request)?;
-            if let Some(silent) = millis(options, "silent_ms") {
-                events = events.silent_max(silent);
-            }
-            while let Some(event) = events.next().await {
-                print(&json!({ "id": id, "event": serde_json::to_value(event?)? }));
+            let (client, silent_max) = (client(state, name)?, millis(options, "silent_ms"));
+            let mut events = methods::watch(&client, text("method"), &request, silent_max)?;
+            while let Some(event) = poll_fn(|context| events.as_mut().poll_next(context)).await {
+                print(&json!({ "id": id, "event": event? }));
             }
             Ok(Value::Null)
         }
         "vectors" => vectors::decide_tokens(text("file")).await,
+        "webhook_vectors" => webhook_vectors::decide(text("file")),
         "revocation_vectors" => vectors::decide_revocations(text("file")).await,
         "tasks" => Ok(json!({ "count": Handle::current().metrics().num_alive_tasks() })),
         other => Err(crash(&format!("there is no operation {other}"))),

@@ -16,8 +16,8 @@ use crate::listing::{Listing, Page};
 use crate::rest::Rest;
 use crate::rest_types::{BillingState, SignUp, SignedUp};
 use crate::services::{
-    Billing, DeviceCredentials, Keys, Moderation, Participants, Rates, Rooms, Tokens, Usage,
-    Watchdogs,
+    Alerts, Audit, Billing, DeviceCredentials, Keys, Mail, Moderation, Participants, Rates, Rooms,
+    Tokens, Usage, Watchdogs, Webhooks,
 };
 
 /// The client of one API key. It connects on the first call. Clones share the connections, which are closed
@@ -99,6 +99,30 @@ impl Client {
     #[must_use]
     pub fn rates(&self) -> Rates {
         Rates::new(self.inner.clone())
+    }
+
+    /// Alerts of low credit.
+    #[must_use]
+    pub fn alerts(&self) -> Alerts {
+        Alerts::new(self.inner.clone())
+    }
+
+    /// Mail about the account.
+    #[must_use]
+    pub fn mail(&self) -> Mail {
+        Mail::new(self.inner.clone())
+    }
+
+    /// Webhooks, and the events that they get.
+    #[must_use]
+    pub fn webhooks(&self) -> Webhooks {
+        Webhooks::new(self.inner.clone())
+    }
+
+    /// Who changed what.
+    #[must_use]
+    pub fn audit(&self) -> Audit {
+        Audit::new(self.inner.clone())
     }
 
     /// Create a tenant with its first backend key, which no later answer contains. It needs no API key. The

@@ -12,6 +12,8 @@
 )]
 
 mod account_types;
+mod alert_types;
+mod audit_types;
 mod calls;
 mod charge_types;
 mod client;
@@ -20,6 +22,7 @@ mod error;
 // It is generated.
 #[allow(clippy::manual_range_patterns)]
 mod error_kinds;
+mod follow;
 // `gen` is a word of the language.
 #[path = "gen/mod.rs"]
 mod generated;
@@ -35,14 +38,19 @@ mod secret;
 mod sequence;
 mod services;
 mod watch;
+mod webhook_signature;
+mod webhook_types;
 mod words;
 
 pub use account_types::*;
+pub use alert_types::*;
+pub use audit_types::*;
 pub use calls::{Call, Mutation};
 pub use charge_types::*;
 pub use client::{Client, ClientBuilder};
 pub use error::{Code, Error, Failure, FieldViolation};
 pub use error_kinds::{Kind, reason};
+pub use follow::FollowedEvents;
 pub use generated::types::*;
 pub use listing::{Listing, Page, Pages};
 pub use money::{Amount, Micros};
@@ -50,3 +58,5 @@ pub use rest_types::*;
 pub use secret::Secret;
 pub use services::*;
 pub use watch::{Events, WatchedEvent};
+pub use webhook_signature::{WebhookRefusal, verify_webhook, verify_webhook_at};
+pub use webhook_types::*;

@@ -37,7 +37,8 @@ struct Listed<T> {
         alias = "entries",
         alias = "records",
         alias = "conflicts",
-        alias = "payments"
+        alias = "payments",
+        alias = "deliveries"
     )]
     items: Vec<T>,
     next_cursor: Option<String>,
@@ -132,11 +133,22 @@ pub(crate) fn list<T: DeserializeOwned + Send + 'static>(
     query: Query,
     first: String,
 ) -> Listing<T> {
+    list_at(inner, Ok(path.to_owned()), query, first)
+}
+
+/// The same for a path that may be impossible, which is told with the first page.
+pub(crate) fn list_at<T: DeserializeOwned + Send + 'static>(
+    inner: &Arc<Inner>,
+    path: Result<String, Error>,
+    query: Query,
+    first: String,
+) -> Listing<T> {
     let inner = inner.clone();
     Listing::new(first, move |cursor, options| {
-        let (inner, query) = (inner.clone(), query.clone().text("cursor", &cursor));
+        let (inner, path) = (inner.clone(), path.clone());
+        let query = query.clone().text("cursor", &cursor);
         Box::pin(async move {
-            let listed: Listed<T> = inner.rest.get(path, &query, &options).await?;
+            let listed: Listed<T> = inner.rest.get(&path?, &query, &options).await?;
             Ok(Page {
                 items: listed.items,
                 next_page_token: listed.next_cursor.unwrap_or_default(),
@@ -193,7 +205,7 @@ pub(crate) fn segment(field: &str, value: &str) -> Result<String, Error> {
 }
 
 /// Source: specification 7.1. Internal errors of the service may also be temporary.
-fn is_transient(error: &Error) -> bool {
+pub(crate) fn is_transient(error: &Error) -> bool {
     matches!(error.kind(), Kind::Unavailable | Kind::Timeout)
         || error.failure().code == Code::Http(500)
 }

@@ -12,11 +12,14 @@ mod errors;
 mod feed;
 mod mistakes;
 mod networks;
+mod outward;
 mod pages;
 mod support;
 mod tasks;
 mod vectors;
 mod watch;
+#[path = "../examples/conformance/webhook_vectors.rs"]
+mod webhook_vectors;
 
 /// What the vectors of the driver need from their program.
 #[derive(Debug)]

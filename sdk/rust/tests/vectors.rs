@@ -1,8 +1,12 @@
 //! All vectors of docs/vectors get the code that they name.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use boxoffice::WebhookEvent;
 use serde_json::{Value, json};
 
-use crate::{decide, file};
+use crate::{decide, file, webhook_vectors};
 
 fn path(name: &str) -> String {
     format!("{}/../../docs/vectors/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -51,6 +55,65 @@ async fn revocations() {
         };
         assert_eq!(decided["checks"][name], expected, "{name}");
     }
+}
+
+#[test]
+fn requests_of_webhooks() {
+    let wanted: Value = serde_json::from_str(&file("docs/vectors/webhooks.json")).unwrap();
+    let decided = webhook_vectors::decide(&path("webhooks.json")).unwrap();
+    let all = wanted["vectors"].as_array().unwrap();
+    assert!(all.len() > 50);
+    for vector in all {
+        let name = vector["name"].as_str().unwrap();
+        let expected = match &vector["code"] {
+            Value::Null => {
+                let event: WebhookEvent = serde_json::from_value(vector["event"].clone()).unwrap();
+                assert!(event.timestamp.is_some());
+                json!({ "event": event })
+            }
+            code => json!({ "code": code }),
+        };
+        assert_eq!(decided[name], expected, "{name}");
+    }
+}
+
+/// The vectors have a clock that stands.
+#[test]
+fn webhooks_are_verified_by_the_present_time() {
+    let file: Value = serde_json::from_str(&file("docs/vectors/webhooks.json")).unwrap();
+    let secret = file["vectors"][0]["secrets"][0].as_str().unwrap();
+    let key = base64::engine::general_purpose::STANDARD
+        .decode(&secret["whsec_".len()..])
+        .unwrap();
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
+    let body =
+        br#"{"id":"evt_1","seq":1,"type":"x","timestamp":"2026-01-02T03:04:05.678Z","data":{}}"#;
+    let verify = |age: Duration, ids: &[&str]| {
+        let sent_at = (SystemTime::now() - age)
+            .duration_since(UNIX_EPOCH)
+            .unwrap();
+        let timestamp = sent_at.as_secs().to_string();
+        let signed = [b"evt_1.", timestamp.as_bytes(), b".", body].concat();
+        let signature =
+            base64::engine::general_purpose::STANDARD.encode(ring::hmac::sign(&key, &signed));
+        let mut headers = http::HeaderMap::new();
+        for id in ids {
+            headers.append("webhook-id", id.parse().unwrap());
+        }
+        headers.insert("webhook-timestamp", timestamp.parse().unwrap());
+        headers.insert(
+            "webhook-signature",
+            format!("v1,{signature}").parse().unwrap(),
+        );
+        boxoffice::verify_webhook([secret], &headers, body).map(|event| event.seq)
+    };
+    assert_eq!(verify(Duration::ZERO, &["evt_1"]), Ok(1));
+    assert_eq!(verify(Duration::from_secs(290), &["evt_1"]), Ok(1));
+    let stale = boxoffice::WebhookRefusal::Stale;
+    assert_eq!(verify(Duration::from_secs(310), &["evt_1"]), Err(stale));
+    assert!(stale.to_string().contains("5 minutes"));
+    let missing = Err(boxoffice::WebhookRefusal::MissingHeader);
+    assert_eq!(verify(Duration::ZERO, &["evt_1", "evt_1"]), missing);
 }
 
 #[test]

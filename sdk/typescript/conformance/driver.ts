@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Boxoffice, BoxofficeError, signUp } from '../src/backend/index.ts';
 import { CALLS, LISTS, WATCHES } from './methods.ts';
 import { fromSuite, toSuite } from './names.ts';
-import { decideRevocations, decideTokens } from './vectors.ts';
+import { decideRevocations, decideTokens, decideWebhooks } from './vectors.ts';
 
 interface Operation {
   readonly id: number;
@@ -67,6 +67,7 @@ const WORK: Readonly<Record<string, (operation: Operation, signal: AbortSignal) 
   },
   vectors: ({ file }) => decideTokens(file),
   revocation_vectors: ({ file }) => decideRevocations(file),
+  webhook_vectors: ({ file }) => decideWebhooks(file),
   tasks: async () => {
     const resources = process.getActiveResourcesInfo();
     return { count: resources.length, resources };
@@ -95,7 +96,7 @@ async function run(operation: Operation): Promise<void> {
   try {
     const answer = await WORK[op]!(operation, aborting.signal);
     // The result of a check is told as it is. Only names of the SDK are translated.
-    const isResult = op === 'vectors' || op === 'revocation_vectors';
+    const isResult = /(^|_)vectors$/.test(op);
     print({ id, ok: (isResult ? answer : toSuite(answer)) ?? {} });
   } catch (error) {
     print({ id, error: describe(error) });

@@ -1,5 +1,5 @@
 /** The methods of the SDK by the names that the conformance suite has for them. */
-import type { Boxoffice, Listing, WatchedEvent } from '../src/backend/index.ts';
+import type { Boxoffice, Listing } from '../src/backend/index.ts';
 
 interface Options {
   readonly signal: AbortSignal;
@@ -63,6 +63,22 @@ export const CALLS: Readonly<
   'usage.explain': ({ usage }, request, options) => usage.explain(request.id, options),
   'rates.get': ({ rates }, _request, options) => rates.get(options),
   'rates.simulate': ({ rates }, request, options) => rates.simulate(request, options),
+  'alerts.get': ({ alerts }, _request, options) => alerts.get(options),
+  'alerts.set': ({ alerts }, request, options) => alerts.set(request.thresholds, options),
+  'billing.runway': ({ billing }, request, options) => billing.runway(request, options),
+  'mail.get': ({ mail }, _request, options) => mail.get(options),
+  'mail.set': ({ mail }, request, options) => mail.set(request, options),
+  'webhooks.create': ({ webhooks }, request, options) => webhooks.create(request, options),
+  'webhooks.list': ({ webhooks }, _request, options) => webhooks.list(options),
+  'webhooks.get': ({ webhooks }, request, options) => webhooks.get(request.id, options),
+  'webhooks.change': ({ webhooks }, request, options) => webhooks.change(request, options),
+  'webhooks.delete': ({ webhooks }, request, options) => webhooks.delete(request.id, options),
+  'webhooks.rotate_secret': ({ webhooks }, request, options) => webhooks.rotateSecret(request, options),
+  'webhooks.test': ({ webhooks }, request, options) => webhooks.test(request.id, options),
+  'webhooks.resend': ({ webhooks }, request, options) => webhooks.resend(request.id, request.seq, options),
+  'webhooks.resend_since': ({ webhooks }, request, options) =>
+    webhooks.resendSince(request.id, request.since, options),
+  'webhooks.pull_events': ({ webhooks }, request, options) => webhooks.pullEvents(request, options),
 };
 
 /** Methods with pages. */
@@ -79,6 +95,9 @@ export const LISTS: Readonly<
   'billing.payments': ({ billing }, request, options) => billing.payments(request, options),
   'usage.records': ({ usage }, request, options) => usage.records(request, options),
   'usage.conflicts': ({ usage }, request, options) => usage.conflicts(request, options),
+  'webhooks.deliveries': ({ webhooks }, { id, ...request }, options) =>
+    webhooks.deliveries(id, request, options),
+  'audit.list': ({ audit }, request, options) => audit.list(request, options),
 };
 
 interface WatchOptions {
@@ -88,8 +107,9 @@ interface WatchOptions {
 
 /** Methods with events. */
 export const WATCHES: Readonly<
-  Record<string, (client: Boxoffice, request: Request, options: WatchOptions) => AsyncIterable<WatchedEvent>>
+  Record<string, (client: Boxoffice, request: Request, options: WatchOptions) => AsyncIterable<object>>
 > = {
   'rooms.watch': ({ rooms }, request, options) => rooms.watch(request, options),
   'participants.watch': ({ participants }, request, options) => participants.watch(request, options),
+  'webhooks.follow_events': ({ webhooks }, request, options) => webhooks.followEvents(request, options),
 };

@@ -27,6 +27,7 @@ const TIMES: ReadonlySet<string> = new Set([
   'expire_time',
   'from',
   'to',
+  'since',
 ]);
 
 const WIRE_NAMES: Readonly<Record<string, string>> = Object.fromEntries(

@@ -1,5 +1,6 @@
-/** The vectors of docs/vectors, decided by the relay half of the SDK. */
+/** The vectors of docs/vectors, decided by the SDK. */
 import { readFile } from 'node:fs/promises';
+import { verifyWebhook, WebhookRefused } from '../src/backend/index.ts';
 import {
   AdmissionRefused,
   checkRevocations,
@@ -9,6 +10,7 @@ import {
   type TokenVerifier,
 } from '../src/relay/index.ts';
 import { hashOf } from '../src/relay/revocations.ts';
+import { toSuite } from './names.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: files of test vectors
 type File = any;
@@ -120,4 +122,21 @@ function check(snapshot: Revocations | undefined, each: File, now: number): Json
     if (!(error instanceof AdmissionRefused)) throw error;
     return { code: error.code, reason: error.reason };
   }
+}
+
+/** By name of the vector, the event, or the code of the refusal. */
+export async function decideWebhooks(path: string): Promise<Json> {
+  const { now, vectors } = await read(path);
+  const found: Json = {};
+  for (const { name, secrets, headers, body } of vectors) {
+    try {
+      const event = verifyWebhook(secrets, headers, body, { now: new Date(now * 1000) });
+      found[name] = { event: toSuite(event) };
+    } catch (error) {
+      if (error instanceof WebhookRefused) found[name] = { code: error.code };
+      else if (error instanceof TypeError) found[name] = { code: 'BAD_SECRET' };
+      else throw error;
+    }
+  }
+  return found;
 }

@@ -1,11 +1,19 @@
-/** Events as streams send them, with the subject of each type. */
+/** Events as streams send them, with the subject of each type. The wing `outward` adds its own types. */
 
 import type { DeviceCredentialChange } from '../../access/devices/device-credential-events.ts';
-import type { ApiKeyChange } from '../../access/keys/key-events.ts';
+import type { ApiKeyChange, KeyRetirement } from '../../access/keys/key-events.ts';
 import type { Place } from '../../events/event.ts';
+import type { BalanceAlert, RunwayAlert } from '../../money/alerts/alert-events.ts';
 import type { CreditChange } from '../../money/ledger/credit-events.ts';
-import type { PaymentReversal, TopUp } from '../../money/payments/payment-events.ts';
+import type {
+  CardExpiry,
+  PaymentDispute,
+  PaymentDisputeEnd,
+  PaymentReversal,
+  TopUp,
+} from '../../money/payments/payment-events.ts';
 import type { StatusChange } from '../../money/tenant-status/status-events.ts';
+import type { ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
 import type { ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
@@ -23,10 +31,17 @@ export type Happening =
   | { readonly type: 'moderation'; readonly subject: Omit<ModerationEvent, 'id'> }
   | { readonly type: WatchdogEventType; readonly subject: Watchdog }
   | { readonly type: 'credit_spent' | 'credit_restored'; readonly subject: CreditChange }
+  | { readonly type: 'balance_low' | 'balance_recovered'; readonly subject: BalanceAlert }
+  | { readonly type: 'runway_low' | 'runway_recovered'; readonly subject: RunwayAlert }
   | { readonly type: 'top_up_succeeded' | 'top_up_failed'; readonly subject: TopUp }
   | { readonly type: 'payment_reversed'; readonly subject: PaymentReversal }
+  | { readonly type: 'payment_disputed'; readonly subject: PaymentDispute }
+  | { readonly type: 'payment_dispute_closed'; readonly subject: PaymentDisputeEnd }
+  | { readonly type: 'card_expiring'; readonly subject: CardExpiry }
+  | { readonly type: 'conflicting_duplicates'; readonly subject: ConflictingDuplicates }
   | { readonly type: 'tenant_status_changed'; readonly subject: StatusChange }
   | { readonly type: 'key_created' | 'key_rotated' | 'key_revoked'; readonly subject: ApiKeyChange }
+  | { readonly type: 'key_retiring'; readonly subject: KeyRetirement }
   | {
       readonly type: 'device_credential_created' | 'device_credential_rotated' | 'device_credential_revoked';
       readonly subject: DeviceCredentialChange;

@@ -21,6 +21,7 @@ import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
+import { LAZY_SCHEMAS } from './lazy-schemas.ts';
 import { RequestLog } from './request-log.ts';
 import { LateHeads, limitAnswer, limitTime, TIME_LIMITS } from './time-limits.ts';
 
@@ -86,6 +87,7 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     // Fastify's defaults delete unknown fields and turn "5" into 5. Both are client mistakes to report.
     // Our schemas are checked by the linter of the OpenAPI description, so not at each start too.
+    schemaController: LAZY_SCHEMAS,
     ajv: {
       customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false, validateSchema: false },
     },

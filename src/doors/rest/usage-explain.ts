@@ -57,7 +57,11 @@ export function usageExplainRoute(app: Http, deps: Deps): void {
                 explanation: ExplanationSchema,
                 posting: Type.Object(
                   {
-                    seq: Type.Unsafe<bigint>({ type: 'integer', description: 'Its number in the ledger' }),
+                    seq: Type.Unsafe<bigint>({
+                      type: 'integer',
+                      format: 'int64',
+                      description: 'Its number in the ledger',
+                    }),
                     records: Type.Integer({ description: 'How many records were charged together' }),
                     amount: described(AmountSchema, 'By how much they changed the balance'),
                     at: time('When'),

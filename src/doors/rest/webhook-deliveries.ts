@@ -137,6 +137,7 @@ function resend(app: Http, deps: Deps): void {
             Type.Integer({
               minimum: 1,
               maximum: Number.MAX_SAFE_INTEGER,
+              format: 'int64',
               description: 'The number of one event',
             }),
           ),

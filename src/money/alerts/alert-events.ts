@@ -20,8 +20,8 @@ export interface RunwayAlert {
   readonly burnPerHour: string;
   /** How long the balance lasts; 0 if nothing is left, `null` if nothing is used. */
   readonly runwayHours: number | null;
-  /** ISO 8601; `null` if nothing is left, or nothing is used. */
-  readonly emptyAt: string | null;
+  /** `null` if nothing is left, if nothing is used, and after the year 9999. */
+  readonly emptyAt: Date | null;
 }
 
 /** The event of a threshold that this balance crosses. */
@@ -40,7 +40,7 @@ export function thresholdCrossed(
     belowHours: Number(below),
     burnPerHour: `${burn ?? 0n}`,
     runwayHours: hours,
-    emptyAt: emptyAt?.toISOString() ?? null,
+    emptyAt,
   };
   return { type: `runway_${turn}`, roomUid: null, subject };
 }

@@ -1,7 +1,11 @@
 /**
  * The types of events that tenants see, with what each tells. A type that is not listed is left out everywhere.
  */
-import type { EventType } from '../../control/streams/stream-event.ts';
+import type { Happening } from '../../control/streams/stream-event.ts';
+import type { WebhookPause } from '../webhooks/webhook-events.ts';
+
+/** The subject of each type, with the types of this wing. */
+export type PublicHappening = Happening | { readonly type: 'webhook_paused'; readonly subject: WebhookPause };
 
 /** One line each, for the documentation. */
 export const PUBLIC_EVENTS = {
@@ -18,7 +22,7 @@ export const PUBLIC_EVENTS = {
   credit_spent: 'The balance fell to zero or below.',
   credit_restored: 'The balance rose above zero again.',
   balance_low: 'The balance fell below a threshold.',
-  balance_recovered: 'The balance is above a threshold again.',
+  balance_recovered: 'The balance is at a threshold or above it again.',
   runway_low: 'At the present rate, the balance will last for less time than a threshold.',
   runway_recovered: 'At the present rate, the balance will last for longer than a threshold again.',
   top_up_succeeded: 'A payment was credited.',
@@ -32,12 +36,12 @@ export const PUBLIC_EVENTS = {
   key_created: 'An API key was created.',
   key_rotated: 'An API key was replaced.',
   key_revoked: 'An API key was revoked.',
-  key_retiring: 'A replaced API key, which is still in use, stops working soon.',
+  key_retiring: 'A replaced API key or device credential soon stops working.',
   device_credential_created: 'A device credential was created.',
   device_credential_rotated: 'A device credential was replaced.',
   device_credential_revoked: 'A device credential was revoked.',
   webhook_paused: 'A webhook was paused, because its deliveries failed.',
-} as const satisfies Readonly<Record<string, string> & Record<EventType, string>>;
+} as const satisfies Readonly<Record<PublicHappening['type'], string>>;
 
 export type PublicEventType = keyof typeof PUBLIC_EVENTS;
 

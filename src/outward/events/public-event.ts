@@ -19,6 +19,9 @@ type Subject = Readonly<Record<string, unknown>>;
 
 /** What the public form of some types adds to the subject, or takes from it. */
 const CHANGES: Readonly<Record<string, (subject: Subject, event: LoggedEvent) => Subject>> = {
+  room_created: inLowerCase,
+  room_updated: inLowerCase,
+  room_ended: inLowerCase,
   participant_entered: grantedOnly,
   participant_updated: grantedOnly,
   participant_left: grantedOnly,
@@ -48,6 +51,11 @@ export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped 
 export function publicEventId(tenant: TenantId, { seq, at }: Pick<LoggedEvent, 'seq' | 'at'>): string {
   const hash = createHash('sha256').update(`${renderTenantId(tenant)} ${seq} ${at.getTime()}`);
   return `evt_${hash.digest('hex').slice(0, 32)}`;
+}
+
+/** Words of the REST interface are in lower case. */
+function inLowerCase(subject: Subject): Subject {
+  return { ...subject, state: String(subject.state).toLowerCase() };
 }
 
 /** Only what the user may do, as the control plane shows it. */

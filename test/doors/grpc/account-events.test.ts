@@ -1,14 +1,29 @@
-/** Events of credit, payments, the tenant's status, keys and credentials, from the operation to the stream. */
+/**
+ * Events of credit, payments, alerts, the tenant's status, keys, credentials and webhooks, from the operation to the
+ * stream.
+ */
 import { Event_Type } from '@boxoffice/contract/event';
 import { RoomService } from '@boxoffice/contract/room_service';
-import { describe, expect, test } from 'vitest';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { describe, expect, test, vi } from 'vitest';
+import { tellRetiringKeys } from '../../../src/access/keys/tell-retiring-keys.ts';
+import type { Event } from '../../../src/control/streams/stream-event.ts';
+import { EVENT_RENDERERS, renderEvent } from '../../../src/doors/grpc/events.ts';
+import type { RunwayAlert } from '../../../src/money/alerts/alert-events.ts';
+import { tellExpiringCards } from '../../../src/money/payments/tell-expiring-cards.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import { PUBLIC_EVENT_TYPES, type PublicHappening } from '../../../src/outward/events/event-catalogue.ts';
+import { balance, runway, setAlerts } from '../../money/alerts/support.ts';
+import { appendCounted, makeWebhook } from '../../outward/webhooks/support.ts';
 import { emptyLog } from '../../support/events.ts';
 import { useControl } from '../../support/grpc.ts';
+import { post } from '../../support/months.ts';
+import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
-const app = useService();
+const app = useService({ webhooks: FAST_WEBHOOKS });
+const receiver = useReceiver();
 const controlOf = useControl(app);
 const { listEvents } = RoomService.method;
 
@@ -24,6 +39,11 @@ async function told(tenant: TestTenant): Promise<[string, unknown][]> {
   });
 }
 
+/** The subject of an event as the stream sends it. */
+function rendered(happening: PublicHappening) {
+  return renderEvent({ ...happening, seq: 1n, at: new Date(), roomUid: null } as Event).kind;
+}
+
 const spend = (tenant: TestTenant, egress_bytes: number) =>
   app.request('POST', '/v1/usage', {
     key: tenant.relayKey,
@@ -32,6 +52,19 @@ const spend = (tenant: TestTenant, egress_bytes: number) =>
     },
   });
 const TIB = 2 ** 40;
+
+/** When an event says that something happens; to the millisecond. */
+const at = (time: string | Date) => timestampFromDate(new Date(time));
+const SOME_TIME = { seconds: expect.any(BigInt) };
+
+test('each type of the catalogue has a renderer, with the type of its name', () => {
+  const types = Object.entries(EVENT_RENDERERS).map(([name, [type]]) => [name, nameOf(type)]);
+  const expected = PUBLIC_EVENT_TYPES.map((name) => [name, name.toUpperCase()]);
+  expect(types.toSorted()).toStrictEqual(expected.toSorted());
+  const ofStreams = ['UNSPECIFIED', 'SNAPSHOT', 'BOOKMARK', 'RESET'];
+  const told = [...NAMES.values()].filter((name) => Number.isNaN(Number(name)) && !ofStreams.includes(name));
+  expect(told.toSorted()).toStrictEqual(expected.map(([, name]) => name).toSorted());
+});
 
 describe('a payment', () => {
   test('the first one restores credit, makes the tenant active, and is a top-up', async () => {
@@ -76,6 +109,122 @@ describe('a payment', () => {
       error: billing.json.tenant.last_top_up_error,
     });
   });
+});
+
+describe('a dispute', () => {
+  test('is told with what is disputed and why, and so is its end', async () => {
+    const tenant = await app.signUp();
+    const { payment } = await app.pay(tenant, { cents: 2000 });
+    await emptyLog(app.service.deps.db, idOf(tenant));
+    const { id } = app.sandbox.control.dispute(payment, { amount: 1200, reason: 'duplicate' });
+    app.sandbox.control.loseDispute(id);
+    await app.settled();
+    const about = { paymentId: payment, reference: id };
+    const events = (await told(tenant)).filter(([type]) => type.startsWith('PAYMENT_DISPUTE'));
+    expect(events).toMatchObject([
+      ['PAYMENT_DISPUTED', { ...about, kind: 'dispute', amountMicros: 12_000_000n, reason: 'duplicate' }],
+      ['PAYMENT_DISPUTE_CLOSED', { ...about, outcome: 'lost' }],
+    ]);
+  });
+
+  test('whose reason is not known has none', () => {
+    const subject = {
+      paymentId: 'pi_1',
+      kind: 'fraud_warning',
+      reference: 'issfr_1',
+      amount: '1',
+      reason: null,
+    } as const;
+    expect(rendered({ type: 'payment_disputed', subject })).toStrictEqual({
+      case: 'paymentDispute',
+      value: { paymentId: 'pi_1', kind: 'fraud_warning', reference: 'issfr_1', amountMicros: 1n, reason: '' },
+    });
+  });
+});
+
+test('a card that expires soon is told', async () => {
+  const tenant = await app.paidTenant();
+  await app.request('PUT', '/v1/billing/auto-top-up', {
+    key: tenant.key,
+    body: { enabled: true, below_cents: 500, amount_cents: 2000 },
+  });
+  const { rows } = await app.service.deps.db.query(
+    `update payment_settings set card_ends_on = (now() at time zone 'UTC')::date + 20 where tenant_id = $1
+     returning to_char(card_ends_on - 1, 'YYYY-MM') as month`,
+    [idOf(tenant)],
+  );
+  await tellExpiringCards(app.service.deps);
+  expect(await told(tenant)).toMatchObject([
+    ['CARD_EXPIRING', { brand: 'visa', last4: '4242', expires: rows[0].month }],
+  ]);
+});
+
+describe('a threshold', () => {
+  const adjust = (tenant: TestTenant, amount: bigint) =>
+    post(app.service.deps.db, idOf(tenant), { kind: 'adjustment', amount });
+
+  test('of credit is told when the balance falls below it, and when it is above it again', async () => {
+    const tenant = await app.paidTenant({ cents: 2000 });
+    await setAlerts(app, tenant, balance(10_000_000));
+    await adjust(tenant, -10_000_001n);
+    await adjust(tenant, 10_000_001n);
+    expect(await told(tenant)).toMatchObject([
+      ['BALANCE_LOW', { balanceMicros: 9_999_999n, belowMicros: 10_000_000n }],
+      ['BALANCE_RECOVERED', { balanceMicros: 20_000_000n, belowMicros: 10_000_000n }],
+    ]);
+  });
+
+  test('of hours is told with how long the credit lasts', async () => {
+    const tenant = await app.paidTenant({ cents: 2000 });
+    // Ten hours of a host.
+    const record = () => usageRecord({ tier: 'full_hd', seconds: 3600, egress_bytes: 1_350_000_000 });
+    await app.request('POST', '/v1/usage', {
+      key: tenant.relayKey,
+      body: { records: Array.from({ length: 10 }, record) },
+    });
+    await setAlerts(app, tenant, runway(70));
+    await adjust(tenant, -10_000_000n);
+    await adjust(tenant, 10_000_000n);
+    const threshold = { below: { seconds: 252_000n }, burnPerHourMicros: 251_457n, emptyTime: SOME_TIME };
+    expect(await told(tenant)).toMatchObject([
+      // 38.76 hours.
+      ['RUNWAY_LOW', { ...threshold, balanceMicros: 9_748_543n, runway: { seconds: 139_536n, nanos: 0 } }],
+      ['RUNWAY_RECOVERED', { ...threshold, balanceMicros: 19_748_543n, runway: { seconds: 282_708n } }],
+    ]);
+  });
+
+  test.each<[string, Pick<RunwayAlert, 'runwayHours' | 'emptyAt'>, object]>([
+    ['nothing is used', { runwayHours: null, emptyAt: null }, {}],
+    ['nothing is left', { runwayHours: 0, emptyAt: null }, { runway: { seconds: 0n } }],
+    [
+      'the end is near',
+      { runwayHours: 0.01, emptyAt: new Date(1_800_000_000_123) },
+      { runway: { seconds: 36n }, emptyTime: at(new Date(1_800_000_000_123)) },
+    ],
+    [
+      'the credit lasts longer than a duration can say',
+      { runwayHours: 9e18, emptyAt: null },
+      { runway: { seconds: 315_576_000_000n } },
+    ],
+  ])('of hours, when %s', (_, left, expected) => {
+    const subject = { balance: '-5', belowHours: 1, burnPerHour: '7', ...left };
+    expect(rendered({ type: 'runway_low', subject })).toStrictEqual({
+      case: 'runwayAlert',
+      value: { balanceMicros: -5n, below: { seconds: 3600n }, burnPerHourMicros: 7n, ...expected },
+    });
+  });
+});
+
+test('conflicting reports are told with their ids', async () => {
+  const tenant = await app.paidTenant();
+  const record = usageRecord();
+  for (const seconds of [60, 61]) {
+    const body = { records: [{ ...record, seconds }] };
+    expect((await app.request('POST', '/v1/usage', { key: tenant.relayKey, body })).status).toBe(200);
+  }
+  expect(await told(tenant)).toMatchObject([
+    ['CONFLICTING_DUPLICATES', { count: 1n, ids: [record.id], firstTime: SOME_TIME }],
+  ]);
 });
 
 describe('credit', () => {
@@ -132,6 +281,59 @@ test('keys: created, rotated and revoked, never with a secret', async () => {
     expect(JSON.stringify(rows)).not.toContain(secret);
     expect(JSON.stringify(rows)).not.toContain('hash');
   }
+});
+
+test('a replaced key is told before it stops working', async () => {
+  const tenant = await app.signUp();
+  const { key } = tenant;
+  const created = await app.request('POST', '/v1/keys', { key, body: { name: 'studio', kind: 'relay' } });
+  const { id } = created.json.key;
+  await app.request('POST', `/v1/keys/${id}/rotate`, { key, body: { overlap_seconds: 3600 } });
+  const { db } = app.service.deps;
+  await emptyLog(db, idOf(tenant));
+  const { rows } = await db.query(
+    `update api_keys set retirement_notice_at = now() where id = $1 returning retires_at`,
+    [id],
+  );
+  await tellRetiringKeys(app.service.deps);
+  expect(await told(tenant)).toMatchObject([
+    ['KEY_RETIRING', { keyId: id, name: 'studio', kind: 'relay', retireTime: at(rows[0].retires_at) }],
+  ]);
+});
+
+test('a webhook that the service pauses is told, with no more of its address than the host', async () => {
+  const tenant = await app.signUp();
+  receiver.answer('/secret', () => 410);
+  const { id } = await makeWebhook(app, tenant, receiver.url('/secret'), { description: 'a test' });
+  await appendCounted(app, tenant, 1);
+  const paused = await vi.waitFor(
+    async () => {
+      const found = (await told(tenant)).filter(([type]) => type === 'WEBHOOK_PAUSED');
+      expect(found).toHaveLength(1);
+      return found[0]![1];
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+  expect(paused).toStrictEqual({
+    $typeName: 'boxoffice.control.v1.WebhookPause',
+    webhookId: id,
+    host: new URL(receiver.url()).host,
+    description: 'a test',
+    reason: 'gone',
+    seq: 1n,
+    attempts: 1,
+    status: 410,
+    error: '',
+  });
+});
+
+test('a webhook that got no answer, and has no description', () => {
+  const pause = { webhookId: 'wh_1', host: 'x.example', reason: 'failing', seq: 7, attempts: 10 } as const;
+  const subject = { ...pause, description: null, status: null, error: 'ECONNREFUSED' };
+  expect(rendered({ type: 'webhook_paused', subject })).toStrictEqual({
+    case: 'webhookPause',
+    value: { ...pause, seq: 7n, description: '', status: 0, error: 'ECONNREFUSED' },
+  });
 });
 
 test('the key of a signup is told', async () => {

@@ -111,6 +111,14 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     effects: 'select count(*) from payment_settings where tenant_id = $1 and top_up_below = 10000',
   },
+  'PUT /v1/mail': {
+    status: 200,
+    requests: async () => [
+      { method: 'PUT', path: '/v1/mail', body: { addresses: [], alerts: true, receipts: false } },
+      { method: 'PUT', path: '/v1/mail', body: { addresses: [], alerts: false, receipts: false } },
+    ],
+    effects: `select count(*) from audit_entries where tenant_id = $1 and action = 'mail_settings_changed'`,
+  },
   'POST /v1/webhooks': {
     status: 201,
     requests: async () => [

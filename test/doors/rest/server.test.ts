@@ -365,6 +365,19 @@ describe('GET /checkout/{id}', () => {
   });
 });
 
+test('no route fails with an id that PostgreSQL cannot store', async () => {
+  const { key } = await app.signUp();
+  const { paths } = (await app.request('GET', '/openapi.json')).json as { paths: Record<string, object> };
+  const tried = Object.entries(paths).flatMap(([path, operations]) =>
+    path.includes('{') ? Object.keys(operations).map((method) => [method, path] as const) : [],
+  );
+  expect(tried.length).toBeGreaterThan(15);
+  for (const [method, path] of tried) {
+    const answer = await app.request(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, '%00'), { key });
+    expect([400, 404], `${method} ${path}: ${answer.text}`).toContain(answer.status);
+  }
+});
+
 describe('500', () => {
   const broken = useService();
 

@@ -12,10 +12,12 @@ describe('data', () => {
   test('names become snake_case at every depth, and what is null is left out', () => {
     expect(
       data('room_updated', {
+        state: 'LIVE',
         endReason: null,
         policy: { maxParticipants: 5, hostCapabilities: ['roster.view'] },
       }),
     ).toEqual({
+      state: 'live',
       policy: { max_participants: 5, host_capabilities: ['roster.view'] },
     });
   });
@@ -37,11 +39,18 @@ describe('data', () => {
 
   test('times have milliseconds, as JavaScript and PostgreSQL write them', () => {
     const subject = { createdAt: '2026-11-22T18:00:00.123456+00:00', deadline: '2026-11-22T18:00:00.5Z' };
-    expect(data('room_created', subject)).toEqual({
+    expect(data('watchdog_warned', subject)).toEqual({
       created_at: '2026-11-22T18:00:00.123Z',
       deadline: '2026-11-22T18:00:00.500Z',
     });
   });
+
+  test.each(['room_created', 'room_updated', 'room_ended'])(
+    'the state in %s is a word in lower case',
+    (type) => {
+      expect(data(type, { name: 'LIVE', state: 'LIVE' })).toEqual({ name: 'LIVE', state: 'live' });
+    },
+  );
 
   test('of a participant, capabilities are those that a moderator left', () => {
     const subject = {

@@ -4,13 +4,17 @@ import { stripTypeScriptTypes } from 'node:module';
 import { expect, test } from 'vitest';
 import * as backendSdk from '../../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
+import { useReceiver } from '../../support/receiver.ts';
 import { useService } from '../../support/service.ts';
 import { client, onEnd } from './support.ts';
 
 const README = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [calling, charging, watching] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+const [calling, charging, telling, receiving, watching] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(
+  ([, code]) => code!,
+);
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
 const app = useService();
+const receiver = useReceiver();
 
 /** Run an example with its surrounding code, and return the names that it defines. */
 async function run(code: string | undefined, around: Record<string, unknown>, defines: string[] = []) {
@@ -79,6 +83,34 @@ test('a back end reads what was charged, and prices a room', async () => {
   ]);
   expect(total.micros).toBeGreaterThan(0n);
   expect(covered).toBe(true);
+});
+
+test('a back end creates a webhook, and verifies what it gets', async () => {
+  const tenant = await app.paidTenant();
+  const boxoffice = client({ url: app.url, apiKey: tenant.key });
+  const [saved, log, kept]: unknown[][] = [[], [], []];
+  const around = { boxoffice, save: async (text: string) => saved!.push(text) };
+  const code = telling!.replace('https://app.example.com/hooks/boxoffice', receiver.url('/readme'));
+  const { secret } = await run(code, { ...around, log: (line: string) => log!.push(line) }, ['secret']);
+  expect(saved).toStrictEqual([secret]);
+  expect(log).toStrictEqual(['active: delivered']);
+  expect(await boxoffice.alerts.get()).toMatchObject([{ belowMicros: 5_000_000n }, { belowHours: 24 }]);
+
+  const { receive } = await run(
+    receiving,
+    {
+      secret,
+      oldSecret: secret,
+      keepOnce: (_: string, event: object) => kept!.push(event),
+      log: (line: string) => log!.push(line),
+    },
+    ['receive'],
+  );
+  const { headers, text } = receiver.received('/readme')[0]!;
+  expect(receive(headers, Buffer.from(text))).toBe(204);
+  expect(receive(headers, Buffer.from(`${text} `))).toBe(401);
+  expect(kept).toStrictEqual([{ type: 'webhook_test', data: { message: 'This webhook works.' } }]);
+  expect(log).toStrictEqual(['active: delivered', 'BAD_SIGNATURE']);
 });
 
 test('a back end follows events, and stores its position', async () => {

@@ -50,6 +50,7 @@ const REPEATABLE: [string, (boxoffice: Boxoffice) => Promise<unknown>, () => Res
     (boxoffice) => boxoffice.rates.simulate({ participants: [] }),
     () => Response.json({}),
   ],
+  ['GET of events', ({ webhooks }) => webhooks.pullEvents(), () => Response.json({ events: [] })],
   ['GET of a list', (boxoffice) => all(boxoffice.billing.ledger()), () => Response.json({ entries: [] })],
 ];
 type Writing = (boxoffice: Boxoffice, options?: MutationOptions) => Promise<unknown>;
@@ -76,6 +77,39 @@ const WRITES: [string, Writing, () => Response][] = [
     'participants.erase',
     ({ participants }, options) => participants.erase('ann', options),
     () => Response.json({ erasure: {} }),
+  ],
+  ['alerts.set', ({ alerts }, options) => alerts.set([], options), () => Response.json({ thresholds: [] })],
+  [
+    'mail.set',
+    ({ mail }, options) => mail.set({ addresses: [], alerts: true, receipts: true }, options),
+    () => Response.json({}),
+  ],
+  [
+    'webhooks.create',
+    ({ webhooks }, options) => webhooks.create({ url: 'x' }, options),
+    () => Response.json({}),
+  ],
+  [
+    'webhooks.change',
+    ({ webhooks }, options) => webhooks.change({ id: 'x' }, options),
+    () => Response.json({}),
+  ],
+  [
+    'webhooks.delete',
+    ({ webhooks }, options) => webhooks.delete('x', options),
+    () => new Response(null, { status: 204 }),
+  ],
+  [
+    'webhooks.rotateSecret',
+    ({ webhooks }, options) => webhooks.rotateSecret({ id: 'x' }, options),
+    () => Response.json({}),
+  ],
+  ['webhooks.test', ({ webhooks }, options) => webhooks.test('x', options), () => Response.json({})],
+  ['webhooks.resend', ({ webhooks }, options) => webhooks.resend('x', 1n, options), () => Response.json({})],
+  [
+    'webhooks.resendSince',
+    ({ webhooks }, options) => webhooks.resendSince('x', new Date(0), options),
+    () => Response.json({}),
   ],
 ];
 
@@ -252,6 +286,71 @@ test('an amount that is no integer is no answer', async () => {
     const { boxoffice } = clientOf(() => new Response(`{"balance":{"micros":${micros}}}`));
     expect(await errorOf(boxoffice.billing.get())).toMatchObject({ kind: 'Internal', code: 200 });
   }
+});
+
+test('members of any name keep their names and values', async () => {
+  const data = { seq: 1.5, after: [{ micros: 7 }], created_at: '2026-01-02T00:00:00.000Z', from: null };
+  const { boxoffice } = clientOf(
+    () => Response.json({ events: [{ seq: 1, data }], after: 1, more: false }),
+    () => Response.json({ entries: [{ before: data, after: data }] }),
+  );
+  expect(await boxoffice.webhooks.pullEvents()).toStrictEqual({
+    events: [{ seq: 1n, data }],
+    after: 1n,
+    more: false,
+  });
+  expect(await all(boxoffice.audit.list())).toStrictEqual([{ before: data, after: data }]);
+});
+
+test('alerts, the runway, mail, webhooks and the audit trail', async () => {
+  const at = '2026-01-02T00:00:00.000Z';
+  const time = new Date(at);
+  const { boxoffice, sent } = clientOf(
+    () => Response.json({ thresholds: [{ kind: 'balance', below_micros: 5, raised_at: at }] }),
+    () => Response.json({ thresholds: [{ kind: 'runway', below_hours: 2, raised_at: null }] }),
+    () => Response.json({ burn: [{ runway_hours: 1.5, empty_at: null }] }),
+    () => Response.json({ signup_address: false }),
+    () => Response.json({ id: 'wh_1', delivered_seq: 3, paused_at: at }),
+    () => Response.json({ deliveries: [{ seq: 7, latency_ms: 5, at }], next_cursor: 'x' }),
+    () => Response.json({ deliveries: [] }),
+    () => Response.json({ delivery: { event_id: 'evt_1' } }),
+    () => Response.json({ webhook: { id: 'wh_1' } }),
+    () => Response.json({ events: [], after: 9, more: false }),
+    () => Response.json({ entries: [] }),
+  );
+  const { alerts, billing, mail, webhooks, audit } = boxoffice;
+  expect(await alerts.get()).toStrictEqual([{ kind: 'balance', belowMicros: 5n, raisedAt: time }]);
+  const threshold = { kind: 'balance', belowMicros: 9_007_199_254_740_991n } as const;
+  expect(await alerts.set([threshold])).toStrictEqual([{ kind: 'runway', belowHours: 2, raisedAt: null }]);
+  expect(await billing.runway({ window: '7d' })).toStrictEqual({
+    burn: [{ runwayHours: 1.5, emptyAt: null }],
+  });
+  const settings = { addresses: ['a@b.example'], alerts: true, receipts: false, signupAddress: false };
+  expect(await mail.set(settings)).toStrictEqual({ signupAddress: false });
+  const paused = { id: 'wh_1', deliveredSeq: 3n, pausedAt: time };
+  expect(await webhooks.change({ id: 'wh/1', paused: true })).toStrictEqual(paused);
+  expect(await all(webhooks.deliveries('wh/1', { pageSize: 2 }))).toStrictEqual([
+    { seq: 7n, latencyMs: 5, at: time },
+  ]);
+  expect(await webhooks.resend('wh_1', 7n)).toStrictEqual({ eventId: 'evt_1' });
+  expect(await webhooks.resendSince('wh_1', time)).toStrictEqual({ id: 'wh_1' });
+  const wanted = { after: 7n, types: ['moderation'], limit: 5, waitSeconds: 2 } as const;
+  expect(await webhooks.pullEvents(wanted)).toStrictEqual({ events: [], after: 9n, more: false });
+  expect(await all(audit.list({ action: 'key_created', subject: 'k', to: time }))).toStrictEqual([]);
+  const encoded = at.replaceAll(':', '%3A');
+  expect(sent.map(({ method, path, body }) => [method, path, body])).toStrictEqual([
+    ['GET', '/v1/alerts', undefined],
+    ['PUT', '/v1/alerts', { thresholds: [{ kind: 'balance', below_micros: Number.MAX_SAFE_INTEGER }] }],
+    ['GET', '/v1/billing/runway?window=7d', undefined],
+    ['PUT', '/v1/mail', { addresses: ['a@b.example'], alerts: true, receipts: false, signup_address: false }],
+    ['PATCH', '/v1/webhooks/wh%2F1', { paused: true }],
+    ['GET', '/v1/webhooks/wh%2F1/deliveries?limit=2', undefined],
+    ['GET', '/v1/webhooks/wh%2F1/deliveries?limit=2&cursor=x', undefined],
+    ['POST', '/v1/webhooks/wh_1/resend', { seq: 7 }],
+    ['POST', '/v1/webhooks/wh_1/resend', { since: at }],
+    ['GET', '/v1/events?after=7&types=moderation&limit=5&wait_seconds=2', undefined],
+    ['GET', `/v1/audit?action=key_created&subject=k&to=${encoded}`, undefined],
+  ]);
 });
 
 test('ids are percent-encoded; what no path can hold is a TypeError, and not sent', async () => {

@@ -201,6 +201,8 @@ func (d *driver) work(ctx context.Context, op operation, running *run) (any, err
 		return vectors.Tokens(op.File)
 	case "revocation_vectors":
 		return vectors.Revocations(op.File)
+	case "webhook_vectors":
+		return vectors.Webhooks(op.File)
 	}
 	client, err := d.client(op.Client)
 	if err != nil {

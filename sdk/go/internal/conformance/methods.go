@@ -99,6 +99,39 @@ func calls() map[string]call {
 		"billing.set_auto_top_up": with(func(c *boxoffice.Client) method[boxoffice.SetAutoTopUp, *boxoffice.Tenant] {
 			return c.Billing.SetAutoTopUp
 		}),
+		"billing.runway": with(func(c *boxoffice.Client) method[boxoffice.GetRunway, *boxoffice.Runway] { return c.Billing.Runway }),
+		"alerts.get":     plain(func(c *boxoffice.Client) query[[]*boxoffice.ThresholdStatus] { return c.Alerts.Get }),
+		"alerts.set": with(func(c *boxoffice.Client) method[boxoffice.SetAlerts, []*boxoffice.ThresholdStatus] {
+			return c.Alerts.Set
+		}),
+		"mail.get": plain(func(c *boxoffice.Client) query[*boxoffice.MailSettings] { return c.Mail.Get }),
+		"mail.set": with(func(c *boxoffice.Client) method[boxoffice.SetMailSettings, *boxoffice.MailSettings] {
+			return c.Mail.Set
+		}),
+		"webhooks.create": with(func(c *boxoffice.Client) method[boxoffice.CreateWebhook, *boxoffice.CreatedWebhook] {
+			return c.Webhooks.Create
+		}),
+		"webhooks.list": plain(func(c *boxoffice.Client) query[[]*boxoffice.Webhook] { return c.Webhooks.List }),
+		"webhooks.get":  with(func(c *boxoffice.Client) method[boxoffice.GetWebhook, *boxoffice.Webhook] { return c.Webhooks.Get }),
+		"webhooks.change": with(func(c *boxoffice.Client) method[boxoffice.ChangeWebhook, *boxoffice.Webhook] {
+			return c.Webhooks.Change
+		}),
+		"webhooks.delete": without(func(c *boxoffice.Client) procedure[boxoffice.DeleteWebhook] { return c.Webhooks.Delete }),
+		"webhooks.rotate_secret": with(func(c *boxoffice.Client) method[boxoffice.RotateWebhookSecret, *boxoffice.RotatedWebhookSecret] {
+			return c.Webhooks.RotateSecret
+		}),
+		"webhooks.test": with(func(c *boxoffice.Client) method[boxoffice.TestWebhook, *boxoffice.WebhookDelivery] {
+			return c.Webhooks.Test
+		}),
+		"webhooks.resend": with(func(c *boxoffice.Client) method[boxoffice.ResendEvent, *boxoffice.WebhookDelivery] {
+			return c.Webhooks.Resend
+		}),
+		"webhooks.resend_since": with(func(c *boxoffice.Client) method[boxoffice.ResendSince, *boxoffice.Webhook] {
+			return c.Webhooks.ResendSince
+		}),
+		"webhooks.pull_events": with(func(c *boxoffice.Client) method[boxoffice.PullEvents, *boxoffice.PulledEvents] {
+			return c.Webhooks.PullEvents
+		}),
 		"usage.report": with(func(c *boxoffice.Client) method[boxoffice.ReportUsage, *boxoffice.UsageReport] { return c.Usage.Report }),
 		"usage.look_up": with(func(c *boxoffice.Client) method[boxoffice.LookUpUsage, []*boxoffice.LookedUpRecord] {
 			return c.Usage.LookUp
@@ -144,14 +177,23 @@ func lists() map[string]list {
 		"usage.conflicts": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageConflicts, boxoffice.UsageConflict] {
 			return c.Usage.ConflictPages
 		}),
+		"webhooks.deliveries": paged(func(c *boxoffice.Client) pages[boxoffice.ListDeliveries, boxoffice.WebhookDelivery] {
+			return c.Webhooks.DeliveryPages
+		}),
+		"audit.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListAudit, boxoffice.AuditEntry] { return c.Audit.Pages }),
 	}
 }
 
 // watches are the methods with events.
 func watches() map[string]watch {
 	return map[string]watch{
-		"rooms.watch":        watched(func(c *boxoffice.Client) events[boxoffice.WatchEvents] { return c.Rooms.Watch }),
-		"participants.watch": watched(func(c *boxoffice.Client) events[boxoffice.WatchParticipants] { return c.Participants.Watch }),
+		"rooms.watch": watched(func(c *boxoffice.Client) events[boxoffice.WatchEvents, boxoffice.WatchedEvent] { return c.Rooms.Watch }),
+		"participants.watch": watched(func(c *boxoffice.Client) events[boxoffice.WatchParticipants, boxoffice.WatchedEvent] {
+			return c.Participants.Watch
+		}),
+		"webhooks.follow_events": watched(func(c *boxoffice.Client) events[boxoffice.FollowEvents, boxoffice.WebhookEvent] {
+			return c.Webhooks.FollowEvents
+		}),
 	}
 }
 
@@ -161,7 +203,7 @@ type (
 	procedure[Request any]      func(context.Context, Request, ...boxoffice.CallOption) error
 	query[Answer any]           func(context.Context, ...boxoffice.CallOption) (Answer, error)
 	pages[Request, Item any]    func(context.Context, Request, ...boxoffice.CallOption) iter.Seq2[*boxoffice.Page[Item], error]
-	events[Request any]         func(context.Context, Request, ...boxoffice.CallOption) iter.Seq2[*boxoffice.WatchedEvent, error]
+	events[Request, Event any]  func(context.Context, Request, ...boxoffice.CallOption) iter.Seq2[*Event, error]
 )
 
 func with[Request, Answer any](of func(*boxoffice.Client) method[Request, Answer]) call {
@@ -208,7 +250,7 @@ func paged[Request, Item any](of func(*boxoffice.Client) pages[Request, Item]) l
 	}
 }
 
-func watched[Request any](of func(*boxoffice.Client) events[Request]) watch {
+func watched[Request, Event any](of func(*boxoffice.Client) events[Request, Event]) watch {
 	return func(ctx context.Context, c *boxoffice.Client, text json.RawMessage, options []boxoffice.CallOption, event func(any)) error {
 		request, err := decode[Request](text)
 		if err != nil {

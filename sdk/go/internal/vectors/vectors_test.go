@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	boxoffice "boxoffice.example/boxoffice/sdk/go"
 	"boxoffice.example/boxoffice/sdk/go/relay"
 	"go.uber.org/goleak"
 )
@@ -27,7 +28,7 @@ func TestTokens(t *testing.T) {
 		if err := readFile(path, &file); err != nil {
 			t.Fatal(err)
 		}
-		if file.Vectors == nil {
+		if file.Vectors == nil || file.JWKS == nil {
 			continue
 		}
 		isFound = true
@@ -123,6 +124,44 @@ func TestRevocations(t *testing.T) {
 			t.Errorf("%s: got %s %s %v", want.Name, textOf(got.Code), got.Reason, got.Muted)
 		}
 	}
+}
+
+func TestWebhooks(t *testing.T) {
+	path := filepath.Join(folder, "webhooks.json")
+	var file struct {
+		Vectors []struct {
+			Name  string
+			Code  string
+			Event *boxoffice.WebhookEvent
+		}
+	}
+	if err := readFile(path, &file); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Webhooks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, _ := found.(map[string]WebhookResult)
+	if len(file.Vectors) == 0 || len(results) != len(file.Vectors) {
+		t.Errorf("%d results of %d vectors", len(results), len(file.Vectors))
+	}
+	for _, want := range file.Vectors {
+		got := results[want.Name]
+		if got.Code != want.Code || eventText(t, got.Event) != eventText(t, want.Event) {
+			t.Errorf("%s: got %+v, want %+v", want.Name, got, want)
+		}
+	}
+}
+
+// eventText is without the spaces that Data may have.
+func eventText(t *testing.T, event *boxoffice.WebhookEvent) string {
+	t.Helper()
+	text, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func throughJSON(t *testing.T, value any) map[string]any {

@@ -2,10 +2,14 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, SystemTime};
 
 use boxoffice::{
-    Call, Client, Events, Listing, Mutation, Pages, SimulatedParticipants, UsageRecord,
+    Call, Client, Error, Listing, Mutation, Pages, SetAlertThreshold, SimulatedParticipants,
+    UsageRecord,
 };
+use futures_core::Stream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -73,6 +77,7 @@ pub async fn call(
             control(client, method, &request, options).await
         }
         "moderation" => moderation(client, method, &request, options).await,
+        "webhooks" => webhooks(client, method, &request, options).await,
         _ => rest(client, method, request, options).await,
     }
 }
@@ -134,6 +139,48 @@ async fn moderation(
     }
 }
 
+async fn webhooks(
+    client: &Client,
+    method: &str,
+    request: &Value,
+    options: &Value,
+) -> Result<Value, Ended> {
+    let webhooks = client.webhooks();
+    let id = text(request, "id");
+    match method {
+        "webhooks.create" => changed(webhooks.create(read(request)?), options).await,
+        "webhooks.list" => sent(webhooks.list(), options).await,
+        "webhooks.get" => sent(webhooks.get(id), options).await,
+        // Their ids are in the path, so they are not written.
+        "webhooks.change" => {
+            let request = serde_json::from_value(request.clone())?;
+            changed(webhooks.change(request), options).await
+        }
+        "webhooks.rotate_secret" => {
+            let request = serde_json::from_value(request.clone())?;
+            changed(webhooks.rotate_secret(request), options).await
+        }
+        "webhooks.delete" => changed(webhooks.delete(id), options).await,
+        "webhooks.test" => changed(webhooks.test(id), options).await,
+        "webhooks.resend" => {
+            let seq = request["seq"].as_u64().unwrap_or_default();
+            changed(webhooks.resend(id, seq), options).await
+        }
+        "webhooks.resend_since" => {
+            let since = time(text(request, "since"))?;
+            changed(webhooks.resend_since(id, since), options).await
+        }
+        "webhooks.pull_events" => sent(webhooks.pull_events(read(request)?), options).await,
+        _ => Err(crash(&format!("there is no method {method}"))),
+    }
+}
+
+fn time(text: &str) -> Result<SystemTime, Ended> {
+    let time = text.parse::<prost_types::Timestamp>().ok();
+    time.and_then(|time| time.try_into().ok())
+        .ok_or_else(|| crash("there is no time"))
+}
+
 async fn rest(
     client: &Client,
     method: &str,
@@ -154,7 +201,16 @@ async fn rest(
             changed(keys.rotate(serde_json::from_value(request)?), options).await
         }
         "keys.revoke" => changed(keys.revoke(read(&request)?), options).await,
+        "alerts.get" => sent(client.alerts().get(), options).await,
+        "alerts.set" => {
+            let thresholds: Vec<SetAlertThreshold> =
+                serde_json::from_value(request["thresholds"].clone())?;
+            changed(client.alerts().set(thresholds), options).await
+        }
+        "mail.get" => sent(client.mail().get(), options).await,
+        "mail.set" => changed(client.mail().set(read(&request)?), options).await,
         "billing.get" => sent(billing.get(), options).await,
+        "billing.runway" => sent(billing.runway(read(&request)?), options).await,
         "billing.statements" => sent(billing.statements(), options).await,
         "billing.statement" if request["so_far"] == true => {
             let month = text(&request, "month");
@@ -227,15 +283,45 @@ pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn A
         "billing.payments" => boxed(client.billing().payments(read(request)?)),
         "usage.records" => boxed(client.usage().records(read(request)?)),
         "usage.conflicts" => boxed(client.usage().conflicts(read(request)?)),
+        "webhooks.deliveries" => boxed(client.webhooks().deliveries(read(request)?)),
+        "audit.list" => boxed(client.audit().list(read(request)?)),
         _ => return Err(crash(&format!("there is no method {method}"))),
     })
 }
 
-/// Methods with events.
-pub fn watch(client: &Client, method: &str, request: &Value) -> Result<Events, Ended> {
-    match method {
-        "rooms.watch" => Ok(client.rooms().watch(read(request)?)),
-        "participants.watch" => Ok(client.participants().watch(read(request)?)),
-        _ => Err(crash(&format!("there is no method {method}"))),
+/// Any events.
+pub type AnyEvents = Pin<Box<dyn Stream<Item = Result<Value, Ended>> + Send>>;
+
+/// Events as the suite reads them.
+struct Written<S>(S);
+
+impl<T: Serialize, S: Stream<Item = Result<T, Error>> + Unpin> Stream for Written<S> {
+    type Item = Result<Value, Ended>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(Pin::new(&mut self.0).poll_next(context));
+        Poll::Ready(next.map(|event| write(&event?)))
     }
+}
+
+/// Methods with events. A stream of the control plane is reopened after the silence, if it is given.
+pub fn watch(
+    client: &Client,
+    method: &str,
+    request: &Value,
+    silent_max: Option<Duration>,
+) -> Result<AnyEvents, Ended> {
+    let events = match method {
+        "rooms.watch" => client.rooms().watch(read(request)?),
+        "participants.watch" => client.participants().watch(read(request)?),
+        "webhooks.follow_events" => {
+            let events = client.webhooks().follow_events(read(request)?);
+            return Ok(Box::pin(Written(events)));
+        }
+        _ => return Err(crash(&format!("there is no method {method}"))),
+    };
+    Ok(match silent_max {
+        Some(silent_max) => Box::pin(Written(events.silent_max(silent_max))),
+        None => Box::pin(Written(events)),
+    })
 }

@@ -108,6 +108,26 @@ impl From<wire::ApiKey> for ApiKeyInfo {
     }
 }
 
+/// The balance crossed a threshold of credit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct BalanceAlert {
+    /// Millionths of a US dollar: the balance after the change.
+    pub balance_micros: Micros,
+    /// Millionths of a US dollar: the threshold.
+    pub below_micros: Micros,
+}
+
+impl From<wire::BalanceAlert> for BalanceAlert {
+    fn from(message: wire::BalanceAlert) -> Self {
+        Self {
+            balance_micros: Micros(message.balance_micros),
+            below_micros: Micros(message.below_micros),
+        }
+    }
+}
+
 /// A ban. While it is in force, mints and joins for its subject are refused, and relays refuse its
 /// tokens that are still valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
@@ -237,6 +257,29 @@ impl From<wire::Bookmark> for Bookmark {
     }
 }
 
+/// The saved card, which automatic top-ups charge, expires soon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CardExpiry {
+    /// In the payment provider's words, such as `visa`.
+    pub brand: String,
+    /// The last four digits of its number.
+    pub last4: String,
+    /// The last month in which it pays, such as `2026-12`.
+    pub expires: String,
+}
+
+impl From<wire::CardExpiry> for CardExpiry {
+    fn from(message: wire::CardExpiry) -> Self {
+        Self {
+            brand: message.brand,
+            last4: message.last4,
+            expires: message.expires,
+        }
+    }
+}
+
 /// The room to close.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -281,6 +324,30 @@ impl From<CloseRoom> for wire::CloseRoomRequest {
             reason: given.reason,
             actor: given.actor.map(Into::into),
             ..Self::default()
+        }
+    }
+}
+
+/// Reports of known usage records with other values, since the last such event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ConflictingDuplicates {
+    /// How many; a record that was reported twice counts twice.
+    pub count: u64,
+    /// The first of their ids, at most ten, each once.
+    pub ids: Vec<String>,
+    /// When the first of them came.
+    #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
+    pub first_time: Option<SystemTime>,
+}
+
+impl From<wire::ConflictingDuplicates> for ConflictingDuplicates {
+    fn from(message: wire::ConflictingDuplicates) -> Self {
+        Self {
+            count: message.count,
+            ids: message.ids,
+            first_time: plain::read_time(message.first_time),
         }
     }
 }
@@ -718,6 +785,22 @@ pub enum EventKind {
     ApiKey(ApiKeyChange),
     /// A device credential.
     DeviceCredential(DeviceCredentialChange),
+    /// The balance, and a threshold that it crossed.
+    BalanceAlert(BalanceAlert),
+    /// How long the balance lasts, and a threshold that this crossed.
+    RunwayAlert(RunwayAlert),
+    /// A dispute, an inquiry or a fraud warning.
+    PaymentDispute(PaymentDispute),
+    /// The end of one of these.
+    PaymentDisputeEnd(PaymentDisputeEnd),
+    /// The saved card.
+    CardExpiry(CardExpiry),
+    /// Reports of usage records.
+    ConflictingDuplicates(ConflictingDuplicates),
+    /// An API key or a device credential that was replaced.
+    KeyRetirement(KeyRetirement),
+    /// A webhook.
+    WebhookPause(WebhookPause),
 }
 
 impl From<wire::event::Kind> for EventKind {
@@ -735,6 +818,16 @@ impl From<wire::event::Kind> for EventKind {
             wire::event::Kind::TenantStatus(value) => Self::TenantStatus(value.into()),
             wire::event::Kind::ApiKey(value) => Self::ApiKey(value.into()),
             wire::event::Kind::DeviceCredential(value) => Self::DeviceCredential(value.into()),
+            wire::event::Kind::BalanceAlert(value) => Self::BalanceAlert(value.into()),
+            wire::event::Kind::RunwayAlert(value) => Self::RunwayAlert(value.into()),
+            wire::event::Kind::PaymentDispute(value) => Self::PaymentDispute(value.into()),
+            wire::event::Kind::PaymentDisputeEnd(value) => Self::PaymentDisputeEnd(value.into()),
+            wire::event::Kind::CardExpiry(value) => Self::CardExpiry(value.into()),
+            wire::event::Kind::ConflictingDuplicates(value) => {
+                Self::ConflictingDuplicates(value.into())
+            }
+            wire::event::Kind::KeyRetirement(value) => Self::KeyRetirement(value.into()),
+            wire::event::Kind::WebhookPause(value) => Self::WebhookPause(value.into()),
         }
     }
 }
@@ -794,6 +887,26 @@ pub enum EventType {
     DeviceCredentialRotated,
     /// `device_credential` was revoked.
     DeviceCredentialRevoked,
+    /// The balance fell below a threshold: `balance_alert`.
+    BalanceLow,
+    /// The balance is at a threshold or above it again: `balance_alert`.
+    BalanceRecovered,
+    /// At the present rate, the balance will last for less time than a threshold: `runway_alert`.
+    RunwayLow,
+    /// At the present rate, the balance will last for longer than a threshold again: `runway_alert`.
+    RunwayRecovered,
+    /// A payment is disputed: `payment_dispute`.
+    PaymentDisputed,
+    /// A dispute ended: `payment_dispute_end`.
+    PaymentDisputeClosed,
+    /// The saved card expires soon: `card_expiry`.
+    CardExpiring,
+    /// Relays report ids of usage records again with other values: `conflicting_duplicates`.
+    ConflictingDuplicates,
+    /// A replaced key, which is still in use, stops working soon: `key_retirement`.
+    KeyRetiring,
+    /// A webhook was paused, because its deliveries failed: `webhook_pause`.
+    WebhookPaused,
     /// A value that this version of the crate does not know, or none.
     Unknown(i32),
 }
@@ -824,6 +937,16 @@ KeyRevoked = 22 => "key_revoked",
 DeviceCredentialCreated = 23 => "device_credential_created",
 DeviceCredentialRotated = 24 => "device_credential_rotated",
 DeviceCredentialRevoked = 25 => "device_credential_revoked",
+BalanceLow = 26 => "balance_low",
+BalanceRecovered = 27 => "balance_recovered",
+RunwayLow = 28 => "runway_low",
+RunwayRecovered = 29 => "runway_recovered",
+PaymentDisputed = 30 => "payment_disputed",
+PaymentDisputeClosed = 31 => "payment_dispute_closed",
+CardExpiring = 32 => "card_expiring",
+ConflictingDuplicates = 33 => "conflicting_duplicates",
+KeyRetiring = 34 => "key_retiring",
+WebhookPaused = 35 => "webhook_paused",
 });
 
 /// The tracks to mute.
@@ -1019,6 +1142,33 @@ impl From<GetWatchdog> for wire::GetWatchdogRequest {
             id: given.id,
             actor: given.actor.map(Into::into),
             ..Self::default()
+        }
+    }
+}
+
+/// A key that a rotation replaced, and that is still in use, stops working soon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct KeyRetirement {
+    /// The id of the old API key or device credential.
+    pub key_id: String,
+    /// Its name.
+    pub name: String,
+    /// `backend`, `relay` or `device`.
+    pub kind: String,
+    /// When it stops working.
+    #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
+    pub retire_time: Option<SystemTime>,
+}
+
+impl From<wire::KeyRetirement> for KeyRetirement {
+    fn from(message: wire::KeyRetirement) -> Self {
+        Self {
+            key_id: message.key_id,
+            name: message.name,
+            kind: message.kind,
+            retire_time: plain::read_time(message.retire_time),
         }
     }
 }
@@ -1858,6 +2008,59 @@ Present = 1 => "present",
 Left = 2 => "left",
 });
 
+/// A dispute of a payment, an inquiry about it, or a warning that it is fraud.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PaymentDispute {
+    /// The payment provider's id of the payment.
+    pub payment_id: String,
+    /// `dispute`, `inquiry` (the bank only asks, and takes nothing) or `fraud_warning`.
+    pub kind: String,
+    /// The payment provider's id of the dispute or the warning.
+    pub reference: String,
+    /// Millionths of a US dollar: what is disputed, with tax; for a fraud warning, the whole payment.
+    pub amount_micros: Micros,
+    /// In the payment provider's words, such as `fraudulent`; empty if it is not known.
+    pub reason: String,
+}
+
+impl From<wire::PaymentDispute> for PaymentDispute {
+    fn from(message: wire::PaymentDispute) -> Self {
+        Self {
+            payment_id: message.payment_id,
+            kind: message.kind,
+            reference: message.reference,
+            amount_micros: Micros(message.amount_micros),
+            reason: message.reason,
+        }
+    }
+}
+
+/// The end of a dispute, an inquiry or a warning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PaymentDisputeEnd {
+    /// The payment provider's id of the payment.
+    pub payment_id: String,
+    /// The payment provider's id of the dispute or the warning.
+    pub reference: String,
+    /// `won`, `lost` or `closed` (neither side lost an inquiry or a warning). One that is lost may be won
+    /// later, on appeal.
+    pub outcome: String,
+}
+
+impl From<wire::PaymentDisputeEnd> for PaymentDisputeEnd {
+    fn from(message: wire::PaymentDisputeEnd) -> Self {
+        Self {
+            payment_id: message.payment_id,
+            reference: message.reference,
+            outcome: message.outcome,
+        }
+    }
+}
+
 /// A refund or a dispute that moved the balance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
@@ -2402,6 +2605,44 @@ impl From<RotateDeviceCredential> for wire::RotateDeviceCredentialRequest {
             id: given.id,
             overlap: given.overlap.map(plain::write_duration),
             ..Self::default()
+        }
+    }
+}
+
+/// The time that the balance lasts crossed a threshold of hours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct RunwayAlert {
+    /// Millionths of a US dollar: the balance.
+    pub balance_micros: Micros,
+    /// The threshold, in whole hours.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        with = "plain::optional_seconds"
+    )]
+    pub below: Option<Duration>,
+    /// Millionths of a US dollar: what usage takes in an hour.
+    pub burn_per_hour_micros: Micros,
+    /// How long the balance lasts, 10,000 years at most: zero if nothing is left, absent if nothing is used.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        with = "plain::optional_seconds"
+    )]
+    pub runway: Option<Duration>,
+    /// When the balance is spent; absent if nothing is left, if nothing is used, and after the year 9999.
+    #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
+    pub empty_time: Option<SystemTime>,
+}
+
+impl From<wire::RunwayAlert> for RunwayAlert {
+    fn from(message: wire::RunwayAlert) -> Self {
+        Self {
+            balance_micros: Micros(message.balance_micros),
+            below: plain::read_duration(message.below),
+            burn_per_hour_micros: Micros(message.burn_per_hour_micros),
+            runway: plain::read_duration(message.runway),
+            empty_time: plain::read_time(message.empty_time),
         }
     }
 }
@@ -2977,3 +3218,41 @@ Warned = 2 => "warned",
 Fired = 3 => "fired",
 Disarmed = 4 => "disarmed",
 });
+
+/// A webhook was paused, because its deliveries failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct WebhookPause {
+    /// The id of the webhook.
+    pub webhook_id: String,
+    /// The host of its address, with the port if it has one.
+    pub host: String,
+    /// What the tenant calls it; empty if it has no description.
+    pub description: String,
+    /// `failing`: it failed too often; `gone`: it answered 410.
+    pub reason: String,
+    /// The number of the event that could not be delivered; it is sent first when the webhook is resumed.
+    pub seq: u64,
+    /// How often that was tried.
+    pub attempts: i32,
+    /// The HTTP status of the last answer; 0 if there was none.
+    pub status: i32,
+    /// Why there was no answer; empty if there was one.
+    pub error: String,
+}
+
+impl From<wire::WebhookPause> for WebhookPause {
+    fn from(message: wire::WebhookPause) -> Self {
+        Self {
+            webhook_id: message.webhook_id,
+            host: message.host,
+            description: message.description,
+            reason: message.reason,
+            seq: message.seq,
+            attempts: message.attempts,
+            status: message.status,
+            error: message.error,
+        }
+    }
+}

@@ -130,6 +130,96 @@ pub struct DeviceCredentialChange {
     #[prost(message, optional, tag = "3")]
     pub replaced_retire_time: ::core::option::Option<::prost_types::Timestamp>,
 }
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BalanceAlert {
+    #[prost(int64, tag = "1")]
+    pub balance_micros: i64,
+    #[prost(int64, tag = "2")]
+    pub below_micros: i64,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunwayAlert {
+    #[prost(int64, tag = "1")]
+    pub balance_micros: i64,
+    #[prost(message, optional, tag = "2")]
+    pub below: ::core::option::Option<::prost_types::Duration>,
+    #[prost(int64, tag = "3")]
+    pub burn_per_hour_micros: i64,
+    #[prost(message, optional, tag = "4")]
+    pub runway: ::core::option::Option<::prost_types::Duration>,
+    #[prost(message, optional, tag = "5")]
+    pub empty_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PaymentDispute {
+    #[prost(string, tag = "1")]
+    pub payment_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub reference: ::prost::alloc::string::String,
+    #[prost(int64, tag = "4")]
+    pub amount_micros: i64,
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PaymentDisputeEnd {
+    #[prost(string, tag = "1")]
+    pub payment_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub reference: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub outcome: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardExpiry {
+    #[prost(string, tag = "1")]
+    pub brand: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub last4: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub expires: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ConflictingDuplicates {
+    #[prost(uint64, tag = "1")]
+    pub count: u64,
+    #[prost(string, repeated, tag = "2")]
+    pub ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "3")]
+    pub first_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct KeyRetirement {
+    #[prost(string, tag = "1")]
+    pub key_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "4")]
+    pub retire_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WebhookPause {
+    #[prost(string, tag = "1")]
+    pub webhook_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub host: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "5")]
+    pub seq: u64,
+    #[prost(int32, tag = "6")]
+    pub attempts: i32,
+    #[prost(int32, tag = "7")]
+    pub status: i32,
+    #[prost(string, tag = "8")]
+    pub error: ::prost::alloc::string::String,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Actor {
     #[prost(string, tag = "1")]
@@ -563,7 +653,7 @@ pub struct Event {
     pub r#type: i32,
     #[prost(
         oneof = "event::Kind",
-        tags = "4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16"
+        tags = "4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"
     )]
     pub kind: ::core::option::Option<event::Kind>,
 }
@@ -598,6 +688,16 @@ pub mod event {
         DeviceCredentialCreated = 23,
         DeviceCredentialRotated = 24,
         DeviceCredentialRevoked = 25,
+        BalanceLow = 26,
+        BalanceRecovered = 27,
+        RunwayLow = 28,
+        RunwayRecovered = 29,
+        PaymentDisputed = 30,
+        PaymentDisputeClosed = 31,
+        CardExpiring = 32,
+        ConflictingDuplicates = 33,
+        KeyRetiring = 34,
+        WebhookPaused = 35,
     }
     impl Type {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -632,6 +732,16 @@ pub mod event {
                 Self::DeviceCredentialCreated => "TYPE_DEVICE_CREDENTIAL_CREATED",
                 Self::DeviceCredentialRotated => "TYPE_DEVICE_CREDENTIAL_ROTATED",
                 Self::DeviceCredentialRevoked => "TYPE_DEVICE_CREDENTIAL_REVOKED",
+                Self::BalanceLow => "TYPE_BALANCE_LOW",
+                Self::BalanceRecovered => "TYPE_BALANCE_RECOVERED",
+                Self::RunwayLow => "TYPE_RUNWAY_LOW",
+                Self::RunwayRecovered => "TYPE_RUNWAY_RECOVERED",
+                Self::PaymentDisputed => "TYPE_PAYMENT_DISPUTED",
+                Self::PaymentDisputeClosed => "TYPE_PAYMENT_DISPUTE_CLOSED",
+                Self::CardExpiring => "TYPE_CARD_EXPIRING",
+                Self::ConflictingDuplicates => "TYPE_CONFLICTING_DUPLICATES",
+                Self::KeyRetiring => "TYPE_KEY_RETIRING",
+                Self::WebhookPaused => "TYPE_WEBHOOK_PAUSED",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -663,6 +773,16 @@ pub mod event {
                 "TYPE_DEVICE_CREDENTIAL_CREATED" => Some(Self::DeviceCredentialCreated),
                 "TYPE_DEVICE_CREDENTIAL_ROTATED" => Some(Self::DeviceCredentialRotated),
                 "TYPE_DEVICE_CREDENTIAL_REVOKED" => Some(Self::DeviceCredentialRevoked),
+                "TYPE_BALANCE_LOW" => Some(Self::BalanceLow),
+                "TYPE_BALANCE_RECOVERED" => Some(Self::BalanceRecovered),
+                "TYPE_RUNWAY_LOW" => Some(Self::RunwayLow),
+                "TYPE_RUNWAY_RECOVERED" => Some(Self::RunwayRecovered),
+                "TYPE_PAYMENT_DISPUTED" => Some(Self::PaymentDisputed),
+                "TYPE_PAYMENT_DISPUTE_CLOSED" => Some(Self::PaymentDisputeClosed),
+                "TYPE_CARD_EXPIRING" => Some(Self::CardExpiring),
+                "TYPE_CONFLICTING_DUPLICATES" => Some(Self::ConflictingDuplicates),
+                "TYPE_KEY_RETIRING" => Some(Self::KeyRetiring),
+                "TYPE_WEBHOOK_PAUSED" => Some(Self::WebhookPaused),
                 _ => None,
             }
         }
@@ -693,6 +813,22 @@ pub mod event {
         ApiKey(super::ApiKeyChange),
         #[prost(message, tag = "16")]
         DeviceCredential(super::DeviceCredentialChange),
+        #[prost(message, tag = "17")]
+        BalanceAlert(super::BalanceAlert),
+        #[prost(message, tag = "18")]
+        RunwayAlert(super::RunwayAlert),
+        #[prost(message, tag = "19")]
+        PaymentDispute(super::PaymentDispute),
+        #[prost(message, tag = "20")]
+        PaymentDisputeEnd(super::PaymentDisputeEnd),
+        #[prost(message, tag = "21")]
+        CardExpiry(super::CardExpiry),
+        #[prost(message, tag = "22")]
+        ConflictingDuplicates(super::ConflictingDuplicates),
+        #[prost(message, tag = "23")]
+        KeyRetirement(super::KeyRetirement),
+        #[prost(message, tag = "24")]
+        WebhookPause(super::WebhookPause),
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

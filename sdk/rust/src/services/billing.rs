@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::service;
 use crate::account_types::{ListPayments, ListedStatement, Payment, Receipt, SignedStatement};
+use crate::alert_types::{GetRunway, Runway, RunwayWindow};
 use crate::calls::{Call, Mutation};
 use crate::charge_types::ListLedger;
 use crate::listing::Listing;
@@ -46,6 +47,16 @@ impl Billing {
             .time("to", request.to)
             .number("limit", request.page_size);
         list(&self.inner, "/v1/ledger", query, request.page_token)
+    }
+
+    /// How long the credit lasts if usage goes on like this, and which rooms use most of it.
+    pub fn runway(&self, request: GetRunway) -> Call<Runway> {
+        let inner = self.inner.clone();
+        Call::new(move |options| async move {
+            let window = request.window.as_ref().map(RunwayWindow::as_str);
+            let query = Query::default().given("window", window);
+            inner.rest.get("/v1/billing/runway", &query, &options).await
+        })
     }
 
     /// The months in which the balance changed and that are over, newest first.

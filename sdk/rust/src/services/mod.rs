@@ -1,8 +1,11 @@
 //! What a client can do, one file for each service.
 
+mod alerts;
+mod audit;
 mod billing;
 mod device_credentials;
 mod keys;
+mod mail;
 mod moderation;
 mod participants;
 mod rates;
@@ -10,10 +13,14 @@ mod rooms;
 mod tokens;
 mod usage;
 mod watchdogs;
+mod webhooks;
 
+pub use alerts::Alerts;
+pub use audit::Audit;
 pub use billing::Billing;
 pub use device_credentials::{CreatedCredential, DeviceCredentials, RotatedCredential};
 pub use keys::Keys;
+pub use mail::Mail;
 pub use moderation::{Banned, ClosedRoom, Moderated, Moderation};
 pub use participants::Participants;
 pub use rates::Rates;
@@ -21,6 +28,7 @@ pub use rooms::{ListedEvents, Rooms};
 pub use tokens::Tokens;
 pub use usage::Usage;
 pub use watchdogs::{CreateWatchdog, UpdateWatchdog, Watchdogs};
+pub use webhooks::Webhooks;
 
 /// A service: its struct, which clones cheaply.
 macro_rules! service {

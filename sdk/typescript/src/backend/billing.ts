@@ -1,7 +1,7 @@
 /** Credit and charges. Amounts are bigints of micros: millionths of a US dollar. */
 import type { CallOptions, MutationOptions } from './calls.ts';
 import type { Listing } from './listing.ts';
-import type { AnswerOf, BodyOf, PageRequest, Rest } from './rest.ts';
+import { type AnswerOf, type BodyOf, type PageRequest, type Rest, toQuery } from './rest.ts';
 import type { LedgerEntry, Tenant } from './rest-types.ts';
 
 /** One change of the balance, in the list of all. */
@@ -12,6 +12,15 @@ export type ListedStatement = AnswerOf<'GET /v1/statements'>['statements'][numbe
 
 /** A statement, and its signature if the month is over. */
 export type SignedStatement = AnswerOf<'GET /v1/statements/{month}'>;
+
+/** How long the credit lasts, and which rooms use most of it. */
+export type Runway = AnswerOf<'GET /v1/billing/runway'>;
+
+/** Which rooms `runway` shows. */
+export interface RunwayRequest {
+  /** Those that used most in this window. Default: `24h`. */
+  readonly window?: Runway['rooms']['window'] | undefined;
+}
 
 /** Which statement, and time limits. */
 export interface StatementOptions extends CallOptions {
@@ -56,6 +65,11 @@ export class Billing {
   /** The tenant, its balance, and its newest ledger entries. */
   async get(options?: CallOptions): Promise<AnswerOf<'GET /v1/billing'>> {
     return await this.#rest.call('GET /v1/billing', {}, options);
+  }
+
+  /** How long the credit lasts at the rate of the last hour, day and week, and which rooms use most of it. */
+  async runway({ window }: RunwayRequest = {}, options?: CallOptions): Promise<Runway> {
+    return await this.#rest.call('GET /v1/billing/runway', { query: toQuery({ window }) }, options);
   }
 
   /** All entries of the ledger, newest first: one for each usage record and each other change. */

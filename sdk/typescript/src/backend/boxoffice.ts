@@ -1,4 +1,6 @@
 /** The client for back ends: one object for everything that an API key may do. */
+import { Alerts } from './alerts.ts';
+import { Audit } from './audit.ts';
 import { Billing } from './billing.ts';
 import { DEFAULT_LIMITS, type Limits } from './calls.ts';
 import { checkUrl } from './check-url.ts';
@@ -6,6 +8,7 @@ import { Control } from './control.ts';
 import { DeviceCredentials } from './device-credentials.ts';
 import { BoxofficeError } from './errors.ts';
 import { Keys } from './keys.ts';
+import { Mail } from './mail.ts';
 import { Moderation } from './moderation.ts';
 import { Participants } from './participants.ts';
 import { Rates } from './rates.ts';
@@ -14,6 +17,7 @@ import { Rooms } from './rooms.ts';
 import { Tokens } from './tokens.ts';
 import { Usage } from './usage.ts';
 import { Watchdogs } from './watchdogs.ts';
+import { Webhooks } from './webhooks.ts';
 
 /** Addresses of the service, the API key, and time limits of calls. */
 export interface BoxofficeOptions {
@@ -67,6 +71,14 @@ export class Boxoffice {
   readonly usage: Usage;
   /** Prices. */
   readonly rates: Rates;
+  /** Thresholds below which you are alerted. */
+  readonly alerts: Alerts;
+  /** Endpoints that get events, and the events. */
+  readonly webhooks: Webhooks;
+  /** Who gets mail. */
+  readonly mail: Mail;
+  /** Who changed what. */
+  readonly audit: Audit;
   readonly #control: Control;
   #tenant: Promise<string> | undefined;
 
@@ -99,6 +111,10 @@ export class Boxoffice {
     this.billing = new Billing(rest);
     this.usage = new Usage(rest);
     this.rates = new Rates(rest);
+    this.alerts = new Alerts(rest);
+    this.webhooks = new Webhooks(rest);
+    this.mail = new Mail(rest);
+    this.audit = new Audit(rest);
   }
 
   /** Close the connection to the control plane. Calls in progress still finish. */

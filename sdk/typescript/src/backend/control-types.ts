@@ -285,6 +285,22 @@ export interface Event {
   apiKey?: ApiKeyChange;
   /** A device credential. */
   deviceCredential?: DeviceCredentialChange;
+  /** The balance, and a threshold that it crossed. */
+  balanceAlert?: BalanceAlert;
+  /** How long the balance lasts, and a threshold that this crossed. */
+  runwayAlert?: RunwayAlert;
+  /** A dispute, an inquiry or a fraud warning. */
+  paymentDispute?: PaymentDispute;
+  /** The end of one of these. */
+  paymentDisputeEnd?: PaymentDisputeEnd;
+  /** The saved card. */
+  cardExpiry?: CardExpiry;
+  /** Reports of usage records. */
+  conflictingDuplicates?: ConflictingDuplicates;
+  /** An API key or a device credential that was replaced. */
+  keyRetirement?: KeyRetirement;
+  /** A webhook. */
+  webhookPause?: WebhookPause;
   /** What happened. */
   type:
     | 'room_created'
@@ -312,6 +328,16 @@ export interface Event {
     | 'device_credential_created'
     | 'device_credential_rotated'
     | 'device_credential_revoked'
+    | 'balance_low'
+    | 'balance_recovered'
+    | 'runway_low'
+    | 'runway_recovered'
+    | 'payment_disputed'
+    | 'payment_dispute_closed'
+    | 'card_expiring'
+    | 'conflicting_duplicates'
+    | 'key_retiring'
+    | 'webhook_paused'
     | 'unknown';
 }
 
@@ -402,6 +428,109 @@ export interface DeviceCredentialChange {
   replacedId: string;
   /** Only after a rotation: when the old credential stops working. */
   replacedRetireTime?: Date;
+}
+
+/** The balance crossed a threshold of credit. */
+export interface BalanceAlert {
+  /** Millionths of a US dollar: the balance after the change. */
+  balanceMicros: bigint;
+  /** Millionths of a US dollar: the threshold. */
+  belowMicros: bigint;
+}
+
+/** The time that the balance lasts crossed a threshold of hours. */
+export interface RunwayAlert {
+  /** Millionths of a US dollar: the balance. */
+  balanceMicros: bigint;
+  /** The threshold, in whole hours. */
+  belowSeconds?: number;
+  /** Millionths of a US dollar: what usage takes in an hour. */
+  burnPerHourMicros: bigint;
+  /**
+   * How long the balance lasts, 10,000 years at most: zero if nothing is left, absent if nothing is used.
+   */
+  runwaySeconds?: number;
+  /** When the balance is spent; absent if nothing is left, if nothing is used, and after the year 9999. */
+  emptyTime?: Date;
+}
+
+/** A dispute of a payment, an inquiry about it, or a warning that it is fraud. */
+export interface PaymentDispute {
+  /** The payment provider's id of the payment. */
+  paymentId: string;
+  /** `dispute`, `inquiry` (the bank only asks, and takes nothing) or `fraud_warning`. */
+  kind: string;
+  /** The payment provider's id of the dispute or the warning. */
+  reference: string;
+  /** Millionths of a US dollar: what is disputed, with tax; for a fraud warning, the whole payment. */
+  amountMicros: bigint;
+  /** In the payment provider's words, such as `fraudulent`; empty if it is not known. */
+  reason: string;
+}
+
+/** The end of a dispute, an inquiry or a warning. */
+export interface PaymentDisputeEnd {
+  /** The payment provider's id of the payment. */
+  paymentId: string;
+  /** The payment provider's id of the dispute or the warning. */
+  reference: string;
+  /**
+   * `won`, `lost` or `closed` (neither side lost an inquiry or a warning). One that is lost may be won
+   * later, on appeal.
+   */
+  outcome: string;
+}
+
+/** The saved card, which automatic top-ups charge, expires soon. */
+export interface CardExpiry {
+  /** In the payment provider's words, such as `visa`. */
+  brand: string;
+  /** The last four digits of its number. */
+  last4: string;
+  /** The last month in which it pays, such as `2026-12`. */
+  expires: string;
+}
+
+/** Reports of known usage records with other values, since the last such event. */
+export interface ConflictingDuplicates {
+  /** How many; a record that was reported twice counts twice. */
+  count: bigint;
+  /** The first of their ids, at most ten, each once. */
+  ids: string[];
+  /** When the first of them came. */
+  firstTime?: Date;
+}
+
+/** A key that a rotation replaced, and that is still in use, stops working soon. */
+export interface KeyRetirement {
+  /** The id of the old API key or device credential. */
+  keyId: string;
+  /** Its name. */
+  name: string;
+  /** `backend`, `relay` or `device`. */
+  kind: string;
+  /** When it stops working. */
+  retireTime?: Date;
+}
+
+/** A webhook was paused, because its deliveries failed. */
+export interface WebhookPause {
+  /** The id of the webhook. */
+  webhookId: string;
+  /** The host of its address, with the port if it has one. */
+  host: string;
+  /** What the tenant calls it; empty if it has no description. */
+  description: string;
+  /** `failing`: it failed too often; `gone`: it answered 410. */
+  reason: string;
+  /** The number of the event that could not be delivered; it is sent first when the webhook is resumed. */
+  seq: bigint;
+  /** How often that was tried. */
+  attempts: number;
+  /** The HTTP status of the last answer; 0 if there was none. */
+  status: number;
+  /** Why there was no answer; empty if there was one. */
+  error: string;
 }
 
 /** The token. */

@@ -1,4 +1,6 @@
 /** For back ends, in Node: rooms, moderation, tokens, keys and billing through one client. */
+export type { Alerts, AlertThreshold, NewThreshold } from './alerts.ts';
+export type { Audit, AuditEntry, ListAuditRequest } from './audit.ts';
 export type {
   Billing,
   ListedEntry,
@@ -7,6 +9,8 @@ export type {
   ListPaymentsRequest,
   Payment,
   Receipt,
+  Runway,
+  RunwayRequest,
   SignedStatement,
   StatementOptions,
 } from './billing.ts';
@@ -19,11 +23,23 @@ export { type ErrorKind, type ErrorReason, REASONS } from './error-kinds.ts';
 export { BoxofficeError, type FieldViolation } from './errors.ts';
 export type { KeyId, KeyRevocation, Keys } from './keys.ts';
 export type { Listing, Page } from './listing.ts';
+export type { Mail, MailSettings, NewMailSettings } from './mail.ts';
 export type { Banned, ClosedRoom, Moderated, Moderation } from './moderation.ts';
 export type { Erasure, Participants } from './participants.ts';
 export type { Rates, SimulateRequest, Simulation } from './rates.ts';
 export type { PageRequest } from './rest.ts';
-export type { Amount, ApiKey, ExactAmount, LedgerEntry, RateCard, Statement, Tenant } from './rest-types.ts';
+export type {
+  Amount,
+  ApiKey,
+  ExactAmount,
+  LedgerEntry,
+  RateCard,
+  Statement,
+  Tenant,
+  Webhook,
+  WebhookDelivery,
+  WebhookEventType,
+} from './rest-types.ts';
 export type { ListedEvents, Rooms } from './rooms.ts';
 export { type SignedUp, type SignUpOptions, type SignUpRequest, signUp } from './sign-up.ts';
 export type { Tokens } from './tokens.ts';
@@ -38,4 +54,24 @@ export type {
   UsageRecord,
   UsageSummary,
 } from './usage.ts';
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  WEBHOOK_REFUSALS,
+  type WebhookHeaders,
+  type WebhookRefusal,
+  WebhookRefused,
+} from './verify-webhook.ts';
 export type { NewWatchdog, WatchdogChanges, Watchdogs } from './watchdogs.ts';
+export type { PulledEvent, WebhookEvent } from './webhook-event.ts';
+export type {
+  CreatedWebhook,
+  FollowEventsRequest,
+  NewWebhook,
+  PullEventsRequest,
+  PulledEvents,
+  RotatedWebhook,
+  SecretRotation,
+  WebhookChanges,
+  Webhooks,
+} from './webhooks.ts';

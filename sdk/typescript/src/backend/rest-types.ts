@@ -291,6 +291,95 @@ export interface Statement {
   closing: Amount;
 }
 
+/** An endpoint that gets the events of the tenant, without its secret. */
+export interface Webhook {
+  /** The id of the webhook. */
+  id: string;
+  /** Where events go. */
+  url: string;
+  /** Which types of events it gets. Empty: all. */
+  types: string[];
+  /** As given. May be empty. */
+  description: string;
+  /** `paused`: nothing is delivered, and events wait. */
+  state: 'active' | 'paused';
+  /** `tenant`: by a request; `failing`: the last attempt of a delivery failed; `gone`: the answer was 410. Absent: it is active. */
+  pausedBy?: 'tenant' | 'failing' | 'gone' | undefined;
+  /** Since when it is paused. Absent: it is active. */
+  pausedAt?: Date | undefined;
+  /** Every wanted event up to this number has been delivered. */
+  deliveredSeq: bigint;
+  /** Failed attempts to deliver the next event. */
+  failures: number;
+  /** When the next event is tried again. Absent: it has not failed, or is not retried. */
+  retryAt?: Date | undefined;
+  /** When it was created. */
+  createdAt: Date;
+}
+
+/** An attempt to send an event. */
+export interface WebhookDelivery {
+  /** The id of the attempt. */
+  id: string;
+  /** `event`: in order; `test`: the test event; `resend`: an event that was asked for again. */
+  kind: 'event' | 'test' | 'resend';
+  /** The id of the event, which is the header `webhook-id`. */
+  eventId: string;
+  /** The number of the event. Absent: a test. */
+  seq?: bigint | undefined;
+  /** The type of the event, or `webhook_test`. */
+  type: string;
+  /** Counts the attempts to deliver the event in a row, from 1. */
+  attempt: number;
+  /** The answer had a status from 200 to 299. */
+  delivered: boolean;
+  /** Of the answer. Absent: there was none. */
+  status?: number | undefined;
+  /** Why there was no answer. Absent: there was one. */
+  error?: string | undefined;
+  /** The first 1024 characters of the answer. */
+  answer?: string | undefined;
+  /** From the start of the request to its outcome. */
+  latencyMs: number;
+  /** When the outcome was known. */
+  at: Date;
+}
+
+/** What happened. */
+export type WebhookEventType =
+  | 'room_created'
+  | 'room_updated'
+  | 'room_ended'
+  | 'participant_entered'
+  | 'participant_updated'
+  | 'participant_left'
+  | 'moderation'
+  | 'watchdog_warned'
+  | 'watchdog_rearmed'
+  | 'watchdog_fired'
+  | 'credit_spent'
+  | 'credit_restored'
+  | 'balance_low'
+  | 'balance_recovered'
+  | 'runway_low'
+  | 'runway_recovered'
+  | 'top_up_succeeded'
+  | 'top_up_failed'
+  | 'payment_reversed'
+  | 'payment_disputed'
+  | 'payment_dispute_closed'
+  | 'card_expiring'
+  | 'conflicting_duplicates'
+  | 'tenant_status_changed'
+  | 'key_created'
+  | 'key_rotated'
+  | 'key_revoked'
+  | 'key_retiring'
+  | 'device_credential_created'
+  | 'device_credential_rotated'
+  | 'device_credential_revoked'
+  | 'webhook_paused';
+
 /** What each operation takes and gives. */
 export interface Operations {
   /** The rate card in effect. */
@@ -439,6 +528,100 @@ export interface Operations {
     /** The answer. */
     answer: Tenant;
   };
+  /** How long the credit lasts, and which rooms use most of it. */
+  'GET /v1/billing/runway': {
+    /** In the query. */
+    query?: {
+      /** Of the rooms; `24h` if it is left out. */
+      window?: '1h' | '24h' | '7d' | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The instant that the answer is about. */
+      at: Date;
+      /** Prepaid credit that is left; may be negative. */
+      balance: Amount;
+      /** Nothing is left: the balance is 0 or less. */
+      empty: boolean;
+      /** For each of the windows. */
+      burn: {
+        /** The hours or days up to now. */
+        window: '1h' | '24h' | '7d';
+        /** What usage took in them. */
+        spent: Amount;
+        /** The same for an hour, rounded up. */
+        perHour: Amount;
+        /** How long the balance lasts at this rate; 0: it is spent; null: nothing is used. */
+        runwayHours: number | null;
+        /** When it is spent. Null: it is spent already, or never, or after the year 9999. */
+        emptyAt: Date | null;
+      }[];
+      /** The rooms that cost most. */
+      rooms: {
+        /** As asked for. */
+        window: '1h' | '24h' | '7d';
+        /** The start of the hour in which the window begins: rooms are added up by hours. */
+        from: Date;
+        /** What all rooms took since then. */
+        spent: Amount;
+        /** Those that took most, the most expensive first. */
+        top: {
+          /** As reported; empty for records without one. */
+          room: string;
+          /** What its usage took. */
+          amount: Amount;
+          /** Of what all rooms took: 0 to 1. */
+          share: number;
+        }[];
+      };
+    };
+  };
+  /** The thresholds below which you are alerted. */
+  'GET /v1/alerts': {
+    /** The answer. */
+    answer: {
+      /** Those of `balance` first, then the largest first. */
+      thresholds: {
+        /** `balance`: an amount of credit; `runway`: hours that the credit lasts. */
+        kind: 'balance' | 'runway';
+        /** For `balance`: millionths of a US dollar. */
+        belowMicros?: bigint | undefined;
+        /** For `runway`: hours. */
+        belowHours?: number | undefined;
+        /** Since when the balance is below it. Null: it is not. */
+        raisedAt: Date | null;
+      }[];
+    };
+  };
+  /** Replace all thresholds. */
+  'PUT /v1/alerts': {
+    /** The body. */
+    body: {
+      /** All of them, each once; none turns alerts off. */
+      thresholds: {
+        /** `balance`: an amount of credit; `runway`: hours that the credit lasts. */
+        kind: 'balance' | 'runway';
+        /** For `balance`: millionths of a US dollar. */
+        belowMicros?: bigint | undefined;
+        /** For `runway`: hours. */
+        belowHours?: number | undefined;
+      }[];
+    };
+    /** The answer. */
+    answer: {
+      /** Those of `balance` first, then the largest first. */
+      thresholds: {
+        /** `balance`: an amount of credit; `runway`: hours that the credit lasts. */
+        kind: 'balance' | 'runway';
+        /** For `balance`: millionths of a US dollar. */
+        belowMicros?: bigint | undefined;
+        /** For `runway`: hours. */
+        belowHours?: number | undefined;
+        /** Since when the balance is below it. Null: it is not. */
+        raisedAt: Date | null;
+      }[];
+    };
+  };
   /** All payments that were credited. */
   'GET /v1/payments': {
     /** In the query. */
@@ -549,6 +732,193 @@ export interface Operations {
       apiKey: string;
       /** Until when the old key works. */
       oldKeyRetires: Date;
+    };
+  };
+  /** All webhooks. */
+  'GET /v1/webhooks': {
+    /** The answer. */
+    answer: {
+      /** The webhooks. */
+      webhooks: Webhook[];
+    };
+  };
+  /** Create a webhook. */
+  'POST /v1/webhooks': {
+    /** The body. */
+    body: {
+      /** Where events go: an `https` URL of the public internet, without user name, password and fragment, of at most 2048 characters. */
+      url: string;
+      /** Which types of events it gets. Empty: all. */
+      types?: WebhookEventType[] | undefined;
+      /** For your own lists. */
+      description?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** An endpoint that gets the events of the tenant, without its secret. */
+      webhook: Webhook;
+      /** Verifies the signatures `v1`. Shown once. */
+      secret: string;
+      /** Verifies the signatures `v1a`, and may be public. Shown once. */
+      publicKey: string;
+    };
+  };
+  /** One webhook. */
+  'GET /v1/webhooks/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** The answer. */
+    answer: Webhook;
+  };
+  /** Change, pause or resume a webhook. */
+  'PATCH /v1/webhooks/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** The body. */
+    body: {
+      /** Where events go: an `https` URL of the public internet, without user name, password and fragment, of at most 2048 characters. */
+      url?: string | undefined;
+      /** Which types of events it gets. Empty: all. */
+      types?: WebhookEventType[] | undefined;
+      /** For your own lists. */
+      description?: string | undefined;
+      /** `true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped. */
+      paused?: boolean | undefined;
+    };
+    /** The answer. */
+    answer: Webhook;
+  };
+  /** Delete a webhook. */
+  'DELETE /v1/webhooks/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** The answer. */
+    answer: undefined;
+  };
+  /** Replace the secret; the old ones sign too for the overlap. */
+  'POST /v1/webhooks/{id}/rotate': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** The body. */
+    body?: {
+      /** How long the old secrets sign too; by default a day, at most a week. */
+      overlapSeconds?: number | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** An endpoint that gets the events of the tenant, without its secret. */
+      webhook: Webhook;
+      /** Verifies the signatures `v1`. Shown once. */
+      secret: string;
+      /** Verifies the signatures `v1a`, and may be public. Shown once. */
+      publicKey: string;
+      /** Until when the old secrets sign too. */
+      oldSecretRetires: Date;
+    };
+  };
+  /** Attempts to send events to a webhook. */
+  'GET /v1/webhooks/{id}/deliveries': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** In the query. */
+    query?: {
+      /** How many at once: at most 500, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The attempts. */
+      deliveries: WebhookDelivery[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** Send a test event now. */
+  'POST /v1/webhooks/{id}/test': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** An attempt to send an event. */
+      delivery: WebhookDelivery;
+    };
+  };
+  /** Send one event again now, or all since a time in order. */
+  'POST /v1/webhooks/{id}/resend': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** The body. */
+    body: {
+      /** The number of one event. */
+      seq?: bigint | undefined;
+      /** A day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      since?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** An attempt to send an event. */
+      delivery?: WebhookDelivery | undefined;
+      /** An endpoint that gets the events of the tenant, without its secret. */
+      webhook?: Webhook | undefined;
+    };
+  };
+  /** Events of the tenant, in order. */
+  'GET /v1/events': {
+    /** In the query. */
+    query?: {
+      /** The number of an event: only later ones. Left out: from the oldest event that is kept. */
+      after?: string | undefined;
+      /** Types of events, separated by commas. Left out: all. */
+      types?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** How long to wait for an event if there is none: 0 to 20, 0 if it is left out. */
+      waitSeconds?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The events, in order. */
+      events: {
+        /** The same wherever the event appears; webhooks have it as the header `webhook-id`. */
+        id: string;
+        /** Events of a tenant are numbered from 1, without a gap. */
+        seq: bigint;
+        /** What happened. */
+        type: WebhookEventType;
+        /** When it happened. */
+        timestamp: Date;
+        /** In webhooks only: so many events before this one were deleted before they could be delivered. */
+        skipped?: bigint | undefined;
+        /** What it happened to, as it was right after. Depends on the type. */
+        data: Record<string, unknown>;
+      }[];
+      /** `after` of the next request. */
+      after: bigint;
+      /** There are more, or may be: ask again at once. */
+      more: boolean;
     };
   };
   /** Report usage and have it charged. */
@@ -780,7 +1150,7 @@ export interface Operations {
       /** The change of the balance that this record is part of. */
       posting: {
         /** Its number in the ledger. */
-        seq: number;
+        seq: bigint;
         /** How many records were charged together. */
         records: number;
         /** By how much they changed the balance. */
@@ -914,6 +1284,100 @@ export interface Operations {
       nextCursor?: string | undefined;
     };
   };
+  /** Who gets mail about the account. */
+  'GET /v1/mail': {
+    /** The answer. */
+    answer: {
+      /** Whether `email` gets mail. */
+      signupAddress: boolean;
+      /** The address given at signup. */
+      email: string;
+      /** Further addresses that get mail. */
+      addresses: string[];
+      /** Whether mails tell about what needs attention, such as a low balance. */
+      alerts: boolean;
+      /** Whether mails confirm payments. */
+      receipts: boolean;
+      /** Their owners want no alerts of this tenant. Only a link in an alert changes that. */
+      unsubscribed: string[];
+    };
+  };
+  /** Choose who gets mail about the account. */
+  'PUT /v1/mail': {
+    /** The body. */
+    body: {
+      /** Further addresses that get mail. */
+      addresses: string[];
+      /** Whether mails tell about what needs attention, such as a low balance. */
+      alerts: boolean;
+      /** Whether mails confirm payments. */
+      receipts: boolean;
+      /** Whether the address given at signup gets mail. */
+      signupAddress?: boolean | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** Whether `email` gets mail. */
+      signupAddress: boolean;
+      /** The address given at signup. */
+      email: string;
+      /** Further addresses that get mail. */
+      addresses: string[];
+      /** Whether mails tell about what needs attention, such as a low balance. */
+      alerts: boolean;
+      /** Whether mails confirm payments. */
+      receipts: boolean;
+      /** Their owners want no alerts of this tenant. Only a link in an alert changes that. */
+      unsubscribed: string[];
+    };
+  };
+  /** Who changed what. */
+  'GET /v1/audit': {
+    /** In the query. */
+    query?: {
+      /** Only this action. */
+      action?: string | undefined;
+      /** Only changes of what has this id. */
+      subject?: string | undefined;
+      /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      from?: string | undefined;
+      /** End of the period; what happened at that time is not in it. */
+      to?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The entries. */
+      entries: {
+        /** The id of the entry. */
+        id: string;
+        /** When it happened. */
+        at: Date;
+        /** Who made the change. */
+        actor: {
+          /** `key`: an API key; `operator`: of the deployment; `system`: the service itself. */
+          kind: 'key' | 'operator' | 'system';
+          /** The id of the key, or the part of the service. Absent: an operator. */
+          id?: string | undefined;
+          /** From where the key was used; `(erased)` after 400 days. Absent: no key was. */
+          address?: string | undefined;
+        };
+        /** What was done. */
+        action: string;
+        /** The id of what was changed. Absent: there is only one of it. */
+        subject?: string | undefined;
+        /** What changed, as it was. Absent: there was nothing. */
+        before?: Record<string, unknown> | undefined;
+        /** The same as it is now. Absent: there is nothing. */
+        after?: Record<string, unknown> | undefined;
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
   /** Erase the name of a person from everything that is stored. */
   'POST /v1/participants/erase': {
     /** The body. */
@@ -1029,15 +1493,20 @@ export const NAMES = {
   auto_top_up: 'autoTopUp',
   balance_after: 'balanceAfter',
   below_cents: 'belowCents',
+  below_hours: 'belowHours',
+  below_micros: 'belowMicros',
   carry_after: 'carryAfter',
   carry_before: 'carryBefore',
   ceiling_per_1000_minutes: 'ceilingPer1000Minutes',
   ceiling_per_1000_participant_minutes: 'ceilingPer1000ParticipantMinutes',
   checkout_url: 'checkoutUrl',
   created_at: 'createdAt',
+  delivered_seq: 'deliveredSeq',
   egress_bytes: 'egressBytes',
   egress_cost_per_gib: 'egressCostPerGib',
   egress_gib: 'egressGib',
+  empty_at: 'emptyAt',
+  event_id: 'eventId',
   finished_at: 'finishedAt',
   first_at: 'firstAt',
   group_by: 'groupBy',
@@ -1048,19 +1517,30 @@ export const NAMES = {
   key_id: 'keyId',
   last_at: 'lastAt',
   last_top_up_error: 'lastTopUpError',
+  latency_ms: 'latencyMs',
   limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
   next_cursor: 'nextCursor',
   old_key_retires: 'oldKeyRetires',
+  old_secret_retires: 'oldSecretRetires',
   overlap_seconds: 'overlapSeconds',
+  paused_at: 'pausedAt',
+  paused_by: 'pausedBy',
+  per_hour: 'perHour',
   platform_fee_per_gib: 'platformFeePerGib',
   portal_url: 'portalUrl',
+  public_key: 'publicKey',
+  raised_at: 'raisedAt',
   rate_card: 'rateCard',
   rate_version: 'rateVersion',
   retires_at: 'retiresAt',
+  retry_at: 'retryAt',
   revoked_at: 'revokedAt',
   rule_version: 'ruleVersion',
+  runway_hours: 'runwayHours',
+  signup_address: 'signupAddress',
   so_far: 'soFar',
+  wait_seconds: 'waitSeconds',
 } as const;
 
 /** What is a time in answers, by its name on the wire. */
@@ -1068,16 +1548,34 @@ export const TIMES: ReadonlySet<string> = new Set([
   'at',
   'created_at',
   'day',
+  'empty_at',
   'finished_at',
   'first_at',
   'from',
   'hour',
   'last_at',
   'old_key_retires',
+  'old_secret_retires',
+  'paused_at',
+  'raised_at',
   'retires_at',
+  'retry_at',
   'revoked_at',
+  'timestamp',
   'to',
 ]);
 
 /** What is an integer of 64 bits in answers, by its name on the wire. */
-export const INTEGERS: ReadonlySet<string> = new Set(['egress_bytes', 'ingress_bytes', 'micros']);
+export const INTEGERS: ReadonlySet<string> = new Set([
+  'after',
+  'below_micros',
+  'delivered_seq',
+  'egress_bytes',
+  'ingress_bytes',
+  'micros',
+  'seq',
+  'skipped',
+]);
+
+/** What is an object of any members in answers, which keep their names and values. */
+export const AS_IS: ReadonlySet<string> = new Set(['after', 'before', 'data']);

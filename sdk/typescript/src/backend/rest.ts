@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { attemptInTime, type CallOptions, type Limits, type MutationOptions } from './calls.ts';
 import { BoxofficeError, errorOfAnswer } from './errors.ts';
 import { Listing } from './listing.ts';
-import { INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
+import { AS_IS, INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
 
 export interface RestOptions {
   readonly url: string;
@@ -20,7 +20,8 @@ type Given<N extends Name> = Omit<Operations[N], 'answer'>;
 export type AnswerOf<N extends Name> = Part<N, 'answer'>;
 export type BodyOf<N extends Name> = NonNullable<Part<N, 'body'>>;
 /** Lists that are read a page at a time. */
-type ListName = `GET /v1/${'ledger' | 'payments' | 'usage/records' | 'usage/conflicts'}`;
+type ListName =
+  `GET /v1/${'ledger' | 'payments' | 'usage/records' | 'usage/conflicts' | 'webhooks/{id}/deliveries' | 'audit'}`;
 
 /** Which page of a list. */
 export interface PageRequest {
@@ -31,7 +32,7 @@ export interface PageRequest {
 }
 
 /** What a query may hold. Arrays are joined with commas; an empty one is left out, like `undefined`. */
-export type Query = Readonly<Record<string, string | number | Date | readonly string[] | undefined>>;
+export type Query = Readonly<Record<string, string | number | bigint | Date | readonly string[] | undefined>>;
 
 /** A `POST` without an idempotency key that may be repeated: it changes nothing, or what it reports has ids. */
 const REPEATABLE_POSTS: ReadonlySet<Name> = new Set([
@@ -68,7 +69,7 @@ export class Rest {
     for (const [key, value] of Object.entries(query)) url.searchParams.set(WIRE_NAMES[key] ?? key, value);
     const text = body && JSON.stringify(toWire(body));
     const attempt = (signal: AbortSignal) => this.#send({ method, url, body: text, idempotencyKey }, signal);
-    return fromWire(await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
+    return (await attemptInTime(attempt, { ...options, limits, mayRetry })) as AnswerOf<N>;
   }
 
   /** All items of a list, page by page. */
@@ -77,10 +78,11 @@ export class Rest {
     itemsOf: (answer: AnswerOf<N>) => readonly T[],
     { pageSize, pageToken, ...filter }: PageRequest & Query,
     options?: CallOptions,
+    path: object = {},
   ): Listing<T> {
     return new Listing(pageToken, async (cursor) => {
       const query = toQuery({ ...filter, limit: pageSize || undefined, cursor: cursor || undefined });
-      const answer = await this.call(name, { query } as Given<N>, options);
+      const answer = await this.call(name, { path, query } as unknown as Given<N>, options);
       const { nextCursor = '' } = answer as AnswerOf<ListName>;
       return { items: itemsOf(answer), nextPageToken: nextCursor };
     });
@@ -113,7 +115,7 @@ export class Rest {
     if (!answer.ok) throw errorOfAnswer(answer, text);
     if (text === '') return undefined;
     try {
-      return JSON.parse(text, withBigInts);
+      return readJson(text);
     } catch {
       throw new BoxofficeError({ kind: 'Internal', code: answer.status, message: 'the answer is no JSON' });
     }
@@ -128,7 +130,8 @@ function keyOf({ idempotencyKey = randomUUID() }: MutationOptions): string {
 }
 
 /** Source: specification 7.1. Internal errors of the service may also be temporary. */
-function isTransient(error: BoxofficeError): boolean {
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof BoxofficeError)) return false;
   return error.kind === 'Unavailable' || error.kind === 'Timeout' || error.code === 500;
 }
 
@@ -158,7 +161,7 @@ export function toQuery(query: Query): Record<string, string> {
 }
 
 function textOf(name: string, value: unknown): string {
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   if (typeof value === 'string' && value.isWellFormed()) return value;
   throw new TypeError(`${name} must be a valid Date, or a well-formed string`);
@@ -169,6 +172,8 @@ const WIRE_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 function toWire(value: unknown): unknown {
+  // What a number would round is beyond what the service takes, rounded or not.
+  if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(toWire);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -176,21 +181,37 @@ function toWire(value: unknown): unknown {
   );
 }
 
+/** What a JSON text of the service holds, in the form of answers. Throws `SyntaxError`. */
+export function readJson(text: string): unknown {
+  return fromWire(JSON.parse(text, withBigInts));
+}
+
 /** Integers of 64 bits from their digits: a number would be rounded. Node 20 gives the number alone. */
 function withBigInts(name: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || !INTEGERS.has(name)) return value;
-  return BigInt(context?.source ?? value);
+  const digits = context?.source ?? String(value);
+  return /^-?\d+$/.test(digits) ? BigInt(digits) : value;
 }
 
 function fromWire(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => fromWire(each));
   if (typeof value === 'object' && value !== null) {
+    if (AS_IS.has(name)) return withNumbers(value);
     const entries = Object.entries(value).map(([key, each]) => [
       NAMES[key as keyof typeof NAMES] ?? key,
       fromWire(each, key),
     ]);
     return Object.fromEntries(entries);
   }
+  if (typeof value === 'number' && INTEGERS.has(name)) throw new SyntaxError(`${name} is no integer`);
   if (typeof value === 'string' && TIMES.has(name)) return new Date(value);
   return value;
+}
+
+/** Members of any name were read like those that have a meaning. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withNumbers(each)]));
 }

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { DeviceCredential } from "./device_credential_pb.js";
 
 /**
@@ -284,4 +284,340 @@ export declare type DeviceCredentialChange = Message<"boxoffice.control.v1.Devic
  * Use `create(DeviceCredentialChangeSchema)` to create a new message.
  */
 export declare const DeviceCredentialChangeSchema: GenMessage<DeviceCredentialChange>;
+
+/**
+ * The balance crossed a threshold of credit.
+ *
+ * @generated from message boxoffice.control.v1.BalanceAlert
+ */
+export declare type BalanceAlert = Message<"boxoffice.control.v1.BalanceAlert"> & {
+  /**
+   * Millionths of a US dollar: the balance after the change.
+   *
+   * @generated from field: int64 balance_micros = 1;
+   */
+  balanceMicros: bigint;
+
+  /**
+   * Millionths of a US dollar: the threshold.
+   *
+   * @generated from field: int64 below_micros = 2;
+   */
+  belowMicros: bigint;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.BalanceAlert.
+ * Use `create(BalanceAlertSchema)` to create a new message.
+ */
+export declare const BalanceAlertSchema: GenMessage<BalanceAlert>;
+
+/**
+ * The time that the balance lasts crossed a threshold of hours.
+ *
+ * @generated from message boxoffice.control.v1.RunwayAlert
+ */
+export declare type RunwayAlert = Message<"boxoffice.control.v1.RunwayAlert"> & {
+  /**
+   * Millionths of a US dollar: the balance.
+   *
+   * @generated from field: int64 balance_micros = 1;
+   */
+  balanceMicros: bigint;
+
+  /**
+   * The threshold, in whole hours.
+   *
+   * @generated from field: google.protobuf.Duration below = 2;
+   */
+  below?: Duration | undefined;
+
+  /**
+   * Millionths of a US dollar: what usage takes in an hour.
+   *
+   * @generated from field: int64 burn_per_hour_micros = 3;
+   */
+  burnPerHourMicros: bigint;
+
+  /**
+   * How long the balance lasts, 10,000 years at most: zero if nothing is left, absent if nothing is used.
+   *
+   * @generated from field: google.protobuf.Duration runway = 4;
+   */
+  runway?: Duration | undefined;
+
+  /**
+   * When the balance is spent; absent if nothing is left, if nothing is used, and after the year 9999.
+   *
+   * @generated from field: google.protobuf.Timestamp empty_time = 5;
+   */
+  emptyTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.RunwayAlert.
+ * Use `create(RunwayAlertSchema)` to create a new message.
+ */
+export declare const RunwayAlertSchema: GenMessage<RunwayAlert>;
+
+/**
+ * A dispute of a payment, an inquiry about it, or a warning that it is fraud.
+ *
+ * @generated from message boxoffice.control.v1.PaymentDispute
+ */
+export declare type PaymentDispute = Message<"boxoffice.control.v1.PaymentDispute"> & {
+  /**
+   * The payment provider's id of the payment.
+   *
+   * @generated from field: string payment_id = 1;
+   */
+  paymentId: string;
+
+  /**
+   * `dispute`, `inquiry` (the bank only asks, and takes nothing) or `fraud_warning`.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * The payment provider's id of the dispute or the warning.
+   *
+   * @generated from field: string reference = 3;
+   */
+  reference: string;
+
+  /**
+   * Millionths of a US dollar: what is disputed, with tax; for a fraud warning, the whole payment.
+   *
+   * @generated from field: int64 amount_micros = 4;
+   */
+  amountMicros: bigint;
+
+  /**
+   * In the payment provider's words, such as `fraudulent`; empty if it is not known.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.PaymentDispute.
+ * Use `create(PaymentDisputeSchema)` to create a new message.
+ */
+export declare const PaymentDisputeSchema: GenMessage<PaymentDispute>;
+
+/**
+ * The end of a dispute, an inquiry or a warning.
+ *
+ * @generated from message boxoffice.control.v1.PaymentDisputeEnd
+ */
+export declare type PaymentDisputeEnd = Message<"boxoffice.control.v1.PaymentDisputeEnd"> & {
+  /**
+   * The payment provider's id of the payment.
+   *
+   * @generated from field: string payment_id = 1;
+   */
+  paymentId: string;
+
+  /**
+   * The payment provider's id of the dispute or the warning.
+   *
+   * @generated from field: string reference = 2;
+   */
+  reference: string;
+
+  /**
+   * `won`, `lost` or `closed` (neither side lost an inquiry or a warning). One that is lost may be won
+   * later, on appeal.
+   *
+   * @generated from field: string outcome = 3;
+   */
+  outcome: string;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.PaymentDisputeEnd.
+ * Use `create(PaymentDisputeEndSchema)` to create a new message.
+ */
+export declare const PaymentDisputeEndSchema: GenMessage<PaymentDisputeEnd>;
+
+/**
+ * The saved card, which automatic top-ups charge, expires soon.
+ *
+ * @generated from message boxoffice.control.v1.CardExpiry
+ */
+export declare type CardExpiry = Message<"boxoffice.control.v1.CardExpiry"> & {
+  /**
+   * In the payment provider's words, such as `visa`.
+   *
+   * @generated from field: string brand = 1;
+   */
+  brand: string;
+
+  /**
+   * The last four digits of its number.
+   *
+   * @generated from field: string last4 = 2;
+   */
+  last4: string;
+
+  /**
+   * The last month in which it pays, such as `2026-12`.
+   *
+   * @generated from field: string expires = 3;
+   */
+  expires: string;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.CardExpiry.
+ * Use `create(CardExpirySchema)` to create a new message.
+ */
+export declare const CardExpirySchema: GenMessage<CardExpiry>;
+
+/**
+ * Reports of known usage records with other values, since the last such event.
+ *
+ * @generated from message boxoffice.control.v1.ConflictingDuplicates
+ */
+export declare type ConflictingDuplicates = Message<"boxoffice.control.v1.ConflictingDuplicates"> & {
+  /**
+   * How many; a record that was reported twice counts twice.
+   *
+   * @generated from field: uint64 count = 1;
+   */
+  count: bigint;
+
+  /**
+   * The first of their ids, at most ten, each once.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+
+  /**
+   * When the first of them came.
+   *
+   * @generated from field: google.protobuf.Timestamp first_time = 3;
+   */
+  firstTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.ConflictingDuplicates.
+ * Use `create(ConflictingDuplicatesSchema)` to create a new message.
+ */
+export declare const ConflictingDuplicatesSchema: GenMessage<ConflictingDuplicates>;
+
+/**
+ * A key that a rotation replaced, and that is still in use, stops working soon.
+ *
+ * @generated from message boxoffice.control.v1.KeyRetirement
+ */
+export declare type KeyRetirement = Message<"boxoffice.control.v1.KeyRetirement"> & {
+  /**
+   * The id of the old API key or device credential.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * `backend`, `relay` or `device`.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * When it stops working.
+   *
+   * @generated from field: google.protobuf.Timestamp retire_time = 4;
+   */
+  retireTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.KeyRetirement.
+ * Use `create(KeyRetirementSchema)` to create a new message.
+ */
+export declare const KeyRetirementSchema: GenMessage<KeyRetirement>;
+
+/**
+ * A webhook was paused, because its deliveries failed.
+ *
+ * @generated from message boxoffice.control.v1.WebhookPause
+ */
+export declare type WebhookPause = Message<"boxoffice.control.v1.WebhookPause"> & {
+  /**
+   * The id of the webhook.
+   *
+   * @generated from field: string webhook_id = 1;
+   */
+  webhookId: string;
+
+  /**
+   * The host of its address, with the port if it has one.
+   *
+   * @generated from field: string host = 2;
+   */
+  host: string;
+
+  /**
+   * What the tenant calls it; empty if it has no description.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * `failing`: it failed too often; `gone`: it answered 410.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * The number of the event that could not be delivered; it is sent first when the webhook is resumed.
+   *
+   * @generated from field: uint64 seq = 5;
+   */
+  seq: bigint;
+
+  /**
+   * How often that was tried.
+   *
+   * @generated from field: int32 attempts = 6;
+   */
+  attempts: number;
+
+  /**
+   * The HTTP status of the last answer; 0 if there was none.
+   *
+   * @generated from field: int32 status = 7;
+   */
+  status: number;
+
+  /**
+   * Why there was no answer; empty if there was one.
+   *
+   * @generated from field: string error = 8;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.WebhookPause.
+ * Use `create(WebhookPauseSchema)` to create a new message.
+ */
+export declare const WebhookPauseSchema: GenMessage<WebhookPause>;
 

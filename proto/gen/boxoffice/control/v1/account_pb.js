@@ -4,13 +4,13 @@
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_boxoffice_control_v1_device_credential } from "./device_credential_pb.js";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file boxoffice/control/v1/account.proto.
  */
 export const file_boxoffice_control_v1_account = /*@__PURE__*/
-  fileDesc("CiJib3hvZmZpY2UvY29udHJvbC92MS9hY2NvdW50LnByb3RvEhRib3hvZmZpY2UuY29udHJvbC52MSI4CgxDcmVkaXRDaGFuZ2USFgoOYmFsYW5jZV9taWNyb3MYASABKAMSEAoIYWRtaXR0ZWQYAiABKAgiVAoFVG9wVXASEQoJYXV0b21hdGljGAEgASgIEhUKDWFtb3VudF9taWNyb3MYAiABKAMSEgoKcGF5bWVudF9pZBgDIAEoCRINCgVlcnJvchgEIAEoCSJdCg9QYXltZW50UmV2ZXJzYWwSEgoKcGF5bWVudF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXJlZmVyZW5jZRgDIAEoCRIVCg1hbW91bnRfbWljcm9zGAQgASgDIlAKElRlbmFudFN0YXR1c0NoYW5nZRIMCgRmcm9tGAEgASgJEgoKAnRvGAIgASgJEg4KBmV4ZW1wdBgDIAEoCBIQCghhZG1pdHRlZBgEIAEoCCLDAQoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDAoEa2luZBgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV0aXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoMQXBpS2V5Q2hhbmdlEikKA2tleRgBIAEoCzIcLmJveG9mZmljZS5jb250cm9sLnYxLkFwaUtleRITCgtyZXBsYWNlZF9pZBgCIAEoCRI4ChRyZXBsYWNlZF9yZXRpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKFkRldmljZUNyZWRlbnRpYWxDaGFuZ2USOgoKY3JlZGVudGlhbBgBIAEoCzImLmJveG9mZmljZS5jb250cm9sLnYxLkRldmljZUNyZWRlbnRpYWwSEwoLcmVwbGFjZWRfaWQYAiABKAkSOAoUcmVwbGFjZWRfcmV0aXJlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_boxoffice_control_v1_device_credential, file_google_protobuf_timestamp]);
+  fileDesc("CiJib3hvZmZpY2UvY29udHJvbC92MS9hY2NvdW50LnByb3RvEhRib3hvZmZpY2UuY29udHJvbC52MSI4CgxDcmVkaXRDaGFuZ2USFgoOYmFsYW5jZV9taWNyb3MYASABKAMSEAoIYWRtaXR0ZWQYAiABKAgiVAoFVG9wVXASEQoJYXV0b21hdGljGAEgASgIEhUKDWFtb3VudF9taWNyb3MYAiABKAMSEgoKcGF5bWVudF9pZBgDIAEoCRINCgVlcnJvchgEIAEoCSJdCg9QYXltZW50UmV2ZXJzYWwSEgoKcGF5bWVudF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXJlZmVyZW5jZRgDIAEoCRIVCg1hbW91bnRfbWljcm9zGAQgASgDIlAKElRlbmFudFN0YXR1c0NoYW5nZRIMCgRmcm9tGAEgASgJEgoKAnRvGAIgASgJEg4KBmV4ZW1wdBgDIAEoCBIQCghhZG1pdHRlZBgEIAEoCCLDAQoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDAoEa2luZBgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV0aXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoMQXBpS2V5Q2hhbmdlEikKA2tleRgBIAEoCzIcLmJveG9mZmljZS5jb250cm9sLnYxLkFwaUtleRITCgtyZXBsYWNlZF9pZBgCIAEoCRI4ChRyZXBsYWNlZF9yZXRpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKFkRldmljZUNyZWRlbnRpYWxDaGFuZ2USOgoKY3JlZGVudGlhbBgBIAEoCzImLmJveG9mZmljZS5jb250cm9sLnYxLkRldmljZUNyZWRlbnRpYWwSEwoLcmVwbGFjZWRfaWQYAiABKAkSOAoUcmVwbGFjZWRfcmV0aXJlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjwKDEJhbGFuY2VBbGVydBIWCg5iYWxhbmNlX21pY3JvcxgBIAEoAxIUCgxiZWxvd19taWNyb3MYAiABKAMiyAEKC1J1bndheUFsZXJ0EhYKDmJhbGFuY2VfbWljcm9zGAEgASgDEigKBWJlbG93GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhwKFGJ1cm5fcGVyX2hvdXJfbWljcm9zGAMgASgDEikKBnJ1bndheRgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgplbXB0eV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJsCg5QYXltZW50RGlzcHV0ZRISCgpwYXltZW50X2lkGAEgASgJEgwKBGtpbmQYAiABKAkSEQoJcmVmZXJlbmNlGAMgASgJEhUKDWFtb3VudF9taWNyb3MYBCABKAMSDgoGcmVhc29uGAUgASgJIksKEVBheW1lbnREaXNwdXRlRW5kEhIKCnBheW1lbnRfaWQYASABKAkSEQoJcmVmZXJlbmNlGAIgASgJEg8KB291dGNvbWUYAyABKAkiOwoKQ2FyZEV4cGlyeRINCgVicmFuZBgBIAEoCRINCgVsYXN0NBgCIAEoCRIPCgdleHBpcmVzGAMgASgJImMKFUNvbmZsaWN0aW5nRHVwbGljYXRlcxINCgVjb3VudBgBIAEoBBILCgNpZHMYAiADKAkSLgoKZmlyc3RfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAibAoNS2V5UmV0aXJlbWVudBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRraW5kGAMgASgJEi8KC3JldGlyZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKTAQoMV2ViaG9va1BhdXNlEhIKCndlYmhvb2tfaWQYASABKAkSDAoEaG9zdBgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZyZWFzb24YBCABKAkSCwoDc2VxGAUgASgEEhAKCGF0dGVtcHRzGAYgASgFEg4KBnN0YXR1cxgHIAEoBRINCgVlcnJvchgIIAEoCWIGcHJvdG8z", [file_boxoffice_control_v1_device_credential, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message boxoffice.control.v1.CreditChange.
@@ -60,4 +60,60 @@ export const ApiKeyChangeSchema = /*@__PURE__*/
  */
 export const DeviceCredentialChangeSchema = /*@__PURE__*/
   messageDesc(file_boxoffice_control_v1_account, 6);
+
+/**
+ * Describes the message boxoffice.control.v1.BalanceAlert.
+ * Use `create(BalanceAlertSchema)` to create a new message.
+ */
+export const BalanceAlertSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 7);
+
+/**
+ * Describes the message boxoffice.control.v1.RunwayAlert.
+ * Use `create(RunwayAlertSchema)` to create a new message.
+ */
+export const RunwayAlertSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 8);
+
+/**
+ * Describes the message boxoffice.control.v1.PaymentDispute.
+ * Use `create(PaymentDisputeSchema)` to create a new message.
+ */
+export const PaymentDisputeSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 9);
+
+/**
+ * Describes the message boxoffice.control.v1.PaymentDisputeEnd.
+ * Use `create(PaymentDisputeEndSchema)` to create a new message.
+ */
+export const PaymentDisputeEndSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 10);
+
+/**
+ * Describes the message boxoffice.control.v1.CardExpiry.
+ * Use `create(CardExpirySchema)` to create a new message.
+ */
+export const CardExpirySchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 11);
+
+/**
+ * Describes the message boxoffice.control.v1.ConflictingDuplicates.
+ * Use `create(ConflictingDuplicatesSchema)` to create a new message.
+ */
+export const ConflictingDuplicatesSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 12);
+
+/**
+ * Describes the message boxoffice.control.v1.KeyRetirement.
+ * Use `create(KeyRetirementSchema)` to create a new message.
+ */
+export const KeyRetirementSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 13);
+
+/**
+ * Describes the message boxoffice.control.v1.WebhookPause.
+ * Use `create(WebhookPauseSchema)` to create a new message.
+ */
+export const WebhookPauseSchema = /*@__PURE__*/
+  messageDesc(file_boxoffice_control_v1_account, 14);
 

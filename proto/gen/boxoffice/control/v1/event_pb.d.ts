@@ -9,7 +9,7 @@ import type { Room } from "./room_pb.js";
 import type { Participant } from "./participant_pb.js";
 import type { ModerationEvent } from "./moderation_pb.js";
 import type { Watchdog } from "./watchdog_pb.js";
-import type { ApiKeyChange, CreditChange, DeviceCredentialChange, PaymentReversal, TenantStatusChange, TopUp } from "./account_pb.js";
+import type { ApiKeyChange, BalanceAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
 
 /**
  * Describes the file boxoffice/control/v1/event.proto.
@@ -145,6 +145,70 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
      */
     value: DeviceCredentialChange;
     case: "deviceCredential";
+  } | {
+    /**
+     * The balance, and a threshold that it crossed.
+     *
+     * @generated from field: boxoffice.control.v1.BalanceAlert balance_alert = 17;
+     */
+    value: BalanceAlert;
+    case: "balanceAlert";
+  } | {
+    /**
+     * How long the balance lasts, and a threshold that this crossed.
+     *
+     * @generated from field: boxoffice.control.v1.RunwayAlert runway_alert = 18;
+     */
+    value: RunwayAlert;
+    case: "runwayAlert";
+  } | {
+    /**
+     * A dispute, an inquiry or a fraud warning.
+     *
+     * @generated from field: boxoffice.control.v1.PaymentDispute payment_dispute = 19;
+     */
+    value: PaymentDispute;
+    case: "paymentDispute";
+  } | {
+    /**
+     * The end of one of these.
+     *
+     * @generated from field: boxoffice.control.v1.PaymentDisputeEnd payment_dispute_end = 20;
+     */
+    value: PaymentDisputeEnd;
+    case: "paymentDisputeEnd";
+  } | {
+    /**
+     * The saved card.
+     *
+     * @generated from field: boxoffice.control.v1.CardExpiry card_expiry = 21;
+     */
+    value: CardExpiry;
+    case: "cardExpiry";
+  } | {
+    /**
+     * Reports of usage records.
+     *
+     * @generated from field: boxoffice.control.v1.ConflictingDuplicates conflicting_duplicates = 22;
+     */
+    value: ConflictingDuplicates;
+    case: "conflictingDuplicates";
+  } | {
+    /**
+     * An API key or a device credential that was replaced.
+     *
+     * @generated from field: boxoffice.control.v1.KeyRetirement key_retirement = 23;
+     */
+    value: KeyRetirement;
+    case: "keyRetirement";
+  } | {
+    /**
+     * A webhook.
+     *
+     * @generated from field: boxoffice.control.v1.WebhookPause webhook_pause = 24;
+     */
+    value: WebhookPause;
+    case: "webhookPause";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -349,6 +413,76 @@ export declare const Event_Type: {
    * @generated from enum value: TYPE_DEVICE_CREDENTIAL_REVOKED = 25;
    */
   readonly DEVICE_CREDENTIAL_REVOKED: 25,
+
+  /**
+   * The balance fell below a threshold: `balance_alert`.
+   *
+   * @generated from enum value: TYPE_BALANCE_LOW = 26;
+   */
+  readonly BALANCE_LOW: 26,
+
+  /**
+   * The balance is at a threshold or above it again: `balance_alert`.
+   *
+   * @generated from enum value: TYPE_BALANCE_RECOVERED = 27;
+   */
+  readonly BALANCE_RECOVERED: 27,
+
+  /**
+   * At the present rate, the balance will last for less time than a threshold: `runway_alert`.
+   *
+   * @generated from enum value: TYPE_RUNWAY_LOW = 28;
+   */
+  readonly RUNWAY_LOW: 28,
+
+  /**
+   * At the present rate, the balance will last for longer than a threshold again: `runway_alert`.
+   *
+   * @generated from enum value: TYPE_RUNWAY_RECOVERED = 29;
+   */
+  readonly RUNWAY_RECOVERED: 29,
+
+  /**
+   * A payment is disputed: `payment_dispute`.
+   *
+   * @generated from enum value: TYPE_PAYMENT_DISPUTED = 30;
+   */
+  readonly PAYMENT_DISPUTED: 30,
+
+  /**
+   * A dispute ended: `payment_dispute_end`.
+   *
+   * @generated from enum value: TYPE_PAYMENT_DISPUTE_CLOSED = 31;
+   */
+  readonly PAYMENT_DISPUTE_CLOSED: 31,
+
+  /**
+   * The saved card expires soon: `card_expiry`.
+   *
+   * @generated from enum value: TYPE_CARD_EXPIRING = 32;
+   */
+  readonly CARD_EXPIRING: 32,
+
+  /**
+   * Relays report ids of usage records again with other values: `conflicting_duplicates`.
+   *
+   * @generated from enum value: TYPE_CONFLICTING_DUPLICATES = 33;
+   */
+  readonly CONFLICTING_DUPLICATES: 33,
+
+  /**
+   * A replaced key, which is still in use, stops working soon: `key_retirement`.
+   *
+   * @generated from enum value: TYPE_KEY_RETIRING = 34;
+   */
+  readonly KEY_RETIRING: 34,
+
+  /**
+   * A webhook was paused, because its deliveries failed: `webhook_pause`.
+   *
+   * @generated from enum value: TYPE_WEBHOOK_PAUSED = 35;
+   */
+  readonly WEBHOOK_PAUSED: 35,
 };
 
 /**

@@ -9,6 +9,7 @@ package controlv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -515,11 +516,605 @@ func (x *DeviceCredentialChange) GetReplacedRetireTime() *timestamppb.Timestamp 
 	return nil
 }
 
+// The balance crossed a threshold of credit.
+type BalanceAlert struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Millionths of a US dollar: the balance after the change.
+	BalanceMicros int64 `protobuf:"varint,1,opt,name=balance_micros,json=balanceMicros,proto3" json:"balance_micros,omitempty"`
+	// Millionths of a US dollar: the threshold.
+	BelowMicros   int64 `protobuf:"varint,2,opt,name=below_micros,json=belowMicros,proto3" json:"below_micros,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BalanceAlert) Reset() {
+	*x = BalanceAlert{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BalanceAlert) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BalanceAlert) ProtoMessage() {}
+
+func (x *BalanceAlert) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BalanceAlert.ProtoReflect.Descriptor instead.
+func (*BalanceAlert) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *BalanceAlert) GetBalanceMicros() int64 {
+	if x != nil {
+		return x.BalanceMicros
+	}
+	return 0
+}
+
+func (x *BalanceAlert) GetBelowMicros() int64 {
+	if x != nil {
+		return x.BelowMicros
+	}
+	return 0
+}
+
+// The time that the balance lasts crossed a threshold of hours.
+type RunwayAlert struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Millionths of a US dollar: the balance.
+	BalanceMicros int64 `protobuf:"varint,1,opt,name=balance_micros,json=balanceMicros,proto3" json:"balance_micros,omitempty"`
+	// The threshold, in whole hours.
+	Below *durationpb.Duration `protobuf:"bytes,2,opt,name=below,proto3" json:"below,omitempty"`
+	// Millionths of a US dollar: what usage takes in an hour.
+	BurnPerHourMicros int64 `protobuf:"varint,3,opt,name=burn_per_hour_micros,json=burnPerHourMicros,proto3" json:"burn_per_hour_micros,omitempty"`
+	// How long the balance lasts, 10,000 years at most: zero if nothing is left, absent if nothing is used.
+	Runway *durationpb.Duration `protobuf:"bytes,4,opt,name=runway,proto3" json:"runway,omitempty"`
+	// When the balance is spent; absent if nothing is left, if nothing is used, and after the year 9999.
+	EmptyTime     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=empty_time,json=emptyTime,proto3" json:"empty_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunwayAlert) Reset() {
+	*x = RunwayAlert{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunwayAlert) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunwayAlert) ProtoMessage() {}
+
+func (x *RunwayAlert) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunwayAlert.ProtoReflect.Descriptor instead.
+func (*RunwayAlert) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RunwayAlert) GetBalanceMicros() int64 {
+	if x != nil {
+		return x.BalanceMicros
+	}
+	return 0
+}
+
+func (x *RunwayAlert) GetBelow() *durationpb.Duration {
+	if x != nil {
+		return x.Below
+	}
+	return nil
+}
+
+func (x *RunwayAlert) GetBurnPerHourMicros() int64 {
+	if x != nil {
+		return x.BurnPerHourMicros
+	}
+	return 0
+}
+
+func (x *RunwayAlert) GetRunway() *durationpb.Duration {
+	if x != nil {
+		return x.Runway
+	}
+	return nil
+}
+
+func (x *RunwayAlert) GetEmptyTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EmptyTime
+	}
+	return nil
+}
+
+// A dispute of a payment, an inquiry about it, or a warning that it is fraud.
+type PaymentDispute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The payment provider's id of the payment.
+	PaymentId string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
+	// `dispute`, `inquiry` (the bank only asks, and takes nothing) or `fraud_warning`.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The payment provider's id of the dispute or the warning.
+	Reference string `protobuf:"bytes,3,opt,name=reference,proto3" json:"reference,omitempty"`
+	// Millionths of a US dollar: what is disputed, with tax; for a fraud warning, the whole payment.
+	AmountMicros int64 `protobuf:"varint,4,opt,name=amount_micros,json=amountMicros,proto3" json:"amount_micros,omitempty"`
+	// In the payment provider's words, such as `fraudulent`; empty if it is not known.
+	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PaymentDispute) Reset() {
+	*x = PaymentDispute{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PaymentDispute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PaymentDispute) ProtoMessage() {}
+
+func (x *PaymentDispute) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PaymentDispute.ProtoReflect.Descriptor instead.
+func (*PaymentDispute) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PaymentDispute) GetPaymentId() string {
+	if x != nil {
+		return x.PaymentId
+	}
+	return ""
+}
+
+func (x *PaymentDispute) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *PaymentDispute) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
+func (x *PaymentDispute) GetAmountMicros() int64 {
+	if x != nil {
+		return x.AmountMicros
+	}
+	return 0
+}
+
+func (x *PaymentDispute) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// The end of a dispute, an inquiry or a warning.
+type PaymentDisputeEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The payment provider's id of the payment.
+	PaymentId string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
+	// The payment provider's id of the dispute or the warning.
+	Reference string `protobuf:"bytes,2,opt,name=reference,proto3" json:"reference,omitempty"`
+	// `won`, `lost` or `closed` (neither side lost an inquiry or a warning). One that is lost may be won
+	// later, on appeal.
+	Outcome       string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PaymentDisputeEnd) Reset() {
+	*x = PaymentDisputeEnd{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PaymentDisputeEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PaymentDisputeEnd) ProtoMessage() {}
+
+func (x *PaymentDisputeEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PaymentDisputeEnd.ProtoReflect.Descriptor instead.
+func (*PaymentDisputeEnd) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PaymentDisputeEnd) GetPaymentId() string {
+	if x != nil {
+		return x.PaymentId
+	}
+	return ""
+}
+
+func (x *PaymentDisputeEnd) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
+func (x *PaymentDisputeEnd) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+// The saved card, which automatic top-ups charge, expires soon.
+type CardExpiry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the payment provider's words, such as `visa`.
+	Brand string `protobuf:"bytes,1,opt,name=brand,proto3" json:"brand,omitempty"`
+	// The last four digits of its number.
+	Last4 string `protobuf:"bytes,2,opt,name=last4,proto3" json:"last4,omitempty"`
+	// The last month in which it pays, such as `2026-12`.
+	Expires       string `protobuf:"bytes,3,opt,name=expires,proto3" json:"expires,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CardExpiry) Reset() {
+	*x = CardExpiry{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CardExpiry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CardExpiry) ProtoMessage() {}
+
+func (x *CardExpiry) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CardExpiry.ProtoReflect.Descriptor instead.
+func (*CardExpiry) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CardExpiry) GetBrand() string {
+	if x != nil {
+		return x.Brand
+	}
+	return ""
+}
+
+func (x *CardExpiry) GetLast4() string {
+	if x != nil {
+		return x.Last4
+	}
+	return ""
+}
+
+func (x *CardExpiry) GetExpires() string {
+	if x != nil {
+		return x.Expires
+	}
+	return ""
+}
+
+// Reports of known usage records with other values, since the last such event.
+type ConflictingDuplicates struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many; a record that was reported twice counts twice.
+	Count uint64 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	// The first of their ids, at most ten, each once.
+	Ids []string `protobuf:"bytes,2,rep,name=ids,proto3" json:"ids,omitempty"`
+	// When the first of them came.
+	FirstTime     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=first_time,json=firstTime,proto3" json:"first_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConflictingDuplicates) Reset() {
+	*x = ConflictingDuplicates{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConflictingDuplicates) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConflictingDuplicates) ProtoMessage() {}
+
+func (x *ConflictingDuplicates) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConflictingDuplicates.ProtoReflect.Descriptor instead.
+func (*ConflictingDuplicates) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ConflictingDuplicates) GetCount() uint64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *ConflictingDuplicates) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *ConflictingDuplicates) GetFirstTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstTime
+	}
+	return nil
+}
+
+// A key that a rotation replaced, and that is still in use, stops working soon.
+type KeyRetirement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the old API key or device credential.
+	KeyId string `protobuf:"bytes,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	// Its name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// `backend`, `relay` or `device`.
+	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	// When it stops working.
+	RetireTime    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=retire_time,json=retireTime,proto3" json:"retire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyRetirement) Reset() {
+	*x = KeyRetirement{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyRetirement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyRetirement) ProtoMessage() {}
+
+func (x *KeyRetirement) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyRetirement.ProtoReflect.Descriptor instead.
+func (*KeyRetirement) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *KeyRetirement) GetKeyId() string {
+	if x != nil {
+		return x.KeyId
+	}
+	return ""
+}
+
+func (x *KeyRetirement) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *KeyRetirement) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *KeyRetirement) GetRetireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RetireTime
+	}
+	return nil
+}
+
+// A webhook was paused, because its deliveries failed.
+type WebhookPause struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the webhook.
+	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
+	// The host of its address, with the port if it has one.
+	Host string `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
+	// What the tenant calls it; empty if it has no description.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// `failing`: it failed too often; `gone`: it answered 410.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The number of the event that could not be delivered; it is sent first when the webhook is resumed.
+	Seq uint64 `protobuf:"varint,5,opt,name=seq,proto3" json:"seq,omitempty"`
+	// How often that was tried.
+	Attempts int32 `protobuf:"varint,6,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// The HTTP status of the last answer; 0 if there was none.
+	Status int32 `protobuf:"varint,7,opt,name=status,proto3" json:"status,omitempty"`
+	// Why there was no answer; empty if there was one.
+	Error         string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WebhookPause) Reset() {
+	*x = WebhookPause{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WebhookPause) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WebhookPause) ProtoMessage() {}
+
+func (x *WebhookPause) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WebhookPause.ProtoReflect.Descriptor instead.
+func (*WebhookPause) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *WebhookPause) GetWebhookId() string {
+	if x != nil {
+		return x.WebhookId
+	}
+	return ""
+}
+
+func (x *WebhookPause) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *WebhookPause) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *WebhookPause) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *WebhookPause) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *WebhookPause) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *WebhookPause) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *WebhookPause) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 var File_boxoffice_control_v1_account_proto protoreflect.FileDescriptor
 
 const file_boxoffice_control_v1_account_proto_rawDesc = "" +
 	"\n" +
-	"\"boxoffice/control/v1/account.proto\x12\x14boxoffice.control.v1\x1a,boxoffice/control/v1/device_credential.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n" +
+	"\"boxoffice/control/v1/account.proto\x12\x14boxoffice.control.v1\x1a,boxoffice/control/v1/device_credential.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"Q\n" +
 	"\fCreditChange\x12%\n" +
 	"\x0ebalance_micros\x18\x01 \x01(\x03R\rbalanceMicros\x12\x1a\n" +
 	"\badmitted\x18\x02 \x01(\bR\badmitted\"\x7f\n" +
@@ -561,7 +1156,55 @@ const file_boxoffice_control_v1_account_proto_rawDesc = "" +
 	"credential\x12\x1f\n" +
 	"\vreplaced_id\x18\x02 \x01(\tR\n" +
 	"replacedId\x12L\n" +
-	"\x14replaced_retire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x12replacedRetireTimeB\xea\x01\n" +
+	"\x14replaced_retire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x12replacedRetireTime\"X\n" +
+	"\fBalanceAlert\x12%\n" +
+	"\x0ebalance_micros\x18\x01 \x01(\x03R\rbalanceMicros\x12!\n" +
+	"\fbelow_micros\x18\x02 \x01(\x03R\vbelowMicros\"\x84\x02\n" +
+	"\vRunwayAlert\x12%\n" +
+	"\x0ebalance_micros\x18\x01 \x01(\x03R\rbalanceMicros\x12/\n" +
+	"\x05below\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05below\x12/\n" +
+	"\x14burn_per_hour_micros\x18\x03 \x01(\x03R\x11burnPerHourMicros\x121\n" +
+	"\x06runway\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06runway\x129\n" +
+	"\n" +
+	"empty_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\temptyTime\"\x9e\x01\n" +
+	"\x0ePaymentDispute\x12\x1d\n" +
+	"\n" +
+	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
+	"\treference\x18\x03 \x01(\tR\treference\x12#\n" +
+	"\ramount_micros\x18\x04 \x01(\x03R\famountMicros\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"j\n" +
+	"\x11PaymentDisputeEnd\x12\x1d\n" +
+	"\n" +
+	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x1c\n" +
+	"\treference\x18\x02 \x01(\tR\treference\x12\x18\n" +
+	"\aoutcome\x18\x03 \x01(\tR\aoutcome\"R\n" +
+	"\n" +
+	"CardExpiry\x12\x14\n" +
+	"\x05brand\x18\x01 \x01(\tR\x05brand\x12\x14\n" +
+	"\x05last4\x18\x02 \x01(\tR\x05last4\x12\x18\n" +
+	"\aexpires\x18\x03 \x01(\tR\aexpires\"z\n" +
+	"\x15ConflictingDuplicates\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\x04R\x05count\x12\x10\n" +
+	"\x03ids\x18\x02 \x03(\tR\x03ids\x129\n" +
+	"\n" +
+	"first_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tfirstTime\"\x8b\x01\n" +
+	"\rKeyRetirement\x12\x15\n" +
+	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12;\n" +
+	"\vretire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"retireTime\"\xd7\x01\n" +
+	"\fWebhookPause\x12\x1d\n" +
+	"\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x12\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x10\n" +
+	"\x03seq\x18\x05 \x01(\x04R\x03seq\x12\x1a\n" +
+	"\battempts\x18\x06 \x01(\x05R\battempts\x12\x16\n" +
+	"\x06status\x18\a \x01(\x05R\x06status\x12\x14\n" +
+	"\x05error\x18\b \x01(\tR\x05errorB\xea\x01\n" +
 	"\x18com.boxoffice.control.v1B\fAccountProtoP\x01ZNboxoffice.example/boxoffice/sdk/go/internal/gen/boxoffice/control/v1;controlv1\xa2\x02\x03BCX\xaa\x02\x14Boxoffice.Control.V1\xca\x02\x14Boxoffice\\Control\\V1\xe2\x02 Boxoffice\\Control\\V1\\GPBMetadata\xea\x02\x16Boxoffice::Control::V1b\x06proto3"
 
 var (
@@ -576,7 +1219,7 @@ func file_boxoffice_control_v1_account_proto_rawDescGZIP() []byte {
 	return file_boxoffice_control_v1_account_proto_rawDescData
 }
 
-var file_boxoffice_control_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_boxoffice_control_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_boxoffice_control_v1_account_proto_goTypes = []any{
 	(*CreditChange)(nil),           // 0: boxoffice.control.v1.CreditChange
 	(*TopUp)(nil),                  // 1: boxoffice.control.v1.TopUp
@@ -585,22 +1228,36 @@ var file_boxoffice_control_v1_account_proto_goTypes = []any{
 	(*ApiKey)(nil),                 // 4: boxoffice.control.v1.ApiKey
 	(*ApiKeyChange)(nil),           // 5: boxoffice.control.v1.ApiKeyChange
 	(*DeviceCredentialChange)(nil), // 6: boxoffice.control.v1.DeviceCredentialChange
-	(*timestamppb.Timestamp)(nil),  // 7: google.protobuf.Timestamp
-	(*DeviceCredential)(nil),       // 8: boxoffice.control.v1.DeviceCredential
+	(*BalanceAlert)(nil),           // 7: boxoffice.control.v1.BalanceAlert
+	(*RunwayAlert)(nil),            // 8: boxoffice.control.v1.RunwayAlert
+	(*PaymentDispute)(nil),         // 9: boxoffice.control.v1.PaymentDispute
+	(*PaymentDisputeEnd)(nil),      // 10: boxoffice.control.v1.PaymentDisputeEnd
+	(*CardExpiry)(nil),             // 11: boxoffice.control.v1.CardExpiry
+	(*ConflictingDuplicates)(nil),  // 12: boxoffice.control.v1.ConflictingDuplicates
+	(*KeyRetirement)(nil),          // 13: boxoffice.control.v1.KeyRetirement
+	(*WebhookPause)(nil),           // 14: boxoffice.control.v1.WebhookPause
+	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
+	(*DeviceCredential)(nil),       // 16: boxoffice.control.v1.DeviceCredential
+	(*durationpb.Duration)(nil),    // 17: google.protobuf.Duration
 }
 var file_boxoffice_control_v1_account_proto_depIdxs = []int32{
-	7, // 0: boxoffice.control.v1.ApiKey.create_time:type_name -> google.protobuf.Timestamp
-	7, // 1: boxoffice.control.v1.ApiKey.retire_time:type_name -> google.protobuf.Timestamp
-	7, // 2: boxoffice.control.v1.ApiKey.revoke_time:type_name -> google.protobuf.Timestamp
-	4, // 3: boxoffice.control.v1.ApiKeyChange.key:type_name -> boxoffice.control.v1.ApiKey
-	7, // 4: boxoffice.control.v1.ApiKeyChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
-	8, // 5: boxoffice.control.v1.DeviceCredentialChange.credential:type_name -> boxoffice.control.v1.DeviceCredential
-	7, // 6: boxoffice.control.v1.DeviceCredentialChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	15, // 0: boxoffice.control.v1.ApiKey.create_time:type_name -> google.protobuf.Timestamp
+	15, // 1: boxoffice.control.v1.ApiKey.retire_time:type_name -> google.protobuf.Timestamp
+	15, // 2: boxoffice.control.v1.ApiKey.revoke_time:type_name -> google.protobuf.Timestamp
+	4,  // 3: boxoffice.control.v1.ApiKeyChange.key:type_name -> boxoffice.control.v1.ApiKey
+	15, // 4: boxoffice.control.v1.ApiKeyChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
+	16, // 5: boxoffice.control.v1.DeviceCredentialChange.credential:type_name -> boxoffice.control.v1.DeviceCredential
+	15, // 6: boxoffice.control.v1.DeviceCredentialChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
+	17, // 7: boxoffice.control.v1.RunwayAlert.below:type_name -> google.protobuf.Duration
+	17, // 8: boxoffice.control.v1.RunwayAlert.runway:type_name -> google.protobuf.Duration
+	15, // 9: boxoffice.control.v1.RunwayAlert.empty_time:type_name -> google.protobuf.Timestamp
+	15, // 10: boxoffice.control.v1.ConflictingDuplicates.first_time:type_name -> google.protobuf.Timestamp
+	15, // 11: boxoffice.control.v1.KeyRetirement.retire_time:type_name -> google.protobuf.Timestamp
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_boxoffice_control_v1_account_proto_init() }
@@ -615,7 +1272,7 @@ func file_boxoffice_control_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_boxoffice_control_v1_account_proto_rawDesc), len(file_boxoffice_control_v1_account_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -79,6 +79,26 @@ const (
 	Event_TYPE_DEVICE_CREDENTIAL_ROTATED Event_Type = 24
 	// `device_credential` was revoked.
 	Event_TYPE_DEVICE_CREDENTIAL_REVOKED Event_Type = 25
+	// The balance fell below a threshold: `balance_alert`.
+	Event_TYPE_BALANCE_LOW Event_Type = 26
+	// The balance is at a threshold or above it again: `balance_alert`.
+	Event_TYPE_BALANCE_RECOVERED Event_Type = 27
+	// At the present rate, the balance will last for less time than a threshold: `runway_alert`.
+	Event_TYPE_RUNWAY_LOW Event_Type = 28
+	// At the present rate, the balance will last for longer than a threshold again: `runway_alert`.
+	Event_TYPE_RUNWAY_RECOVERED Event_Type = 29
+	// A payment is disputed: `payment_dispute`.
+	Event_TYPE_PAYMENT_DISPUTED Event_Type = 30
+	// A dispute ended: `payment_dispute_end`.
+	Event_TYPE_PAYMENT_DISPUTE_CLOSED Event_Type = 31
+	// The saved card expires soon: `card_expiry`.
+	Event_TYPE_CARD_EXPIRING Event_Type = 32
+	// Relays report ids of usage records again with other values: `conflicting_duplicates`.
+	Event_TYPE_CONFLICTING_DUPLICATES Event_Type = 33
+	// A replaced key, which is still in use, stops working soon: `key_retirement`.
+	Event_TYPE_KEY_RETIRING Event_Type = 34
+	// A webhook was paused, because its deliveries failed: `webhook_pause`.
+	Event_TYPE_WEBHOOK_PAUSED Event_Type = 35
 )
 
 // Enum value maps for Event_Type.
@@ -110,6 +130,16 @@ var (
 		23: "TYPE_DEVICE_CREDENTIAL_CREATED",
 		24: "TYPE_DEVICE_CREDENTIAL_ROTATED",
 		25: "TYPE_DEVICE_CREDENTIAL_REVOKED",
+		26: "TYPE_BALANCE_LOW",
+		27: "TYPE_BALANCE_RECOVERED",
+		28: "TYPE_RUNWAY_LOW",
+		29: "TYPE_RUNWAY_RECOVERED",
+		30: "TYPE_PAYMENT_DISPUTED",
+		31: "TYPE_PAYMENT_DISPUTE_CLOSED",
+		32: "TYPE_CARD_EXPIRING",
+		33: "TYPE_CONFLICTING_DUPLICATES",
+		34: "TYPE_KEY_RETIRING",
+		35: "TYPE_WEBHOOK_PAUSED",
 	}
 	Event_Type_value = map[string]int32{
 		"TYPE_UNSPECIFIED":               0,
@@ -138,6 +168,16 @@ var (
 		"TYPE_DEVICE_CREDENTIAL_CREATED": 23,
 		"TYPE_DEVICE_CREDENTIAL_ROTATED": 24,
 		"TYPE_DEVICE_CREDENTIAL_REVOKED": 25,
+		"TYPE_BALANCE_LOW":               26,
+		"TYPE_BALANCE_RECOVERED":         27,
+		"TYPE_RUNWAY_LOW":                28,
+		"TYPE_RUNWAY_RECOVERED":          29,
+		"TYPE_PAYMENT_DISPUTED":          30,
+		"TYPE_PAYMENT_DISPUTE_CLOSED":    31,
+		"TYPE_CARD_EXPIRING":             32,
+		"TYPE_CONFLICTING_DUPLICATES":    33,
+		"TYPE_KEY_RETIRING":              34,
+		"TYPE_WEBHOOK_PAUSED":            35,
 	}
 )
 
@@ -194,6 +234,14 @@ type Event struct {
 	//	*Event_TenantStatus
 	//	*Event_ApiKey
 	//	*Event_DeviceCredential
+	//	*Event_BalanceAlert
+	//	*Event_RunwayAlert
+	//	*Event_PaymentDispute
+	//	*Event_PaymentDisputeEnd
+	//	*Event_CardExpiry
+	//	*Event_ConflictingDuplicates
+	//	*Event_KeyRetirement
+	//	*Event_WebhookPause
 	Kind isEvent_Kind `protobuf_oneof:"kind"`
 	// What happened.
 	Type          Event_Type `protobuf:"varint,10,opt,name=type,proto3,enum=boxoffice.control.v1.Event_Type" json:"type,omitempty"`
@@ -367,6 +415,78 @@ func (x *Event) GetDeviceCredential() *DeviceCredentialChange {
 	return nil
 }
 
+func (x *Event) GetBalanceAlert() *BalanceAlert {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_BalanceAlert); ok {
+			return x.BalanceAlert
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRunwayAlert() *RunwayAlert {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_RunwayAlert); ok {
+			return x.RunwayAlert
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPaymentDispute() *PaymentDispute {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_PaymentDispute); ok {
+			return x.PaymentDispute
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPaymentDisputeEnd() *PaymentDisputeEnd {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_PaymentDisputeEnd); ok {
+			return x.PaymentDisputeEnd
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetCardExpiry() *CardExpiry {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_CardExpiry); ok {
+			return x.CardExpiry
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetConflictingDuplicates() *ConflictingDuplicates {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_ConflictingDuplicates); ok {
+			return x.ConflictingDuplicates
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetKeyRetirement() *KeyRetirement {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_KeyRetirement); ok {
+			return x.KeyRetirement
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWebhookPause() *WebhookPause {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_WebhookPause); ok {
+			return x.WebhookPause
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetType() Event_Type {
 	if x != nil {
 		return x.Type
@@ -438,6 +558,46 @@ type Event_DeviceCredential struct {
 	DeviceCredential *DeviceCredentialChange `protobuf:"bytes,16,opt,name=device_credential,json=deviceCredential,proto3,oneof"`
 }
 
+type Event_BalanceAlert struct {
+	// The balance, and a threshold that it crossed.
+	BalanceAlert *BalanceAlert `protobuf:"bytes,17,opt,name=balance_alert,json=balanceAlert,proto3,oneof"`
+}
+
+type Event_RunwayAlert struct {
+	// How long the balance lasts, and a threshold that this crossed.
+	RunwayAlert *RunwayAlert `protobuf:"bytes,18,opt,name=runway_alert,json=runwayAlert,proto3,oneof"`
+}
+
+type Event_PaymentDispute struct {
+	// A dispute, an inquiry or a fraud warning.
+	PaymentDispute *PaymentDispute `protobuf:"bytes,19,opt,name=payment_dispute,json=paymentDispute,proto3,oneof"`
+}
+
+type Event_PaymentDisputeEnd struct {
+	// The end of one of these.
+	PaymentDisputeEnd *PaymentDisputeEnd `protobuf:"bytes,20,opt,name=payment_dispute_end,json=paymentDisputeEnd,proto3,oneof"`
+}
+
+type Event_CardExpiry struct {
+	// The saved card.
+	CardExpiry *CardExpiry `protobuf:"bytes,21,opt,name=card_expiry,json=cardExpiry,proto3,oneof"`
+}
+
+type Event_ConflictingDuplicates struct {
+	// Reports of usage records.
+	ConflictingDuplicates *ConflictingDuplicates `protobuf:"bytes,22,opt,name=conflicting_duplicates,json=conflictingDuplicates,proto3,oneof"`
+}
+
+type Event_KeyRetirement struct {
+	// An API key or a device credential that was replaced.
+	KeyRetirement *KeyRetirement `protobuf:"bytes,23,opt,name=key_retirement,json=keyRetirement,proto3,oneof"`
+}
+
+type Event_WebhookPause struct {
+	// A webhook.
+	WebhookPause *WebhookPause `protobuf:"bytes,24,opt,name=webhook_pause,json=webhookPause,proto3,oneof"`
+}
+
 func (*Event_Room) isEvent_Kind() {}
 
 func (*Event_Participant) isEvent_Kind() {}
@@ -461,6 +621,22 @@ func (*Event_TenantStatus) isEvent_Kind() {}
 func (*Event_ApiKey) isEvent_Kind() {}
 
 func (*Event_DeviceCredential) isEvent_Kind() {}
+
+func (*Event_BalanceAlert) isEvent_Kind() {}
+
+func (*Event_RunwayAlert) isEvent_Kind() {}
+
+func (*Event_PaymentDispute) isEvent_Kind() {}
+
+func (*Event_PaymentDisputeEnd) isEvent_Kind() {}
+
+func (*Event_CardExpiry) isEvent_Kind() {}
+
+func (*Event_ConflictingDuplicates) isEvent_Kind() {}
+
+func (*Event_KeyRetirement) isEvent_Kind() {}
+
+func (*Event_WebhookPause) isEvent_Kind() {}
 
 // Everything up to here has been sent. Sent at least every 15 seconds: a stream that is silent for
 // longer is dead.
@@ -541,7 +717,7 @@ var File_boxoffice_control_v1_event_proto protoreflect.FileDescriptor
 
 const file_boxoffice_control_v1_event_proto_rawDesc = "" +
 	"\n" +
-	" boxoffice/control/v1/event.proto\x12\x14boxoffice.control.v1\x1a\"boxoffice/control/v1/account.proto\x1a%boxoffice/control/v1/moderation.proto\x1a&boxoffice/control/v1/participant.proto\x1a\x1fboxoffice/control/v1/room.proto\x1a#boxoffice/control/v1/watchdog.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe9\f\n" +
+	" boxoffice/control/v1/event.proto\x12\x14boxoffice.control.v1\x1a\"boxoffice/control/v1/account.proto\x1a%boxoffice/control/v1/moderation.proto\x1a&boxoffice/control/v1/participant.proto\x1a\x1fboxoffice/control/v1/room.proto\x1a#boxoffice/control/v1/watchdog.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf3\x13\n" +
 	"\x05Event\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x19\n" +
@@ -559,9 +735,18 @@ const file_boxoffice_control_v1_event_proto_rawDesc = "" +
 	"\x10payment_reversal\x18\r \x01(\v2%.boxoffice.control.v1.PaymentReversalH\x00R\x0fpaymentReversal\x12O\n" +
 	"\rtenant_status\x18\x0e \x01(\v2(.boxoffice.control.v1.TenantStatusChangeH\x00R\ftenantStatus\x12=\n" +
 	"\aapi_key\x18\x0f \x01(\v2\".boxoffice.control.v1.ApiKeyChangeH\x00R\x06apiKey\x12[\n" +
-	"\x11device_credential\x18\x10 \x01(\v2,.boxoffice.control.v1.DeviceCredentialChangeH\x00R\x10deviceCredential\x124\n" +
+	"\x11device_credential\x18\x10 \x01(\v2,.boxoffice.control.v1.DeviceCredentialChangeH\x00R\x10deviceCredential\x12I\n" +
+	"\rbalance_alert\x18\x11 \x01(\v2\".boxoffice.control.v1.BalanceAlertH\x00R\fbalanceAlert\x12F\n" +
+	"\frunway_alert\x18\x12 \x01(\v2!.boxoffice.control.v1.RunwayAlertH\x00R\vrunwayAlert\x12O\n" +
+	"\x0fpayment_dispute\x18\x13 \x01(\v2$.boxoffice.control.v1.PaymentDisputeH\x00R\x0epaymentDispute\x12Y\n" +
+	"\x13payment_dispute_end\x18\x14 \x01(\v2'.boxoffice.control.v1.PaymentDisputeEndH\x00R\x11paymentDisputeEnd\x12C\n" +
+	"\vcard_expiry\x18\x15 \x01(\v2 .boxoffice.control.v1.CardExpiryH\x00R\n" +
+	"cardExpiry\x12d\n" +
+	"\x16conflicting_duplicates\x18\x16 \x01(\v2+.boxoffice.control.v1.ConflictingDuplicatesH\x00R\x15conflictingDuplicates\x12L\n" +
+	"\x0ekey_retirement\x18\x17 \x01(\v2#.boxoffice.control.v1.KeyRetirementH\x00R\rkeyRetirement\x12I\n" +
+	"\rwebhook_pause\x18\x18 \x01(\v2\".boxoffice.control.v1.WebhookPauseH\x00R\fwebhookPause\x124\n" +
 	"\x04type\x18\n" +
-	" \x01(\x0e2 .boxoffice.control.v1.Event.TypeR\x04type\"\x9c\x05\n" +
+	" \x01(\x0e2 .boxoffice.control.v1.Event.TypeR\x04type\"\xa3\a\n" +
 	"\x04Type\x12\x14\n" +
 	"\x10TYPE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11TYPE_ROOM_CREATED\x10\x01\x12\x15\n" +
@@ -590,7 +775,17 @@ const file_boxoffice_control_v1_event_proto_rawDesc = "" +
 	"\x10TYPE_KEY_REVOKED\x10\x16\x12\"\n" +
 	"\x1eTYPE_DEVICE_CREDENTIAL_CREATED\x10\x17\x12\"\n" +
 	"\x1eTYPE_DEVICE_CREDENTIAL_ROTATED\x10\x18\x12\"\n" +
-	"\x1eTYPE_DEVICE_CREDENTIAL_REVOKED\x10\x19B\x06\n" +
+	"\x1eTYPE_DEVICE_CREDENTIAL_REVOKED\x10\x19\x12\x14\n" +
+	"\x10TYPE_BALANCE_LOW\x10\x1a\x12\x1a\n" +
+	"\x16TYPE_BALANCE_RECOVERED\x10\x1b\x12\x13\n" +
+	"\x0fTYPE_RUNWAY_LOW\x10\x1c\x12\x19\n" +
+	"\x15TYPE_RUNWAY_RECOVERED\x10\x1d\x12\x19\n" +
+	"\x15TYPE_PAYMENT_DISPUTED\x10\x1e\x12\x1f\n" +
+	"\x1bTYPE_PAYMENT_DISPUTE_CLOSED\x10\x1f\x12\x16\n" +
+	"\x12TYPE_CARD_EXPIRING\x10 \x12\x1f\n" +
+	"\x1bTYPE_CONFLICTING_DUPLICATES\x10!\x12\x15\n" +
+	"\x11TYPE_KEY_RETIRING\x10\"\x12\x17\n" +
+	"\x13TYPE_WEBHOOK_PAUSED\x10#B\x06\n" +
 	"\x04kind\"\n" +
 	"\n" +
 	"\bBookmark\"\a\n" +
@@ -628,6 +823,14 @@ var file_boxoffice_control_v1_event_proto_goTypes = []any{
 	(*TenantStatusChange)(nil),     // 12: boxoffice.control.v1.TenantStatusChange
 	(*ApiKeyChange)(nil),           // 13: boxoffice.control.v1.ApiKeyChange
 	(*DeviceCredentialChange)(nil), // 14: boxoffice.control.v1.DeviceCredentialChange
+	(*BalanceAlert)(nil),           // 15: boxoffice.control.v1.BalanceAlert
+	(*RunwayAlert)(nil),            // 16: boxoffice.control.v1.RunwayAlert
+	(*PaymentDispute)(nil),         // 17: boxoffice.control.v1.PaymentDispute
+	(*PaymentDisputeEnd)(nil),      // 18: boxoffice.control.v1.PaymentDisputeEnd
+	(*CardExpiry)(nil),             // 19: boxoffice.control.v1.CardExpiry
+	(*ConflictingDuplicates)(nil),  // 20: boxoffice.control.v1.ConflictingDuplicates
+	(*KeyRetirement)(nil),          // 21: boxoffice.control.v1.KeyRetirement
+	(*WebhookPause)(nil),           // 22: boxoffice.control.v1.WebhookPause
 }
 var file_boxoffice_control_v1_event_proto_depIdxs = []int32{
 	4,  // 0: boxoffice.control.v1.Event.time:type_name -> google.protobuf.Timestamp
@@ -643,12 +846,20 @@ var file_boxoffice_control_v1_event_proto_depIdxs = []int32{
 	12, // 10: boxoffice.control.v1.Event.tenant_status:type_name -> boxoffice.control.v1.TenantStatusChange
 	13, // 11: boxoffice.control.v1.Event.api_key:type_name -> boxoffice.control.v1.ApiKeyChange
 	14, // 12: boxoffice.control.v1.Event.device_credential:type_name -> boxoffice.control.v1.DeviceCredentialChange
-	0,  // 13: boxoffice.control.v1.Event.type:type_name -> boxoffice.control.v1.Event.Type
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	15, // 13: boxoffice.control.v1.Event.balance_alert:type_name -> boxoffice.control.v1.BalanceAlert
+	16, // 14: boxoffice.control.v1.Event.runway_alert:type_name -> boxoffice.control.v1.RunwayAlert
+	17, // 15: boxoffice.control.v1.Event.payment_dispute:type_name -> boxoffice.control.v1.PaymentDispute
+	18, // 16: boxoffice.control.v1.Event.payment_dispute_end:type_name -> boxoffice.control.v1.PaymentDisputeEnd
+	19, // 17: boxoffice.control.v1.Event.card_expiry:type_name -> boxoffice.control.v1.CardExpiry
+	20, // 18: boxoffice.control.v1.Event.conflicting_duplicates:type_name -> boxoffice.control.v1.ConflictingDuplicates
+	21, // 19: boxoffice.control.v1.Event.key_retirement:type_name -> boxoffice.control.v1.KeyRetirement
+	22, // 20: boxoffice.control.v1.Event.webhook_pause:type_name -> boxoffice.control.v1.WebhookPause
+	0,  // 21: boxoffice.control.v1.Event.type:type_name -> boxoffice.control.v1.Event.Type
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_boxoffice_control_v1_event_proto_init() }
@@ -674,6 +885,14 @@ func file_boxoffice_control_v1_event_proto_init() {
 		(*Event_TenantStatus)(nil),
 		(*Event_ApiKey)(nil),
 		(*Event_DeviceCredential)(nil),
+		(*Event_BalanceAlert)(nil),
+		(*Event_RunwayAlert)(nil),
+		(*Event_PaymentDispute)(nil),
+		(*Event_PaymentDisputeEnd)(nil),
+		(*Event_CardExpiry)(nil),
+		(*Event_ConflictingDuplicates)(nil),
+		(*Event_KeyRetirement)(nil),
+		(*Event_WebhookPause)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

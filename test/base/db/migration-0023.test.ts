@@ -1,9 +1,9 @@
-/** 0030_console.sql on a database with tenants. */
+/** 0023_console.sql on a database with tenants. */
 import { beforeAll, expect, test } from 'vitest';
 import { useDatabase } from '../../support/database.ts';
 import { migrateBefore, readMigration } from '../../support/migrations.ts';
 
-const NAME = '0030_console.sql';
+const NAME = '0023_console.sql';
 const database = useDatabase({ empty: true });
 
 beforeAll(async () => {

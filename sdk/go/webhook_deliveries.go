@@ -1,0 +1,151 @@
+package boxoffice
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// EventWebhookTest is the type of the event that [Webhooks.Test] sends. It is not in the log of events.
+const EventWebhookTest EventType = "webhook_test"
+
+// WebhookDelivery is an attempt to send an event to a webhook.
+type WebhookDelivery struct {
+	// The id of the attempt.
+	ID string `json:"id"`
+	// Why it was sent.
+	Kind DeliveryKind `json:"kind"`
+	// The id of the event, which is the header webhook-id.
+	EventID string `json:"event_id"`
+	// The number of the event. 0: a test.
+	Seq uint64 `json:"seq,omitzero"`
+	// The type of the event, or [EventWebhookTest].
+	Type EventType `json:"type"`
+	// Counts the attempts to deliver the event in a row, from 1.
+	Attempt int64 `json:"attempt"`
+	// The answer had a status from 200 to 299.
+	Delivered bool `json:"delivered"`
+	// The status of the answer. 0: there was none.
+	Status int64 `json:"status,omitzero"`
+	// Why there was no answer. Empty: there was one.
+	Error string `json:"error,omitzero"`
+	// The first 1024 characters of the answer.
+	Answer string `json:"answer,omitzero"`
+	// Milliseconds from the start of the request to its outcome.
+	LatencyMS int64 `json:"latency_ms"`
+	// When the outcome was known.
+	At time.Time `json:"at,omitzero"`
+}
+
+// DeliveryKind is why an event was sent.
+type DeliveryKind string
+
+// Kinds of deliveries.
+const (
+	// DeliveryEvent is an event in order.
+	DeliveryEvent DeliveryKind = "event"
+	// DeliveryTest is the test event.
+	DeliveryTest DeliveryKind = "test"
+	// DeliveryResend is an event that was asked for again.
+	DeliveryResend DeliveryKind = "resend"
+)
+
+// TestWebhook is the request of [Webhooks.Test]: which webhook.
+type TestWebhook struct {
+	// Id of the webhook.
+	ID string `json:"id"`
+}
+
+// ListDeliveries is the request of [Webhooks.Deliveries]: of which webhook.
+type ListDeliveries struct {
+	// Id of the webhook.
+	ID string `json:"id"`
+	// 1 to 500; 0 is 100.
+	PageSize int32 `json:"page_size,omitzero"`
+	// NextPageToken of the previous page; empty: the first page.
+	PageToken string `json:"page_token,omitzero"`
+}
+
+// ResendEvent is the request of [Webhooks.Resend]: which event.
+type ResendEvent struct {
+	// Id of the webhook.
+	ID string `json:"id"`
+	// The number of the event, 1 or more.
+	Seq uint64 `json:"seq"`
+}
+
+// ResendSince is the request of [Webhooks.ResendSince]: from which time on.
+type ResendSince struct {
+	// Id of the webhook.
+	ID string `json:"id"`
+	// All wanted events at this time or later are sent again. It is required.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Test sends an event of the type [EventWebhookTest] now, also to a webhook that is paused, and tells what became of
+// it. Delivered is false if the endpoint refused it or did not answer: that is no error.
+func (w *Webhooks) Test(ctx context.Context, request TestWebhook, options ...CallOption) (*WebhookDelivery, error) {
+	return w.sendNow(ctx, operation{name: "Webhooks.Test"}, request.ID, "/test", options)
+}
+
+// Resend sends one event again now, outside the order and whatever its type, and tells what became of it, like Test.
+func (w *Webhooks) Resend(ctx context.Context, request ResendEvent, options ...CallOption) (*WebhookDelivery, error) {
+	body := struct {
+		Seq uint64 `json:"seq"`
+	}{request.Seq}
+	return w.sendNow(ctx, operation{name: "Webhooks.Resend", body: body}, request.ID, "/resend", options)
+}
+
+func (w *Webhooks) sendNow(ctx context.Context, op operation, id, below string, options []CallOption) (*WebhookDelivery, error) {
+	path, err := pathOfWebhook(id, below)
+	if err != nil {
+		return nil, err
+	}
+	// The service waits up to 10 s for the endpoint, and needs time for its own answer.
+	const patience = (10 + 10) * time.Second
+	options = append([]CallOption{Timeout(2 * patience), AttemptTimeout(patience)}, options...)
+	var answer struct {
+		Delivery WebhookDelivery `json:"delivery"`
+	}
+	op.method, op.path, op.isWrite = "POST", path, true
+	err = w.rest.call(ctx, op, &answer, options)
+	return orNil(&answer.Delivery, err)
+}
+
+// ResendSince takes the webhook back to the first event of that time. It gets all wanted events from there again, in
+// order. It never goes forward.
+func (w *Webhooks) ResendSince(ctx context.Context, request ResendSince, options ...CallOption) (*Webhook, error) {
+	path, err := pathOfWebhook(request.ID, "/resend")
+	if err != nil {
+		return nil, err
+	}
+	if request.Since.IsZero() {
+		return nil, invalid("since", "must be given")
+	}
+	body := struct {
+		Since time.Time `json:"since"`
+	}{request.Since.UTC()}
+	var answer struct {
+		Webhook Webhook `json:"webhook"`
+	}
+	op := operation{name: "Webhooks.ResendSince", method: "POST", path: path, body: body, isWrite: true}
+	err = w.rest.call(ctx, op, &answer, options)
+	return orNil(&answer.Webhook, err)
+}
+
+// Deliveries yields the attempts to send events to a webhook, newest first. They are kept for 7 days.
+func (w *Webhooks) Deliveries(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*WebhookDelivery, error] {
+	return itemsOf(w.DeliveryPages(ctx, request, options...))
+}
+
+// DeliveryPages yields the pages of Deliveries.
+func (w *Webhooks) DeliveryPages(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*Page[WebhookDelivery], error] {
+	path, err := pathOfWebhook(request.ID, "/deliveries")
+	if err != nil {
+		return func(yield func(*Page[WebhookDelivery], error) bool) { yield(nil, err) }
+	}
+	var asked filter
+	asked.number("limit", request.PageSize)
+	op := operation{name: "Webhooks.Deliveries", path: path}
+	return pagesOfREST[WebhookDelivery](ctx, w.rest, op, "deliveries", asked, request.PageToken, options)
+}

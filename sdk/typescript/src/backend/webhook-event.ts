@@ -1,0 +1,41 @@
+/** Events as webhooks get them, and how they are read from JSON. */
+
+import type { AnswerOf } from './rest.ts';
+import { readJson } from './rest.ts';
+import type { WebhookEventType } from './rest-types.ts';
+
+/** An event of the log, as it is pulled. */
+export type PulledEvent = AnswerOf<'GET /v1/events'>['events'][number];
+
+/**
+ * Something that happened. `data` has the names and values of docs/events.md: its times are texts, and its integers
+ * are numbers. Expect types and members that are newer than this library.
+ */
+export interface WebhookEvent extends Omit<PulledEvent, 'type'> {
+  /** What happened. `webhook_test`, which was asked for, has the number 0. */
+  type: WebhookEventType | 'webhook_test';
+}
+
+/** The event of a body; `undefined` if it is none. */
+export function readWebhookEvent(body: string): WebhookEvent | undefined {
+  try {
+    const event = readJson(body);
+    return isEvent(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEvent(value: unknown): value is WebhookEvent {
+  const { id, seq, type, timestamp, data } = Object(value);
+  return (
+    typeof id === 'string' &&
+    typeof seq === 'bigint' &&
+    typeof type === 'string' &&
+    timestamp instanceof Date &&
+    !Number.isNaN(timestamp.getTime()) &&
+    typeof data === 'object' &&
+    data !== null &&
+    !Array.isArray(data)
+  );
+}
