@@ -53,7 +53,7 @@ describe('made-up files', () => {
     ],
     ['doors/deps.ts is for doors and run', 'src/base/a.ts', '../doors/deps.ts', './deps.ts'],
     [
-      'a REST file leaves SQL to the features',
+      'a file of REST or the console leaves SQL to the features',
       'src/doors/rest/a.ts',
       '../../money/b.sql.ts',
       '../../money/b.ts',

@@ -1,4 +1,6 @@
 /** The page on which a bank asks the buyer to confirm a payment ("3D Secure"). */
+
+import { html } from '@boxoffice/pages/html';
 import { authenticatePayment } from '../actions/checkout.ts';
 import type { Reply } from '../http/request.ts';
 import { fillTemplate, pageUrl } from '../objects/checkout-session.ts';
@@ -6,7 +8,6 @@ import type { PaymentIntent } from '../objects/payment-intent.ts';
 import { instrumentOf } from '../objects/payment-method.ts';
 import { type Provider, perform } from '../provider.ts';
 import { formatAmount, formatInstrument } from './format.ts';
-import { html } from './html.ts';
 import { redirect, renderNotice, renderPage } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 

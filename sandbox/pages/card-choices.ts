@@ -1,9 +1,9 @@
 /** The test cards to choose from, on the payment page and in the portal. */
 
+import { type Html, html } from '@boxoffice/pages/html';
 import type { FormObject } from '../http/form.ts';
 import { findInstrument, INSTRUMENTS, type Instrument } from '../objects/cards.ts';
 import { formatInstrument } from './format.ts';
-import { type Html, html } from './html.ts';
 
 /** Shown at once; the others are folded. */
 const FEATURED = ['4242424242424242', '4000002760003184', '4000000000009995', 'bank_debit_succeeds'];

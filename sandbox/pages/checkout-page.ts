@@ -1,4 +1,6 @@
 /** The hosted payment page of a checkout session. */
+
+import { type Html, html } from '@boxoffice/pages/html';
 import { payCheckout } from '../actions/checkout.ts';
 import { ApiError } from '../http/errors.ts';
 import type { FormValue } from '../http/form.ts';
@@ -11,7 +13,6 @@ import { TAXED_COUNTRY } from '../objects/tax.ts';
 import { type Provider, perform } from '../provider.ts';
 import { cardChoices, readChoice } from './card-choices.ts';
 import { formatAmount } from './format.ts';
-import { type Html, html } from './html.ts';
 import { alert, redirect, renderNotice, renderPage } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 

@@ -1,4 +1,6 @@
 /** The dashboard at `/`: what happened, and buttons for what buyers, banks and the card network could do next. */
+
+import { type Html, html } from '@boxoffice/pages/html';
 import { ApiError } from '../http/errors.ts';
 import type { Reply } from '../http/request.ts';
 import { pageUrl, totalOf } from '../objects/checkout-session.ts';
@@ -7,7 +9,6 @@ import type { PaymentIntent } from '../objects/payment-intent.ts';
 import type { Provider } from '../provider.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
 import { formatAmount, formatTime } from './format.ts';
-import { type Html, html } from './html.ts';
 import { redirect, renderNotice, renderPage } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 

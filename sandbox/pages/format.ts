@@ -1,8 +1,8 @@
 /** Formats amounts, dates and cards. */
 
+import { type Html, html } from '@boxoffice/pages/html';
 import type { Instrument } from '../objects/cards.ts';
 import { instrumentOf, type PaymentMethod } from '../objects/payment-method.ts';
-import { type Html, html } from './html.ts';
 
 /** `amount` is in the smallest unit of the currency. */
 export function formatAmount(amount: number, currency: string): string {

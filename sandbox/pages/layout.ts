@@ -1,6 +1,8 @@
 /** The layout of every page, and the headers that block foreign code. */
+import { renderDocument } from '@boxoffice/pages/document';
+import { type Html, html } from '@boxoffice/pages/html';
+import { contentSecurityPolicy } from '@boxoffice/pages/policy';
 import type { Reply } from '../http/request.ts';
-import { type Html, html } from './html.ts';
 
 export interface Page {
   readonly title: string;
@@ -15,32 +17,23 @@ export interface Page {
 }
 
 export function renderPage(page: Page): Reply {
-  const document = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${page.title}</title>
-<link rel="icon" href="/assets/icon.svg">
-<link rel="stylesheet" href="/assets/style.css">
-</head>
-<body class="${page.layout}">
-<p class="banner"><strong>Sandbox.</strong> No real money moves here.</p>
-${page.body}
-</body>
-</html>
-`;
+  const document = renderDocument({
+    title: page.title,
+    head: html`<link rel="icon" href="/assets/icon.svg">
+<link rel="stylesheet" href="/assets/style.css">`,
+    bodyClass: page.layout,
+    body: html`<p class="banner"><strong>Sandbox.</strong> No real money moves here.</p>
+${page.body}`,
+  });
   return {
     status: page.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy(page),
+      'content-security-policy': policyOf(page),
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
     },
-    body: document.text,
+    body: document,
   };
 }
 
@@ -59,15 +52,7 @@ export function alert(message: string | null): Html | null {
 }
 
 /** Browsers also apply `form-action` to the redirect after a form, so other sites must be listed. */
-function contentSecurityPolicy({ leadsTo = [], hasFrame = false }: Page): string {
+function policyOf({ leadsTo = [], hasFrame = false }: Page): string {
   const origins = leadsTo.flatMap((url) => (url === null ? [] : [new URL(url).origin]));
-  return [
-    "default-src 'none'",
-    "style-src 'self'",
-    "img-src 'self'",
-    ...(hasFrame ? ["frame-src 'self'"] : []),
-    `form-action ${["'self'", ...new Set(origins)].join(' ')}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  return contentSecurityPolicy({ style: "'self'", forms: ["'self'", ...origins], frames: hasFrame });
 }

@@ -1,9 +1,9 @@
 /** The mailbox at `/mailbox`: the mails that the merchant's service wrote, so that nobody needs a mail server to read them. */
+import { type Html, html } from '@boxoffice/pages/html';
 import { ApiError } from '../http/errors.ts';
 import type { Reply } from '../http/request.ts';
 import type { MailSummary, ShownMail } from '../mailbox.ts';
 import { formatTime } from './format.ts';
-import { type Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 

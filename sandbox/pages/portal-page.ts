@@ -1,4 +1,6 @@
 /** The billing portal: a customer's receipts and saved cards. */
+
+import { type Html, html } from '@boxoffice/pages/html';
 import {
   attachPaymentMethod,
   createPaymentMethod,
@@ -14,7 +16,6 @@ import { PORTAL_SECONDS, type PortalSession } from '../objects/portal-session.ts
 import { now, type Provider, perform } from '../provider.ts';
 import { cardChoices, readChoice } from './card-choices.ts';
 import { formatAmount, formatExpiry, formatInstrument, formatTime } from './format.ts';
-import { type Html, html } from './html.ts';
 import { alert, redirect, renderNotice, renderPage } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 

@@ -1,9 +1,10 @@
 /** The pages behind `receipt_url` of a charge and `hosted_invoice_url` of an invoice. */
+
+import { html } from '@boxoffice/pages/html';
 import type { Reply } from '../http/request.ts';
 import { totalOf } from '../objects/checkout-session.ts';
 import { lineItem, taxLine } from './checkout-page.ts';
 import { formatAmount, formatTime } from './format.ts';
-import { html } from './html.ts';
 import { renderNotice, renderPage } from './layout.ts';
 import type { PageCall } from './page-call.ts';
 

@@ -1,50 +1,13 @@
 /** The one stylesheet of the pages. */
-export const STYLE = `
-:root {
-  color-scheme: light dark;
-  --paper: #ffffff;
-  --ground: #f5f6f9;
-  --ink: #1b2033;
-  --quiet: #59617a;
-  --line: #d5d9e4;
-  --accent: #4c3fd1;
-  --accent-ink: #ffffff;
-  --accent-soft: #efedfd;
-  --bad: #a8202c;
-  --bad-soft: #fdecee;
-  --good: #14633d;
-  --good-soft: #e3f5ea;
-  --warn: #7a4b00;
-  --warn-soft: #fff2d6;
-  --focus: #1a66ff;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #191c27;
-    --ground: #10121a;
-    --ink: #eceef6;
-    --quiet: #a4abc2;
-    --line: #343a4d;
-    --accent: #8f85ff;
-    --accent-ink: #12101f;
-    --accent-soft: #26233f;
-    --bad: #ff9aa2;
-    --bad-soft: #3a1c22;
-    --good: #7fdba6;
-    --good-soft: #14301f;
-    --warn: #f5c466;
-    --warn-soft: #362a11;
-    --focus: #7fb0ff;
-  }
-}
-* { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
+import { TOKENS } from '@boxoffice/pages/tokens.css';
+
+export const STYLE = `${TOKENS}
 body {
   margin: 0;
   min-height: 100vh;
   background: var(--ground);
   color: var(--ink);
-  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
+  font: 1rem/1.5 var(--sans);
 }
 main { max-width: 34rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 .wide main { max-width: 64rem; }
@@ -52,9 +15,7 @@ h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
 h2 { font-size: 1.125rem; margin: 2.5rem 0 0.75rem; }
 p { margin: 0 0 1rem; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
-code { font: 0.875em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
-:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+code { font: 0.875em var(--mono); overflow-wrap: anywhere; }
 .hint { color: var(--quiet); font-size: 0.875rem; }
 .banner {
   margin: 0;

@@ -45,11 +45,13 @@ export const FAILURES = {
   request_timeout: 'the request was not complete in time',
   month_not_over: 'the month is not over',
   status_change_refused: 'tenant status cannot change that way',
+  last_owner: 'a tenant keeps at least one owner',
   would_stop_service:
     "this is the tenant's last working key of its kind: add confirm=stop-service to revoke it",
   too_many_signups: 'too many signups from this address',
   too_many_checkouts: 'too many checkouts',
   too_many_joins: 'too many joins with this credential',
+  too_many_logins: 'too many attempts to log in',
   too_many_failed_keys: 'too many failed api keys from this address',
   provider_error: 'payment provider error',
   payments_not_configured: 'payments are not configured on this deployment',

@@ -4,6 +4,7 @@
 import type { DeviceDeps } from '../access/devices/authenticate-device.ts';
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { KeyRate } from '../access/keys/key-rate.ts';
+import type { LoginDeps } from '../access/sessions/request-login.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
 import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
 import type { OnceDeps } from '../base/idempotency/once.ts';
@@ -28,6 +29,7 @@ export interface Deps
     DeviceDeps,
     SigningKeyDeps,
     SignupDeps,
+    LoginDeps,
     JoinDeps,
     StreamDeps,
     MailDeps,

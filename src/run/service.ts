@@ -9,6 +9,8 @@ import { CredentialLookups } from '../access/devices/credential-lookups.ts';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { KeyRate } from '../access/keys/key-rate.ts';
+import { loggedMails } from '../access/sessions/logged-mails.ts';
+import { LoginLimit } from '../access/sessions/login-limit.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
@@ -23,6 +25,7 @@ import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
 import { StreamLimit } from '../control/streams/stream-limit.ts';
+import { consoleDoor } from '../doors/console/door.ts';
 import type { Deps } from '../doors/deps.ts';
 import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
 import { JOIN_DESCRIPTION } from '../doors/join/join.ts';
@@ -42,6 +45,7 @@ import {
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
+import { sentConsoleMails } from '../outward/mail/send-console-mails.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
@@ -75,6 +79,7 @@ export type ServiceConfig = Pick<
   | 'confusableUsernames'
   | 'mail'
   | 'webhookNetworks'
+  | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
@@ -172,6 +177,7 @@ async function open(
   const rest = await buildRest(deps, { trustProxy, alsoDescribed: [JOIN_DESCRIPTION] });
   const join = joinAddress && (await buildJoin({ deps, trustProxy, origins: config.joinOrigins }));
   if (!join) await rest.register(joinDoor, { deps, origins: config.joinOrigins });
+  await rest.register(consoleDoor, { deps });
   let ops: FastifyInstance | undefined;
   let grpc: GrpcServer;
   try {
@@ -246,6 +252,7 @@ export function makeDeps(
   const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);
   const events = new EventWaker(db, log);
+  const mailer = config.mail && new SmtpMailer(config.mail);
   const metrics = new Metrics();
   const deps: Deps = {
     db,
@@ -265,6 +272,8 @@ export function makeDeps(
     credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
+    loginLimit: new LoginLimit(db),
+    consoleMails: mailer ? sentConsoleMails(mailer, log) : loggedMails(log, !config.production),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
     joinLimit: new JoinLimit(db),
     connections: new ConnectionLimit({
@@ -285,7 +294,7 @@ export function makeDeps(
     events,
     streams: new StreamLimit(),
     revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
-    mailer: config.mail && new SmtpMailer(config.mail),
+    mailer,
     sightings: new Sightings(db, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,

@@ -1,4 +1,6 @@
 /** Deletes rows that are no longer shown, and erases addresses that are too old, in batches. */
+import { deleteOldLinks } from '../access/sessions/login-links.sql.ts';
+import { deleteOldSessions } from '../access/sessions/sessions.sql.ts';
 import { eraseOldAddresses } from '../base/audit/audit-entries.sql.ts';
 import { ADDRESS_DAYS } from '../base/audit/audit-entry.ts';
 import type { Pool } from '../base/db/pool.ts';
@@ -31,6 +33,8 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'addresses of the audit trail': (db, limit) => eraseOldAddresses(db, { days: ADDRESS_DAYS, limit }),
   bans: liftEndedBans,
   'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
+  'sessions of the console': deleteOldSessions,
+  'links to log in': deleteOldLinks,
   'rate limits': deleteEndedWindows,
 };
 

@@ -31,6 +31,7 @@ export function renderTour(config: Config, addresses: Addresses): string {
   return `
 Boxoffice is running.
 
+  Console     ${service}        sign up, pay, and look at everything
   REST API    ${service}        reference: ${service}/docs
   gRPC        ${grpc}        ${config.tls ? 'TLS' : 'plain HTTP/2'}, with reflection and health checks
   Joining     ${join ?? service}/join

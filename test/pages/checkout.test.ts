@@ -17,13 +17,14 @@ async function openCheckout() {
 
 /** The links lead to operations that the reference has. */
 async function expectOnward(page: Page): Promise<void> {
-  const links = await page
+  const [console, ...links] = await page
     .locator('nav a')
     .evaluateAll((all) => all.map((each) => each.getAttribute('href')!));
   const { paths } = (await app.request('GET', '/openapi.json')).json;
   const operations = Object.values<Record<string, { tags: string[]; operationId: string }>>(paths)
     .flatMap((item) => Object.values(item))
     .map(({ tags, operationId }) => `/docs#/${encodeURIComponent(tags[0]!)}/${operationId}`);
+  expect(console).toBe('/console');
   expect(links).toHaveLength(3);
   expect(operations).toEqual(expect.arrayContaining(links));
 }

@@ -84,10 +84,10 @@ describe.each(LOOKS)('a statement in $colorScheme on a screen of $width', (look)
       );
     const isDark = look.colorScheme === 'dark';
     expect(await colors()).toEqual(
-      isDark ? ['rgb(241, 243, 246)', 'rgb(17, 19, 24)'] : ['rgb(22, 24, 29)', 'rgb(244, 245, 247)'],
+      isDark ? ['rgb(236, 238, 246)', 'rgb(16, 18, 26)'] : ['rgb(27, 32, 51)', 'rgb(245, 246, 249)'],
     );
     await page.emulateMedia({ media: 'print' });
-    expect(await colors()).toEqual(['rgb(22, 24, 29)', 'rgb(255, 255, 255)']);
+    expect(await colors()).toEqual(['rgb(27, 32, 51)', 'rgb(255, 255, 255)']);
     for (const format of ['A4', 'Letter']) expect((await page.pdf({ format })).length).toBeGreaterThan(5_000);
     expect(complaints).toEqual([]);
   });

@@ -14,7 +14,7 @@ function loadedWith(file: string): string[] {
     registerHooks({
       load(url, context, next) {
         const [, name] = /\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
-        const [, part] = /\\/(src\\/\\w+|sandbox)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
+        const [, part] = /\\/(src\\/doors\\/console\\/pages|src\\/\\w+|sandbox)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
         loaded.add(name ?? part);
         return next(url, context);
       },
@@ -42,6 +42,7 @@ describe('the service is loaded without', () => {
     ['the client of the payment provider', 'stripe'],
     ['the sandbox', 'sandbox'],
     ['the client of the mail server', 'nodemailer'],
+    ['the pages of the console', 'src/doors/console/pages'],
     ['the reference page', '@fastify/swagger'],
     ['the reference page', '@fastify/swagger-ui'],
     ['the reflection of gRPC', '@grpc/reflection'],

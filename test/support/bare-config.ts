@@ -30,6 +30,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     confusableUsernames: 'allow',
     mail: undefined,
     webhookNetworks: ['127.0.0.0/8', '::1'],
+    production: false,
     secretsKey: Buffer.alloc(32),
   };
 }

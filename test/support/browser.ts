@@ -1,5 +1,5 @@
 /** A real browser for tests of pages: the Chromium of the machine, driven by Playwright. */
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { CHROMIUM_PATH } from './browser-path.ts';
 import type { TestService } from './service.ts';
@@ -25,9 +25,12 @@ export const LOOKS: readonly Look[] = [
   { colorScheme: 'dark', width: 390 },
 ];
 
+/** The narrowest screen that pages are made for. Source: WCAG 2.2, 1.4.10. */
+export const NARROWEST: Look = { colorScheme: 'light', width: 320 };
+
 export interface TestBrowser {
   /** A page for the calling test, and the errors that the browser reported on it. */
-  open(look: Look): Promise<{ page: Page; complaints: string[] }>;
+  open(look: Look, options?: BrowserContextOptions): Promise<{ page: Page; complaints: string[] }>;
 }
 
 /** The host name of the service in the browser, whatever address it listens on. */
@@ -46,8 +49,8 @@ export function useBrowser(app: TestService): TestBrowser {
   });
 
   return {
-    open: async ({ colorScheme, width }) => {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+    open: async ({ colorScheme, width }, options = {}) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, ...options });
       // Pages that stay open go on taking time.
       onTestFinished(() => context.close());
       const page = await context.newPage();

@@ -13,7 +13,7 @@ export type Files = ReadonlyMap<string, string>;
 export const WINGS = ['base', 'events', 'money', 'access', 'control', 'outward', 'doors', 'run'] as const;
 
 /** The folders of `src/doors` that are doors. The others are shared. */
-const DOORS: readonly (string | undefined)[] = ['rest', 'join', 'grpc', 'ops'];
+const DOORS: readonly (string | undefined)[] = ['rest', 'join', 'grpc', 'ops', 'console'];
 
 /** The parts of `base` that import no other part. */
 const GROUND = /^src\/base\/(lib|db|telemetry)\/|^src\/base\/failure\.ts$/;
@@ -35,8 +35,8 @@ export const RULES: Readonly<Record<string, (file: string, imported: string) => 
     file.startsWith('src/doors/') && doorOf(imported) !== undefined && doorOf(imported) !== doorOf(file),
   'doors/deps.ts is for doors and run': (file, imported) =>
     imported === 'src/doors/deps.ts' && !/^src\/(doors|run)\//.test(file),
-  'a REST file leaves SQL to the features': (file, imported) =>
-    doorOf(file) === 'rest' && imported.endsWith('.sql.ts'),
+  'a file of REST or the console leaves SQL to the features': (file, imported) =>
+    ['rest', 'console'].includes(doorOf(file) ?? '') && imported.endsWith('.sql.ts'),
   'src imports nothing outside, except run/start-sandbox.ts the sandbox': (file, imported) =>
     inSrc(file) &&
     !inSrc(imported) &&

@@ -9,10 +9,11 @@ import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
-import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
+import type { KeyDeps } from './authenticate.ts';
 import { createdEntry } from './key-audit.ts';
 import { keyCreated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
+import type { KeyChanger } from './lock-key.ts';
 import { countInUse } from './working-key.sql.ts';
 
 export interface CreatedKey {
@@ -25,7 +26,7 @@ export interface CreatedKey {
 export async function createKey(
   tx: Tx,
   { keyPrefix }: KeyDeps['config'],
-  caller: AuthenticatedCaller,
+  caller: KeyChanger,
   { name, kind }: { name: string; kind: KeyKind },
 ): Promise<CreatedKey> {
   const { tenant, ceiling } = caller;

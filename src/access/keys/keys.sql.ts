@@ -104,6 +104,19 @@ export async function hasOtherKey(tx: Tx, tenant: TenantId, key: ApiKey): Promis
   return rows.length > 0;
 }
 
+/**
+ * The ceiling of the newest backend key that works, or else of the newest one. `undefined`: the tenant never had one.
+ */
+export async function findNewestCeiling(tx: Tx, tenant: TenantId): Promise<KeyCeiling | undefined> {
+  const { rows } = await tx.query<KeyCeiling>({
+    name: 'find-newest-ceiling',
+    text: `select ${CEILING_COLUMNS} from api_keys where tenant_id = $1 and kind = 'backend'
+            order by (${IS_WORKING}) desc, created_at desc, id limit 1`,
+    values: [tenant],
+  });
+  return rows[0];
+}
+
 /** The ceiling of a key, and the tenant that the key belongs to. */
 export interface OwnedCeiling extends KeyCeiling {
   readonly tenant: TenantId;

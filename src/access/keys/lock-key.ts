@@ -1,15 +1,22 @@
 /** Find the key that a call changes, and check that the caller's key may change it. */
+import type { Actor } from '../../base/audit/actor.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { type KeyCeiling, refuseWiderCeiling } from '../rights/key-ceiling.ts';
 import type { ApiKey } from './api-key.ts';
-import type { AuthenticatedCaller } from './authenticate.ts';
 import { findKey, lockCeiling } from './keys.sql.ts';
 
-/** What a call that changes keys knows of its caller. */
-export type KeyChanger = Pick<AuthenticatedCaller, 'tenant' | 'keyId' | 'ceiling' | 'actor'>;
+/** Who changes keys: a caller with a key, or a session of the console. */
+export interface KeyChanger extends LimitedCaller {
+  /** The key that the change is made with, if any. */
+  readonly keyId: string | undefined;
+  /** Of this key; a new key inherits it. */
+  readonly ceiling: KeyCeiling;
+  readonly actor: Actor;
+}
 
 export interface LockedKey {
   readonly key: ApiKey;

@@ -5,12 +5,12 @@ import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from './api-key.ts';
-import type { AuthenticatedCaller, KeyDeps } from './authenticate.ts';
+import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { rotatedEntry } from './key-audit.ts';
 import { keyRotated } from './key-events.ts';
 import { insertKey } from './keys.sql.ts';
-import { lockKey } from './lock-key.ts';
+import { type KeyChanger, lockKey } from './lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
 import { noticeSecondsOf } from './tell-retiring-keys.ts';
 import { markRetiring } from './working-key.sql.ts';
@@ -29,7 +29,7 @@ export interface RotatedKey extends CreatedKey {
 export async function rotateKey(
   tx: Tx,
   { keyPrefix }: KeyDeps['config'],
-  caller: AuthenticatedCaller,
+  caller: KeyChanger,
   { keyId, overlapSeconds }: { keyId: string; overlapSeconds: number },
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);

@@ -32,6 +32,9 @@ export const DEFAULT_CEILING: KeyCeiling = {
   lifetimeSeconds: TOKEN_SECONDS_MAX,
 };
 
+/** Of a change that no key limits: every key is within it. */
+export const WIDEST_CEILING: KeyCeiling = { ...DEFAULT_CEILING, rank: RANK_MAX };
+
 /** What a token would carry. */
 export interface TokenGrant {
   readonly role: string;

@@ -1,16 +1,15 @@
 /** Create a tenant with its first key. */
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
-import type { NewAuditEntry } from '../../base/audit/audit-entry.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { newTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { insertTenant } from '../../base/tenants/tenants.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { newKey } from '../keys/api-key.ts';
 import { createdEntry } from '../keys/key-audit.ts';
 import { keyCreated } from '../keys/key-events.ts';
 import { insertKey } from '../keys/keys.sql.ts';
+import { openTenant } from './open-tenant.ts';
 
 export interface CreatedTenant {
   readonly tenant: TenantId;
@@ -26,20 +25,12 @@ export async function createTenant(
   keyPrefix: string,
   { name, email }: { name: string; email: string },
 ): Promise<CreatedTenant> {
-  const tenant = newTenantId();
   const key = newKey(keyPrefix);
-  await inTransaction(db, async (tx) => {
-    await insertTenant(tx, { id: tenant, name, email });
+  return inTransaction(db, async (tx) => {
+    const { tenant } = await openTenant(tx, actor, { name, email });
     const created = await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
-    await appendAudit(tx, tenant, actor, tenantCreated(tenant));
     await appendAudit(tx, tenant, actor, createdEntry(created));
     await appendEvents(tx, tenant, [keyCreated(created)]);
+    return { tenant, keyId: key.id, apiKey: key.plaintext };
   });
-  return { tenant, keyId: key.id, apiKey: key.plaintext };
-}
-
-/** Without name and address of the customer, who may be a person. */
-function tenantCreated(tenant: TenantId): NewAuditEntry {
-  const subject = renderTenantId(tenant);
-  return { action: 'tenant_created', subject, before: null, after: { status: 'pending' } };
 }

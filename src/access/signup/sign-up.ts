@@ -9,7 +9,7 @@ import { type CreatedTenant, createTenant } from './create-tenant.ts';
 import type { SignupLimit } from './signup-limit.ts';
 
 /** A signup has no key yet. */
-const SIGNUP: Actor = { kind: 'system', id: 'signup' };
+export const SIGNUP: Actor = { kind: 'system', id: 'signup' };
 
 export interface SignupDeps extends CheckoutDeps, EventDeps {
   readonly signupLimit: SignupLimit;

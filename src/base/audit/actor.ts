@@ -1,14 +1,16 @@
 /** Who makes a change that the audit trail records. */
 
-export const ACTOR_KINDS = ['key', 'operator', 'system'] as const;
+export const ACTOR_KINDS = ['key', 'member', 'operator', 'system'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
 /**
  * - `key`: a caller with an API key: its id, and the address of the client.
+ * - `member`: a person at the console: the id of the member, and the address of the client.
  * - `operator`: somebody at the operator's command line: the login name there.
  * - `system`: the service itself: the part that acts, such as `signup`.
  */
 export type Actor =
   | { readonly kind: 'key'; readonly id: string; readonly address: string }
+  | { readonly kind: 'member'; readonly id: string; readonly address: string }
   | { readonly kind: 'operator'; readonly id: string }
   | { readonly kind: 'system'; readonly id: string };

@@ -20,7 +20,7 @@ export async function appendAudit(
   actor: Actor,
   { action, subject, before, after }: NewAuditEntry,
 ): Promise<void> {
-  const address = actor.kind === 'key' ? (parseAddress(actor.address) ?? UNKNOWN_ADDRESS) : null;
+  const address = 'address' in actor ? (parseAddress(actor.address) ?? UNKNOWN_ADDRESS) : null;
   await db.query({
     name: 'append-audit',
     text: `insert into audit_entries (id, tenant_id, actor_kind, actor_id, address, action, subject, before, after)

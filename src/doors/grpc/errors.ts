@@ -66,6 +66,8 @@ const MEANING = {
   month_not_over: { code: FAILED_PRECONDITION, reason: 'MONTH_NOT_OVER' },
   status_change_refused: { code: FAILED_PRECONDITION, reason: 'STATUS_CHANGE_REFUSED' },
   would_stop_service: { code: FAILED_PRECONDITION, reason: 'WOULD_STOP_SERVICE' },
+  last_owner: { code: FAILED_PRECONDITION, reason: 'LAST_OWNER' },
+  too_many_logins: { code: status.UNAVAILABLE, reason: 'TOO_MANY_LOGINS' },
   too_many_signups: { code: status.UNAVAILABLE, reason: 'TOO_MANY_SIGNUPS' },
   too_many_checkouts: { code: status.UNAVAILABLE, reason: 'TOO_MANY_CHECKOUTS' },
   too_many_joins: { code: status.UNAVAILABLE, reason: 'TOO_MANY_JOINS' },

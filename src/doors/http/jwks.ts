@@ -10,6 +10,9 @@ import type { Http } from './http.ts';
 const MAX_AGE_SECONDS = 300;
 export const KEYS_CACHE_CONTROL = `public, max-age=${MAX_AGE_SECONDS}`;
 
+/** Where the keys are that statements are verified with. */
+export const STATEMENT_KEYS_PATH = '/.well-known/statement-keys.json';
+
 const JwkSchema = Type.Object({
   kty: Type.String({ description: 'Always `EC`' }),
   crv: Type.String({ description: 'Always `P-256`' }),

@@ -28,7 +28,8 @@ const fields = (description: string, example: object) =>
 const ActorSchema = Type.Object(
   {
     kind: words(ACTOR_KINDS, {
-      description: '`key`: an API key; `operator`: of the deployment; `system`: the service itself',
+      description:
+        '`key`: an API key; `member`: a person in the console; `operator`: of the deployment; `system`: the service itself',
     }),
     id: Type.Optional(
       Type.String({

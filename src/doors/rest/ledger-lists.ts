@@ -8,9 +8,8 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { invalidRequest } from '../../base/failure.ts';
-import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type TSchema, Type } from '../../base/lib/schema.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LedgerFilter, LedgerLine, LedgerPlace } from '../../money/ledger/ledger-line.ts';
 import {
   beginningOf,
@@ -20,9 +19,10 @@ import {
   walkLedger,
 } from '../../money/ledger/walk-ledger.ts';
 import type { Deps } from '../deps.ts';
+import { renderCsv } from '../http/csv.ts';
+import { parsePlace, renderPlace } from '../http/ledger-place.ts';
 import { preferredType } from './accept.ts';
-import { renderCsv } from './csv.ts';
-import { CursorSchema, noSuchPage } from './paging.ts';
+import { CursorSchema } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
 
 const LINES_USUAL = 100;
@@ -84,7 +84,7 @@ export async function sendList<T>(deps: Deps, reply: FastifyReply, list: List<T>
   }
   const page = await readLedgerPage(deps.db, caller.tenant, filter, start ?? beginningOf(filter), limit);
   reply.type('application/json; charset=utf-8');
-  return { ...list.renderPage(page.lines.map(list.render)), ...renderPlace(caller.tenant, page) };
+  return { ...list.renderPage(page.lines.map(list.render)), ...renderNext(caller.tenant, page) };
 }
 
 async function* renderStream<T>(
@@ -115,18 +115,6 @@ function renderJson(value: unknown): string {
   return typeof value === 'bigint' ? `${value}` : JSON.stringify(value);
 }
 
-const SEQ_MAX = 2n ** 63n - 1n;
-
-/** The tenant is in the cursor, so that one of another tenant is refused. */
-function renderPlace(tenant: TenantId, { place }: LedgerPage): { next_cursor?: string } {
-  if (!place) return {};
-  return { next_cursor: renderPageToken([renderTenantId(tenant), String(place.seq), String(place.line)]) };
-}
-
-function parsePlace(cursor: string | undefined, tenant: TenantId): LedgerPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const [of, seq = '', line = '', ...others] = readPageToken(cursor) ?? [];
-  const isPlace = of === renderTenantId(tenant) && /^\d{1,19}$/.test(seq) && /^\d{1,5}$/.test(line);
-  if (!isPlace || others.length > 0 || BigInt(seq) > SEQ_MAX) throw noSuchPage();
-  return { seq: BigInt(seq), line: Number(line) };
+function renderNext(tenant: TenantId, { place }: LedgerPage): { next_cursor?: string } {
+  return place ? { next_cursor: renderPlace(tenant, place) } : {};
 }

@@ -1,9 +1,11 @@
 /** Lists that are read a page at a time: `?cursor=` of a request, `next_cursor` of an answer. */
 
 import { isKeyId } from '../../access/keys/api-key.ts';
-import { type Failure, invalidRequest } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { Type } from '../../base/lib/schema.ts';
+import { noSuchPage } from '../http/no-such-page.ts';
+
+export { noSuchPage };
 
 export const CursorSchema = Type.Object({
   cursor: Type.Optional(
@@ -28,8 +30,4 @@ export function parseCursor(cursor: string | undefined, isId = isKeyId): string 
 
 export function renderCursor(end: string | undefined): { next_cursor?: string } {
   return end === undefined ? {} : { next_cursor: renderPageToken([end]) };
-}
-
-export function noSuchPage(): Failure {
-  return invalidRequest('cursor must be one that an answer gave');
 }

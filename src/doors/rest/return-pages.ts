@@ -5,6 +5,10 @@
  * The checkout page shows the state of the payment, and nothing that the URL alone should not
  * reveal: no tenant, no key, no balance. It reloads itself until the provider has reported.
  */
+import { renderDocument } from '@boxoffice/pages/document';
+import { type Html, html } from '@boxoffice/pages/html';
+import { inlineSheet } from '@boxoffice/pages/style-sheet';
+import { TOKENS } from '@boxoffice/pages/tokens.css';
 import type { FastifyReply } from 'fastify';
 import { Type } from '../../base/lib/schema.ts';
 import { displayCents } from '../../money/amount.ts';
@@ -13,8 +17,17 @@ import { findCheckoutById } from '../../money/payments/find-checkout.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 
-const CSP =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const STYLE = `${TOKENS}
+body { margin: 0; min-height: 100dvh; display: grid; place-items: center; padding: 1rem;
+       background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
+main { max-width: 28rem; padding: 2rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; }
+h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
+p { margin: 0; color: var(--quiet); }
+nav { margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+nav a { display: block; padding: .25rem 0; color: var(--accent); text-underline-offset: .15em; }
+`;
+
+const { element: SHEET, policy: POLICY } = inlineSheet(STYLE);
 
 export function returnPages(app: Http, deps: Deps): void {
   app.get('/portal/closed', { schema: { hide: true } }, async (_request, reply) =>
@@ -51,8 +64,9 @@ interface Link {
   readonly href: string;
 }
 
-/** Operations in the reference: the page itself must not show a balance to everyone who has its address. */
+/** The console, and operations in the reference: the page itself must not show a balance to everyone who has its address. */
 const ONWARD: readonly Link[] = [
+  { text: 'Open the console', href: '/console' },
   { text: 'Read your balance', href: '/docs#/Billing/getBilling' },
   { text: 'Create a key for a relay', href: '/docs#/Keys/createKey' },
   { text: 'Let a device join', href: '/docs#/Device%20credentials/createDeviceCredential' },
@@ -102,52 +116,27 @@ function describe(checkout: Checkout, canceled: boolean): Page {
 function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
-    .header('content-security-policy', CSP)
+    .header('content-security-policy', POLICY)
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')
     .send(renderPage(page));
 }
 
-/** Titles and texts are constants, so there is nothing to escape. */
-function renderPage({ title, text, waiting, links = [] }: Page): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-${waiting ? '<meta http-equiv="refresh" content="2">' : ''}
-<title>${title}</title>
-<style>
-  :root { --page: #f4f5f7; --card: #fff; --ink: #16181d; --quiet: #565d6b; --line: #d9dce3; --link: #3f35b8; }
-  @media (prefers-color-scheme: dark) {
-    :root { --page: #111318; --card: #1b1e25; --ink: #f1f3f6; --quiet: #a5adbb; --line: #333843; --link: #a9a2ff; }
-  }
-  body { margin: 0; min-height: 100dvh; display: grid; place-items: center; padding: 1rem; box-sizing: border-box;
-         background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-  main { max-width: 28rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
-  h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
-  p { margin: 0; color: var(--quiet); }
-  nav { margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
-  nav a { display: block; padding: .25rem 0; color: var(--link); text-underline-offset: .15em; }
-  a:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-</style>
-</head>
-<body>
-<main>
+function renderPage({ title, text, waiting = false, links = [] }: Page): string {
+  return renderDocument({
+    title,
+    head: html`${waiting && html`<meta http-equiv="refresh" content="2">\n`}${SHEET}`,
+    body: html`<main>
 <div role="status">
 <h1>${title}</h1>
 <p>${text}</p>
 </div>
-${renderLinks(links)}</main>
-</body>
-</html>
-`;
+${links.length > 0 && renderLinks(links)}
+</main>`,
+  });
 }
 
-function renderLinks(links: readonly Link[]): string {
-  if (links.length === 0) return '';
-  const anchors = links.map(({ text, href }) => `<a href="${href}">${text}</a>\n`).join('');
-  return `<nav aria-label="What to do next">\n${anchors}</nav>\n`;
+function renderLinks(links: readonly Link[]): Html {
+  const anchors = links.map(({ text, href }) => html`<a href="${href}">${text}</a>\n`);
+  return html`<nav aria-label="What to do next">\n${anchors}</nav>`;
 }

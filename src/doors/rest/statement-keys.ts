@@ -3,9 +3,7 @@ import { listStatementKeys } from '../../access/tokens/list-public-keys.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
-import { JwksSchema, KEYS_CACHE_CONTROL } from '../http/jwks.ts';
-
-export const STATEMENT_KEYS_PATH = '/.well-known/statement-keys.json';
+import { JwksSchema, KEYS_CACHE_CONTROL, STATEMENT_KEYS_PATH } from '../http/jwks.ts';
 
 export function statementKeysRoute(app: Http, deps: Deps): void {
   app.get(

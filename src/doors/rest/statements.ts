@@ -10,11 +10,11 @@ import { renderStatement } from '../../money/statements/statement-document.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
+import { renderStatementCsv, STATEMENT_COLUMNS } from '../http/statement-csv.ts';
+import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../http/statement-page.ts';
 import { preferredType } from './accept.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { words } from './schemas.ts';
-import { renderStatementCsv, STATEMENT_COLUMNS } from './statement-csv.ts';
-import { renderStatementPage, STATEMENT_PAGE_POLICY } from './statement-page.ts';
 import { ListedStatementSchema, MonthSchema, StatementSchema } from './statement-schema.ts';
 
 export function statementRoutes(app: Http, deps: Deps): void {

@@ -2,28 +2,26 @@
  * The page behind the unsubscribe link of an alert. A GET changes nothing, because scanners of mail follow links; the
  * POST does, from the button or at once from the mail program. Source: RFC 8058.
  */
+import { renderDocument } from '@boxoffice/pages/document';
+import { type Html, html } from '@boxoffice/pages/html';
+import { inlineSheet } from '@boxoffice/pages/style-sheet';
+import { TOKENS } from '@boxoffice/pages/tokens.css';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Failure } from '../../base/failure.ts';
-import { type Html, html, styleSheet } from '../../base/lib/html.ts';
 import { getSubscription, type SubscriptionState, setSubscription } from '../../outward/mail/unsubscribe.ts';
 import type { Deps } from '../deps.ts';
 
-const { element: STYLE, policy } = styleSheet(
-  `
-:root { --page: #f4f5f7; --card: #fff; --ink: #16181d; --quiet: #565d6b; --line: #d9dce3; --link: #3f35b8; --on-link: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #111318; --card: #1b1e25; --ink: #f1f3f6; --quiet: #a5adbb; --line: #333843; --link: #a9a2ff; --on-link: #14121f; }
-}
-body { margin: 0; min-height: 100dvh; display: grid; place-items: center; padding: 1rem; box-sizing: border-box;
-       background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { box-sizing: border-box; width: 100%; max-width: 32rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+const { element: STYLE, policy } = inlineSheet(
+  `${TOKENS}
+body { margin: 0; min-height: 100dvh; display: grid; place-items: center; padding: 1rem;
+       background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
+main { width: 100%; max-width: 32rem; padding: 2rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; }
 h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
 p { margin: 0; color: var(--quiet); overflow-wrap: anywhere; }
 b { color: var(--ink); font-weight: 600; }
 form { margin-top: 1.5rem; }
 button { font: inherit; font-weight: 600; padding: .625rem 1.125rem; border: 0; border-radius: .5rem; cursor: pointer;
-         background: var(--link); color: var(--on-link); }
-button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+         background: var(--accent); color: var(--accent-ink); }
 `,
   { hasForm: true },
 );
@@ -98,25 +96,12 @@ function sendPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 function renderPage({ title, text, form }: Page): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-${STYLE}
-</head>
-<body>
-<main>
+  const body = html`<main>
 <div role="status">
 <h1>${title}</h1>
 <p>${text}</p>
 </div>
 ${form}
-</main>
-</body>
-</html>
-`.text;
+</main>`;
+  return renderDocument({ title, head: STYLE, body });
 }

@@ -1,5 +1,5 @@
 /** The mail about an event: subject line, plain text, and the one layout in HTML. */
-import { Html, html } from '../../base/lib/html.ts';
+import { Html, html } from '@boxoffice/pages/html';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Mail } from './mail.ts';
 import { contentOf, type MailContent } from './mail-content.ts';

@@ -30,6 +30,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     columns: 'seq, id, at, actor_kind, actor_id, address, action, subject, before, after',
     order: 'seq',
   },
+  members: { columns: 'id, email, role, created_at, joined_at', order: 'id' },
   api_keys: {
     columns: `id, name, kind, created_at, retires_at, revoked_at, ceiling_capabilities, ceiling_roles, ceiling_rooms,
       ceiling_rank, ceiling_lifetime_seconds`,
@@ -141,10 +142,12 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
 /** Tables that say nothing about a tenant that the others do not say. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   card_breakers: 'of cards, whoever has them',
+  console_sessions: 'who is logged in, for a week',
   event_cursors: 'how far listeners are',
   event_listeners: 'of the deployment',
   event_streams: 'the numbers of the newest events',
   event_turns: 'what waits for listeners',
+  login_links: 'links that log in once',
   migrations: 'of the deployment',
   provider_cursor: 'of the deployment',
   provider_drift: 'of the deployment',

@@ -10,6 +10,7 @@ import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { ConfigError } from '../config.ts';
 import { auditCommand } from './audit.ts';
+import { consoleCommands } from './console.ts';
 import { creditCommands } from './credit.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
@@ -32,6 +33,7 @@ const UNDEFINED_TABLE = '42P01';
 
 const GROUPS = [
   tenantsCommands,
+  consoleCommands,
   creditCommands,
   topUpsCommands,
   paymentsCommands,

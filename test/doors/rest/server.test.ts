@@ -193,7 +193,6 @@ describe('routes that need no key', () => {
 
 describe('404', () => {
   const paths = [
-    '/',
     '/v1',
     '/v1/',
     '/v2/rates',

@@ -1,7 +1,7 @@
 /** The forms of a statement for people: what is not listed, and how numbers are written. */
 import { describe, expect, test } from 'vitest';
-import { renderStatementCsv } from '../../../src/doors/rest/statement-csv.ts';
-import { renderStatementPage } from '../../../src/doors/rest/statement-page.ts';
+import { renderStatementCsv } from '../../../src/doors/http/statement-csv.ts';
+import { renderStatementPage } from '../../../src/doors/http/statement-page.ts';
 import { digestOf } from '../../../src/money/statements/statement-document.ts';
 import { SAMPLE } from '../../money/statements/support.ts';
 

@@ -32,7 +32,7 @@ test('without a mail server, a mail is kept, the log names it, and the mailbox s
     });
     const shown = await mailbox.find(id);
     expect(shown?.text).toContain('Balance: $4.99 (exactly $4.998732)');
-    expect(shown?.html).toContain('Ada &#60;b&#62;Video&#60;/b&#62;');
+    expect(shown?.html).toContain('Ada &lt;b&gt;Video&lt;/b&gt;');
     expect(await mailbox.find(`mail_${'0'.repeat(32)}`)).toBeUndefined();
   } finally {
     await mailbox.close();

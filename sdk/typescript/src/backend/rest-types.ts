@@ -1358,8 +1358,8 @@ export interface Operations {
         at: Date;
         /** Who made the change. */
         actor: {
-          /** `key`: an API key; `operator`: of the deployment; `system`: the service itself. */
-          kind: 'key' | 'operator' | 'system';
+          /** `key`: an API key; `member`: a person in the console; `operator`: of the deployment; `system`: the service itself. */
+          kind: 'key' | 'member' | 'operator' | 'system';
           /** The id of the key, or the part of the service. Absent: an operator. */
           id?: string | undefined;
           /** From where the key was used; `(erased)` after 400 days. Absent: no key was. */

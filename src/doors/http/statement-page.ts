@@ -1,16 +1,17 @@
 /** A statement as a page to read and to print. It has no script, and loads nothing. */
-
-import { type Html, type HtmlValue, html, styleSheet } from '../../base/lib/html.ts';
+import { renderDocument } from '@boxoffice/pages/document';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import { inlineSheet } from '@boxoffice/pages/style-sheet';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { endOf, type Month } from '../../money/month.ts';
 import type { Movement, MovementKind, Movements, Statement } from '../../money/statements/statement.ts';
 import { digestOf } from '../../money/statements/statement-document.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
-import { STATEMENT_KEYS_PATH } from './statement-keys.ts';
+import { STATEMENT_KEYS_PATH } from './jwks.ts';
 import { STATEMENT_STYLE } from './statement-style.ts';
 
-const { element: STYLE, policy } = styleSheet(STATEMENT_STYLE);
+const { element: STYLE, policy } = inlineSheet(STATEMENT_STYLE);
 
 /** `Content-Security-Policy` of the page. */
 export const STATEMENT_PAGE_POLICY = policy;
@@ -18,18 +19,7 @@ export const STATEMENT_PAGE_POLICY = policy;
 export function renderStatementPage(statement: Statement): string {
   const { month, issuer, tenant, soFar } = statement;
   const title = `Statement for ${nameOf(month)}${soFar ? ', so far' : ''}`;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${title}, ${tenant.name}</title>
-${STYLE}
-</head>
-<body>
-<main>
+  const body = html`<main>
 <header>
 <h1><span>${new URL(issuer).host}</span>${title}</h1>
 ${renderFacts(statement)}
@@ -40,11 +30,8 @@ ${renderMovements('Reversals', REVERSAL_COLUMNS, statement.reversals)}
 ${renderMovements('Adjustments', ADJUSTMENT_COLUMNS, statement.adjustments)}
 ${renderUsage(statement)}
 ${renderFooter(statement)}
-</main>
-</body>
-</html>
-`;
-  return page.text;
+</main>`;
+  return renderDocument({ title: `${title}, ${tenant.name}`, head: STYLE, body });
 }
 
 const MONTHS = [

@@ -1,13 +1,9 @@
 /** The style of the printable statement: light and dark screens, phones, and paper of any size. */
-export const STATEMENT_STYLE = `
-:root { --page: #f4f5f7; --card: #fff; --ink: #16181d; --quiet: #565d6b; --line: #d9dce3; --strong: #16181d; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --page: #111318; --card: #1b1e25; --ink: #f1f3f6; --quiet: #a5adbb; --line: #333843; --strong: #c9ced8; }
-}
-* { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--card);
+import { TOKENS } from '@boxoffice/pages/tokens.css';
+
+export const STATEMENT_STYLE = `${TOKENS}
+body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
+main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--paper);
        border: 1px solid var(--line); border-radius: .75rem; }
 header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem 3rem; }
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
@@ -28,9 +24,8 @@ thead th { color: var(--quiet); font-size: .8125rem; font-weight: 600; border-bo
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .sum th, .sum td { font-weight: 700; border-bottom: 0; border-top: 1px solid var(--strong); }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
-code { font: .875em ui-monospace, monospace; overflow-wrap: anywhere; }
+code { font: .875em var(--mono); overflow-wrap: anywhere; }
 @media screen and (max-width: 44rem) {
   main { margin: 0; padding: 1.5rem 1.25rem; border: 0; border-radius: 0; }
   .wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -52,7 +47,6 @@ code { font: .875em ui-monospace, monospace; overflow-wrap: anywhere; }
   @bottom-right { content: counter(page) " / " counter(pages); color: #565d6b; font: 8pt system-ui, sans-serif; }
 }
 @media print {
-  :root { --page: #fff; --line: #c9ced8; }
   body { font-size: 10pt; }
   main { max-width: none; margin: 0; padding: 0; border: 0; }
   h1 { font-size: 16pt; }

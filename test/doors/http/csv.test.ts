@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderCsv } from '../../../src/doors/rest/csv.ts';
+import { renderCsv } from '../../../src/doors/http/csv.ts';
 
 test.each([
   [['a', 1, 2n, true, undefined, null, ''], 'a,1,2,true,,,'],

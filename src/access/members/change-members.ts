@@ -1,0 +1,73 @@
+/** Add, change and remove members of a tenant. Changes of one tenant take turns, so it always keeps an owner. */
+
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { Failure, invalidField, notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import { MEMBERS_MAX, type Member, type MemberRole } from './member.ts';
+import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
+
+/** The member is invited until the first log-in by mail. Fails with `quota_exceeded`, and for a known address. */
+export async function inviteMember(
+  tx: Tx,
+  { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
+  { email, role }: { readonly email: string; readonly role: MemberRole },
+): Promise<Member> {
+  await lockTenant(tx, tenant);
+  const members = await findMembers(tx, tenant);
+  if (members.length >= MEMBERS_MAX) {
+    throw new Failure('quota_exceeded', { message: `limit reached: at most ${MEMBERS_MAX} members` });
+  }
+  const member = await insertMember(tx, tenant, { email, role });
+  if (!member) throw invalidField('email', 'is that of a member');
+  const after = { role };
+  await appendAudit(tx, tenant, actor, { action: 'member_invited', subject: member.id, before: null, after });
+  return member;
+}
+
+/** Fails with `not_found`, and with `last_owner` if no owner would be left. */
+export async function changeMemberRole(
+  tx: Tx,
+  { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
+  { id, role }: { readonly id: string; readonly role: MemberRole },
+): Promise<void> {
+  const member = await lockMember(tx, tenant, id, role);
+  if (member.role === role) return;
+  await updateRole(tx, tenant, id, role);
+  const change = { before: { role: member.role }, after: { role } };
+  await appendAudit(tx, tenant, actor, { action: 'member_role_changed', subject: id, ...change });
+}
+
+/** Ends the sessions of the member at once. Fails with `not_found` and `last_owner`. */
+export async function removeMember(
+  tx: Tx,
+  { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
+  id: string,
+): Promise<void> {
+  const { role } = await lockMember(tx, tenant, id, undefined);
+  await deleteMember(tx, tenant, id);
+  await appendAudit(tx, tenant, actor, {
+    action: 'member_removed',
+    subject: id,
+    before: { role },
+    after: null,
+  });
+}
+
+/** The member, unless it is the last owner and would not be one any more. */
+async function lockMember(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  role: MemberRole | undefined,
+): Promise<Member> {
+  await lockTenant(tx, tenant);
+  const members = await findMembers(tx, tenant);
+  const member = members.find((each) => each.id === id);
+  if (!member) throw notFound('member');
+  const owners = members.filter((each) => each.role === 'owner');
+  if (member.role === 'owner' && role !== 'owner' && owners.length === 1) throw new Failure('last_owner');
+  return member;
+}

@@ -1,0 +1,54 @@
+/** A member of a tenant: a person who uses its console, and what the person may do there. */
+import { EMAIL_LENGTH_MAX } from '../../base/tenants/tenant.ts';
+
+/** An owner may do everything. */
+export const MEMBER_ROLES = ['owner', 'finance', 'moderator', 'viewer'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** Of one tenant. */
+export const MEMBERS_MAX = 50;
+
+/** What the console lets members do, and the roles that may. */
+export const ABILITIES = {
+  see_overview: ['owner', 'finance', 'moderator', 'viewer'],
+  see_money: ['owner', 'finance', 'viewer'],
+  pay: ['owner', 'finance'],
+  see_keys: ['owner', 'viewer'],
+  change_keys: ['owner'],
+  see_members: ['owner', 'finance', 'moderator', 'viewer'],
+  change_members: ['owner'],
+} as const satisfies Record<string, readonly MemberRole[]>;
+
+export type Ability = keyof typeof ABILITIES;
+
+export function mayDo(role: MemberRole, ability: Ability): boolean {
+  return (ABILITIES[ability] as readonly MemberRole[]).includes(role);
+}
+
+export interface Member {
+  readonly id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly createdAt: Date;
+  /** When the member first logged in by mail; `null`: invited. */
+  readonly joinedAt: Date | null;
+}
+
+/** Without spaces, quotes and control characters, so that an address cannot become a header or markup. */
+const EMAIL =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+/** The address in the form in which members have it; `undefined` if the text is none. */
+export function parseMemberEmail(text: string): string | undefined {
+  const email = text.trim().toLowerCase();
+  return email.length <= EMAIL_LENGTH_MAX && EMAIL.test(email) ? email : undefined;
+}
+
+export function isMemberId(text: string): boolean {
+  return /^m_[0-9a-f]{32}$/.test(text);
+}
+
+export function isMemberRole(text: string): text is MemberRole {
+  return (MEMBER_ROLES as readonly string[]).includes(text);
+}

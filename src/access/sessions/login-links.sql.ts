@@ -1,0 +1,85 @@
+/** SQL of `login_links`. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { LINK_MINUTES } from './session.ts';
+
+/** What a link proves. */
+export type LinkProof =
+  | { readonly proof: 'mail'; readonly email: string; readonly tenant: TenantId | undefined }
+  | { readonly proof: 'key'; readonly tenant: TenantId; readonly keyId: string }
+  | { readonly proof: 'operator'; readonly tenant: TenantId; readonly operator: string };
+
+export type LoginLink = LinkProof & {
+  /** The path of the page to begin with. */
+  readonly next: string;
+};
+
+export async function insertLink(db: Db, hash: Buffer, link: LoginLink): Promise<void> {
+  await db.query({
+    name: 'insert-login-link',
+    text: `insert into login_links (hash, proof, email, tenant_id, key_id, operator, next, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, now() + interval '${LINK_MINUTES} minutes')`,
+    values: [
+      hash,
+      link.proof,
+      link.proof === 'mail' ? link.email : null,
+      link.tenant ?? null,
+      link.proof === 'key' ? link.keyId : null,
+      link.proof === 'operator' ? link.operator : null,
+      link.next,
+    ],
+  });
+}
+
+interface LinkRow {
+  readonly proof: LinkProof['proof'];
+  readonly email: string | null;
+  readonly tenant: TenantId | null;
+  readonly keyId: string | null;
+  readonly operator: string | null;
+  readonly next: string;
+}
+
+const COLUMNS = 'proof, email, tenant_id as tenant, key_id as "keyId", operator, next';
+
+/** The link, unless it was used or is too old. */
+export async function findLink(db: Db, hash: Buffer): Promise<LoginLink | undefined> {
+  const { rows } = await db.query<LinkRow>({
+    name: 'find-login-link',
+    text: `select ${COLUMNS} from login_links where hash = $1 and expires_at > now()`,
+    values: [hash],
+  });
+  return rows[0] && linkOf(rows[0]);
+}
+
+/** Use the link up. Of several at the same time, one gets it. */
+export async function takeLink(tx: Tx, hash: Buffer): Promise<LoginLink | undefined> {
+  const { rows } = await tx.query<LinkRow>({
+    name: 'take-login-link',
+    text: `delete from login_links where hash = $1 and expires_at > now() returning ${COLUMNS}`,
+    values: [hash],
+  });
+  return rows[0] && linkOf(rows[0]);
+}
+
+function linkOf({ proof, email, tenant, keyId, operator, next }: LinkRow): LoginLink {
+  switch (proof) {
+    case 'mail':
+      return { proof, email: email!, tenant: tenant ?? undefined, next };
+    case 'key':
+      return { proof, tenant: tenant!, keyId: keyId!, next };
+    case 'operator':
+      return { proof, tenant: tenant!, operator: operator!, next };
+  }
+}
+
+/** Delete some links that are too old. Returns how many. */
+export async function deleteOldLinks(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'delete-old-login-links',
+    text: `delete from login_links where hash in (
+             select hash from login_links where expires_at <= now() limit $1 for update skip locked)`,
+    values: [limit],
+  });
+  return rowCount ?? 0;
+}

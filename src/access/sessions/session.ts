@@ -1,0 +1,63 @@
+/**
+ * Sessions of the console: their secrets and their life.
+ *
+ * The secret is 256 random bits, and only its SHA-256 is stored, as with API keys.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import type { Actor } from '../../base/audit/actor.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
+import type { MemberRole } from '../members/member.ts';
+
+/** A session that is not used ends after this. */
+export const SESSION_IDLE_HOURS = 12;
+/** Any session ends after this. */
+export const SESSION_DAYS = 7;
+/** How long after a log-in keys and members may be changed. */
+export const FRESH_MINUTES = 10;
+/** A link that logs in by mail works for so long, and once. */
+export const LINK_MINUTES = 15;
+
+/** By what a log-in was proved: only a mail proves who the person is. */
+export type Proof = 'signup' | 'mail' | 'key' | 'operator';
+
+export interface Session extends LimitedCaller {
+  readonly hash: Buffer;
+  readonly tenantName: string;
+  readonly proof: Proof;
+  /** A session by key or by an operator has none, and may do what an owner may. */
+  readonly member: { readonly id: string; readonly email: string } | undefined;
+  /** Of a session by key. */
+  readonly keyId: string | undefined;
+  readonly operator: string | undefined;
+  readonly role: MemberRole;
+  /** When the person logged in. */
+  readonly createdAt: Date;
+  /** The log-in was less than `FRESH_MINUTES` ago. */
+  readonly isFresh: boolean;
+}
+
+export interface NewSecret {
+  /** In base64url. */
+  readonly plaintext: string;
+  readonly hash: Buffer;
+}
+
+export function newSecret(): NewSecret {
+  const plaintext = randomBytes(32).toString('base64url');
+  return { plaintext, hash: hashSecret(plaintext) };
+}
+
+export function isSecret(text: string): boolean {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+export function hashSecret(plaintext: string): Buffer {
+  return hash('sha256', plaintext, 'buffer');
+}
+
+/** Who acts in a session, for the audit trail. */
+export function actorOf({ member, keyId, operator }: Session, address: string): Actor {
+  if (member) return { kind: 'member', id: member.id, address };
+  if (keyId !== undefined) return { kind: 'key', id: keyId, address };
+  return { kind: 'operator', id: operator ?? '' };
+}

@@ -1,0 +1,130 @@
+/** SQL of `console_sessions`. */
+import type { Db } from '../../base/db/pool.ts';
+import type { LimitOverrides } from '../../base/tenants/limits.ts';
+import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { IS_WORKING } from '../keys/working-key.sql.ts';
+import type { MemberRole } from '../members/member.ts';
+import { FRESH_MINUTES, type Proof, SESSION_DAYS, SESSION_IDLE_HOURS, type Session } from './session.ts';
+
+export interface NewSession {
+  readonly hash: Buffer;
+  readonly tenant: TenantId;
+  readonly proof: Proof;
+  readonly member?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly operator?: string | undefined;
+  /** When the person logged in, if not now. */
+  readonly createdAt?: Date;
+}
+
+export async function insertSession(db: Db, session: NewSession): Promise<void> {
+  await db.query({
+    name: 'insert-session',
+    text: `insert into console_sessions (hash, tenant_id, proof, member_id, key_id, operator, created_at)
+           values ($1, $2, $3, $4, $5, $6, coalesce($7, now()))`,
+    values: [
+      session.hash,
+      session.tenant,
+      session.proof,
+      session.member ?? null,
+      session.keyId ?? null,
+      session.operator ?? null,
+      session.createdAt ?? null,
+    ],
+  });
+}
+
+/** Tenants in other states have no console. A session from before such a state has ended for good. */
+const OPEN = "('pending', 'active')";
+
+const IS_ALIVE = `s.seen_at > now() - interval '${SESSION_IDLE_HOURS} hours'
+  and s.created_at > now() - interval '${SESSION_DAYS} days'
+  and t.status in ${OPEN}
+  and not exists (select from tenant_status_changes c
+                   where c.tenant_id = s.tenant_id and c.at > s.created_at and c.new_status not in ${OPEN})
+  and (s.key_id is null or exists (select from api_keys where id = s.key_id and ${IS_WORKING}))`;
+
+interface SessionRow {
+  readonly tenant: TenantId;
+  readonly tenantName: string;
+  readonly status: TenantStatus;
+  readonly limits: LimitOverrides | null;
+  readonly proof: Proof;
+  readonly member: string | null;
+  readonly email: string | null;
+  readonly role: MemberRole | null;
+  readonly keyId: string | null;
+  readonly operator: string | null;
+  readonly createdAt: Date;
+  readonly isFresh: boolean;
+}
+
+/** The session that works, and note that it was used. A minute may pass between two notes. */
+export async function findSession(db: Db, hash: Buffer): Promise<Session | undefined> {
+  const { rows } = await db.query<SessionRow>({
+    name: 'find-session',
+    text: `with found as (
+             select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email,
+                    m.role, s.key_id as "keyId", s.operator, s.seen_at,
+                    s.created_at as "createdAt",
+                    s.created_at > now() - interval '${FRESH_MINUTES} minutes' as "isFresh"
+               from console_sessions s join tenants t on t.id = s.tenant_id
+                    left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
+              where s.hash = $1 and ${IS_ALIVE}),
+           noted as (
+             update console_sessions s set seen_at = now() from found
+              where s.hash = $1 and found.seen_at < now() - interval '1 minute')
+           select * from found`,
+    values: [hash],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const {
+    tenant,
+    tenantName,
+    status,
+    limits,
+    proof,
+    member,
+    email,
+    role,
+    keyId,
+    operator,
+    createdAt,
+    isFresh,
+  } = row;
+  return {
+    hash,
+    tenant,
+    tenantName,
+    tenantStatus: status,
+    tenantLimits: limits,
+    proof,
+    member: member === null ? undefined : { id: member, email: email! },
+    keyId: keyId ?? undefined,
+    operator: operator ?? undefined,
+    role: role ?? 'owner',
+    createdAt,
+    isFresh,
+  };
+}
+
+export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
+  await db.query({
+    name: 'delete-session',
+    text: 'delete from console_sessions where hash = $1',
+    values: [hash],
+  });
+}
+
+/** Delete some sessions that are over. Returns how many. */
+export async function deleteOldSessions(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'delete-old-sessions',
+    text: `delete from console_sessions where hash in (
+             select hash from console_sessions where created_at <= now() - interval '${SESSION_DAYS} days'
+              limit $1 for update skip locked)`,
+    values: [limit],
+  });
+  return rowCount ?? 0;
+}

@@ -1,0 +1,25 @@
+/** Fields of forms that several pages have. */
+import { invalidField } from '../../base/failure.ts';
+
+/** A text of one line without control characters, without spaces around it; `undefined` if it is none. */
+export function parseName(text: string, lengthMax: number): string | undefined {
+  const name = text.trim();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (name === '' || [...name].length > lengthMax || /[\u0000-\u001f\u007f-\u009f]/.test(name))
+    return undefined;
+  return name;
+}
+
+/** The path of a page of the console; the overview for anything else. */
+export function parseNext(text: string | undefined): string {
+  return text !== undefined && /^\/console(?:[/?][\w./?=&%+:-]*)?$/.test(text) && !/\/\/|\.\./.test(text)
+    ? text
+    : '/console';
+}
+
+/** `12` or `12.50` in cents. Fails with `invalid_request`. */
+export function parseDollars(name: string, text: string | undefined): number {
+  const [, whole, cents = ''] = /^\$?(\d{1,9})(?:\.(\d{1,2}))?$/.exec((text ?? '').trim()) ?? [];
+  if (whole === undefined) throw invalidField(name, 'must be an amount in dollars, such as 20 or 20.50');
+  return Number(whole) * 100 + Number(cents.padEnd(2, '0'));
+}

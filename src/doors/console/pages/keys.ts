@@ -1,0 +1,260 @@
+/** `/console/keys`: API keys: create, rotate, revoke. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX } from '../../../access/keys/api-key.ts';
+import { createKey } from '../../../access/keys/create-key.ts';
+import { KEYS_PAGE_SIZE, listKeys } from '../../../access/keys/list-keys.ts';
+import { revokeKey } from '../../../access/keys/revoke-key.ts';
+import { rotateKey } from '../../../access/keys/rotate-key.ts';
+import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../../access/keys/rotation-overlap.ts';
+import { mayDo } from '../../../access/members/member.ts';
+import { keyChangerOf, keyCreatorOf } from '../../../access/sessions/key-changer.ts';
+import type { Session } from '../../../access/sessions/session.ts';
+import type { Tx } from '../../../base/db/pool.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { Failure, invalidField, notFound } from '../../../base/failure.ts';
+import { once } from '../../../base/idempotency/once.ts';
+import {
+  badge,
+  countDownTo,
+  emptyState,
+  type Faults,
+  field,
+  formId,
+  named,
+  scrolling,
+  secretBox,
+  select,
+  timeOf,
+} from '../components.ts';
+import { parseName } from '../fields.ts';
+import type { Page } from '../layout.ts';
+import { type Answer, page, redirect, type SessionCall } from '../route.ts';
+import { findProgress, renderSteps } from './start.ts';
+
+const OVERLAPS = [
+  { value: '0', text: 'old key stops at once' },
+  { value: '3600', text: 'both work for 1 hour' },
+  { value: String(OVERLAP_SECONDS_DEFAULT), text: 'both work for 1 day' },
+  { value: String(OVERLAP_SECONDS_MAX), text: 'both work for 7 days' },
+];
+
+const KIND_CHOICES = [
+  { value: 'relay', text: 'Relay: reports usage, and nothing else' },
+  { value: 'backend', text: 'Back end: everything of this tenant' },
+];
+
+/** What must be typed to revoke a key. The second one stops a relay or a back end. */
+const REVOKE = 'revoke';
+const STOP_SERVICE = 'stop-service';
+
+export async function showKeys({ deps, session }: SessionCall): Promise<Answer> {
+  return page(keysPage(session, await allKeys({ deps, session }), '', {}));
+}
+
+async function allKeys({ deps, session }: Pick<SessionCall, 'deps' | 'session'>): Promise<readonly ApiKey[]> {
+  return (await listKeys(deps.db, session.tenant, undefined))?.keys ?? [];
+}
+
+/**
+ * Run `work` once for each form that was shown: a form that is sent twice creates one key, and shows it again.
+ * The result is kept sealed for a day, as answers of the REST interface are.
+ */
+async function onceForForm<T>(
+  { deps, session, form, path }: SessionCall,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const id = form.get('form') ?? '';
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
+  const mutation = {
+    tenant: session.tenant,
+    key: `console-${id}`,
+    method: `POST ${path}`,
+    request: Buffer.from(JSON.stringify([...form])),
+  };
+  const answer = await once(deps, mutation, async (tx) => Buffer.from(JSON.stringify(await work(tx))));
+  deps.events.wake(session.tenant);
+  return JSON.parse(Buffer.from(answer).toString()) as T;
+}
+
+interface Shown {
+  readonly name: string;
+  readonly plaintext: string;
+}
+
+export async function submitKey(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  const given = form.get('name') ?? '';
+  const name = parseName(given, KEY_NAME_LENGTH_MAX);
+  const kind = KEY_KINDS.find((each) => each === form.get('kind'));
+  if (!kind) throw invalidField('kind', `must be one of ${KEY_KINDS.join(', ')}`);
+  if (name === undefined) {
+    const faults = { name: `Give a name of 1 to ${KEY_NAME_LENGTH_MAX} characters.` };
+    return page(keysPage(session, await allKeys(call), given, faults), 400);
+  }
+  const shown = await onceForForm<Shown>(call, async (tx) => {
+    const caller = await keyCreatorOf(tx, session, address);
+    const { plaintext } = await createKey(tx, deps.config, caller, { name, kind });
+    return { name, plaintext };
+  });
+  return page(createdPage('The key is created', shown));
+}
+
+export async function submitRotation(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, params, address } = call;
+  const overlap = OVERLAPS.find(({ value }) => value === form.get('overlap'));
+  if (!overlap) throw invalidField('overlap', 'must be one of the choices');
+  const shown = await onceForForm<Shown>(call, async (tx) => {
+    const caller = await keyChangerOf(tx, session, address);
+    const old = { keyId: params.id ?? '', overlapSeconds: Number(overlap.value) };
+    const { key, plaintext } = await rotateKey(tx, deps.config, caller, old);
+    return { name: key.name, plaintext };
+  });
+  return page(createdPage('The key is replaced', shown));
+}
+
+export async function showRevocation(call: SessionCall): Promise<Answer> {
+  return page(revocationPage(await findListed(call), await isLast(call), {}));
+}
+
+export async function submitRevocation(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, params, address } = call;
+  const typed = (form.get('confirm') ?? '').trim();
+  const refuse = async (confirm: string) =>
+    page(revocationPage(await findListed(call), await isLast(call), { confirm }), 400);
+  if (typed !== REVOKE && typed !== STOP_SERVICE) return refuse('Type the word as it is written above.');
+  try {
+    await inTransaction(deps.db, async (tx) => {
+      const caller = await keyChangerOf(tx, session, address);
+      await revokeKey(tx, caller, params.id ?? '', { stopServiceConfirmed: typed === STOP_SERVICE });
+    });
+  } catch (error) {
+    const isLastKey = error instanceof Failure && error.kind === 'would_stop_service';
+    if (isLastKey) return refuse(`This is the last working key of its kind: type ${STOP_SERVICE}.`);
+    throw error;
+  }
+  deps.events.wake(session.tenant);
+  return redirect('/console/keys');
+}
+
+async function findListed(call: SessionCall): Promise<ApiKey> {
+  const key = (await allKeys(call)).find(({ id }) => id === call.params.id);
+  if (!key || key.revokedAt) throw notFound('key');
+  return key;
+}
+
+/** Whether no other key of its kind works on. The operation decides; this is what the page says. */
+async function isLast(call: SessionCall): Promise<boolean> {
+  const keys = await allKeys(call);
+  const key = keys.find(({ id }) => id === call.params.id);
+  return !keys.some(
+    (each) =>
+      each.id !== key?.id && each.kind === key?.kind && each.revokedAt === null && each.retiresAt === null,
+  );
+}
+
+/** Both keys of the wizard, with the lines that use them. */
+export async function submitFirstKeys(call: SessionCall): Promise<Answer> {
+  const { deps, session, address } = call;
+  const { backend, relay } = await onceForForm(call, async (tx) => {
+    const caller = await keyCreatorOf(tx, session, address);
+    const first = await createKey(tx, deps.config, caller, { name: 'default', kind: 'backend' });
+    const second = await createKey(tx, deps.config, caller, { name: 'relay', kind: 'relay' });
+    return { backend: first.plaintext, relay: second.plaintext };
+  });
+  const { publicUrl } = deps.config;
+  const lines = `RELAY=${relay}
+curl -s ${publicUrl}/v1/usage -H "authorization: Bearer $RELAY" -H 'content-type: application/json' \\
+  -d '{"records":[{"id":"first-1","room":"lobby","participant":"ann","role":"host","tier":"hd",
+  "seconds":60,"egress_bytes":50000000,"ingress_bytes":1000000}]}'`;
+  const body = html`<h1>Your keys</h1>
+<p class="note"><strong>They are shown this once.</strong> Copy them now: we keep only their hashes.</p>
+<section class="card">${secretBox('backend-key', 'Back end: may do everything', backend)}</section>
+<section class="card">${secretBox('relay-key', 'Relay: reports usage', relay)}</section>
+<section class="card"><h2>Report the first usage</h2><p>Paste these lines into a terminal.</p>
+<pre tabindex="0"><code id="first-usage">${lines}</code></pre><button type="button" data-copy="first-usage" hidden>Copy the lines</button></section>
+<section class="card">${renderSteps(call, await findProgress(call))}</section>
+<p><a class="button" href="/console/start">Go on</a></p>`;
+  return page({ title: 'Your keys', body });
+}
+
+function createdPage(title: string, { name, plaintext }: Shown): Page {
+  const body = html`<h1>${title}</h1>
+<p class="note"><strong>It is shown this once.</strong> Copy it now: we keep only its hash.</p>
+<section class="card">${secretBox('key', `Key “${name}”`, plaintext)}</section>
+<p><a class="button" href="/console/keys">Back to the keys</a></p>`;
+  return { title, body, layout: 'narrow' };
+}
+
+function revocationPage({ id, name, kind }: ApiKey, isLastKey: boolean, faults: Faults): Page {
+  const word = isLastKey ? STOP_SERVICE : REVOKE;
+  const body = html`<h1>Revoke the key ${named(name)}</h1>
+<p>Every request with it is refused from that moment on, and it cannot be brought back.</p>
+${isLastKey && html`<p class="alert">It is your last working ${kind} key. Whatever uses it stops.</p>`}
+<form method="post" action="/console/keys/${id}/revoke">
+${field({
+  name: 'confirm',
+  label: html`Type <code>${word}</code> to confirm`,
+  faults,
+  input: html`autocomplete="off" autocapitalize="none" spellcheck="false" required`,
+})}
+<p class="actions"><button class="danger">Revoke the key</button> <a class="button" href="/console/keys">Cancel</a></p></form>`;
+  return { title: 'Revoke a key', body, layout: 'narrow' };
+}
+
+function keysPage(session: Session, keys: readonly ApiKey[], name: string, faults: Faults): Page {
+  const mayChange = mayDo(session.role, 'change_keys');
+  const body = html`<h1>Keys</h1>
+${mayChange && !session.isFresh && html`<p class="note">To change keys, <a href="/console/confirm?next=/console/keys">log in again</a>.</p>`}
+${
+  keys.length === 0
+    ? emptyState(
+        'You have no keys yet.',
+        'A relay needs one to report usage, and your back end one for everything else.',
+      )
+    : scrolling(
+        'Keys',
+        html`<table class="rows"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Id</th><th scope="col">Created</th>
+<th scope="col">State</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
+<tbody>${keys.toReversed().map((key) => renderKey(key, mayChange && session.isFresh, mayChange))}</tbody></table>`,
+      )
+}
+${keys.length === KEYS_PAGE_SIZE && html`<p class="hint">The oldest ${KEYS_PAGE_SIZE} keys are shown.</p>`}
+${
+  mayChange &&
+  session.isFresh &&
+  html`<section class="card"><h2>Create a key</h2><form method="post" action="/console/keys" novalidate>${formId()}
+${field({
+  name: 'name',
+  label: 'Name',
+  value: name,
+  hint: 'So that you know later what uses it.',
+  faults,
+  input: html`maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" required`,
+})}
+${select('kind', 'Kind', KIND_CHOICES, 'relay')}
+<p><button class="primary">Create</button></p></form></section>`
+}`;
+  return { title: 'Keys', body };
+}
+
+function renderKey(key: ApiKey, mayChange: boolean, hasColumn: boolean): Html {
+  const { id, name, kind, createdAt, retiresAt, revokedAt } = key;
+  const state = revokedAt
+    ? html`${badge('revoked', 'bad')} ${timeOf(revokedAt)}`
+    : retiresAt
+      ? html`${badge('retires', 'warn')} ${countDownTo(retiresAt)}`
+      : badge('works', 'good');
+  return html`<tr><th scope="row" data-label="Name">${named(name)}</th><td data-label="Kind">${kind}</td>
+<td data-label="Id"><code>${id}</code></td><td data-label="Created">${timeOf(createdAt)}</td><td data-label="State">${state}</td>
+${hasColumn && html`<td data-label="Change">${mayChange && revokedAt === null && renderChanges(key)}</td>`}</tr>`;
+}
+
+function renderChanges({ id, name, retiresAt }: ApiKey): Html {
+  const rotation = html`<form class="inline" method="post" action="/console/keys/${id}/rotate">${formId()}
+<select name="overlap" aria-label="Overlap when ${name} is rotated">${OVERLAPS.map(
+    ({ value, text }) =>
+      html`<option value="${value}"${value === String(OVERLAP_SECONDS_DEFAULT) && html` selected`}>${text}</option>`,
+  )}</select> <button>Rotate<span class="hidden"> ${name}</span></button></form>`;
+  return html`<span class="inline">${retiresAt === null && rotation}
+<a class="button danger" href="/console/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a></span>`;
+}

@@ -1,0 +1,155 @@
+/** `/console/ledger`: every entry, with filters; `/console/charge`: how one charge came about. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { invalidField, notFound } from '../../../base/failure.ts';
+import { entryOf, filterEntries, type ListedEntry } from '../../../money/ledger/list-entries.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../../money/ledger/posting.ts';
+import { beginningOf, readLedgerPage } from '../../../money/ledger/walk-ledger.ts';
+import { explainCharge } from '../../../money/usage/explain-charge.ts';
+import { RECORD_TEXT_MAX } from '../../../money/usage/usage-record.ts';
+import type { Form } from '../../http/form.ts';
+import { parsePlace, renderPlace } from '../../http/ledger-place.ts';
+import { parsePeriod } from '../../http/period.ts';
+import { badge, emptyState, exact, field, named, scrolling, select, timeOf } from '../components.ts';
+import { type Answer, page, type SessionCall } from '../route.ts';
+
+const LINES = 50;
+
+export const KIND_NAMES: Readonly<Record<EntryKind, string>> = {
+  usage: 'Usage',
+  top_up: 'Payment',
+  auto_top_up: 'Automatic top-up',
+  refund: 'Refund',
+  dispute: 'Dispute',
+  adjustment: 'Adjustment',
+};
+
+const FILTERS = ['kind', 'room', 'participant', 'from', 'to'] as const;
+
+export async function showLedger({ deps, session, query }: SessionCall): Promise<Answer> {
+  const { tenant } = session;
+  const start = parsePlace(textOf(query, 'cursor'), tenant);
+  const { from, to } = parsePeriod({
+    ...optional('from', textOf(query, 'from')),
+    ...optional('to', textOf(query, 'to')),
+  });
+  const asked = {
+    kinds: parseKind(textOf(query, 'kind')),
+    room: textOf(query, 'room'),
+    participant: textOf(query, 'participant'),
+    from,
+    to,
+  };
+  const filter = await filterEntries(deps.db, tenant, asked);
+  const { lines, place } = await readLedgerPage(deps.db, tenant, filter, start ?? beginningOf(filter), LINES);
+  const next = place && queryOf(query, { cursor: renderPlace(tenant, place) });
+  const isFiltered = FILTERS.some((name) => textOf(query, name) !== undefined);
+  const body = html`<h1>Ledger</h1>
+${renderFilters(query)}
+${lines.length > 0 ? renderEntries(lines.map(entryOf)) : renderEmpty(isFiltered, next !== undefined)}
+<p class="pages">${start && html`<a href="/console/ledger${queryOf(query, {})}">Newest</a>`}${
+    next && html`<a href="/console/ledger${next}" rel="next">Older entries</a>`
+  }</p>`;
+  return page({ title: 'Ledger', body });
+}
+
+function renderEmpty(isFiltered: boolean, hasMore: boolean): Html {
+  if (hasMore) return emptyState('Nothing here yet.', 'Older entries were not looked at: go on.');
+  return isFiltered
+    ? emptyState('No entry fits.', html`<a href="/console/ledger">Show all entries</a>`)
+    : emptyState(
+        'The ledger is empty.',
+        'Its first entry is your first payment. The sum of all entries is your balance.',
+      );
+}
+
+/** An empty field of a form is one that was left out. */
+function textOf(query: Form, name: string): string | undefined {
+  const text = query.get(name)?.trim();
+  if (text === undefined || text === '') return undefined;
+  if ([...text].length > RECORD_TEXT_MAX)
+    throw invalidField(name, `must have at most ${RECORD_TEXT_MAX} characters`);
+  return text;
+}
+
+function optional<const Name extends string>(name: Name, text: string | undefined) {
+  return (text === undefined ? {} : { [name]: text }) as { readonly [key in Name]?: string };
+}
+
+function parseKind(text: string | undefined): readonly EntryKind[] | undefined {
+  if (text === undefined) return undefined;
+  const kind = ENTRY_KINDS.find((each) => each === text);
+  if (!kind) throw invalidField('kind', `must be one of ${ENTRY_KINDS.join(', ')}`);
+  return [kind];
+}
+
+function queryOf(query: Form, more: Readonly<Record<string, string>>): string {
+  const kept = FILTERS.flatMap((name) => {
+    const text = textOf(query, name);
+    return text === undefined ? [] : [[name, text] as [string, string]];
+  });
+  const all = new URLSearchParams([...kept, ...Object.entries(more)]).toString();
+  return all === '' ? '' : `?${all}`;
+}
+
+function renderFilters(query: Form): Html {
+  const kinds = ENTRY_KINDS.map((value) => ({ value, text: KIND_NAMES[value] }));
+  const value = (name: string) => textOf(query, name);
+  return html`<form class="filters" method="get" action="/console/ledger">
+${select('kind', 'Kind', [{ value: '', text: 'All' }, ...kinds], value('kind') ?? '')}
+${field({ name: 'room', label: 'Room', value: value('room') })}
+${field({ name: 'participant', label: 'Participant', value: value('participant') })}
+${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"` })}
+${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"` })}
+<button>Filter</button></form>`;
+}
+
+function renderEntries(entries: readonly ListedEntry[]): Html {
+  return scrolling(
+    'Entries of the ledger',
+    html`<table class="rows"><caption class="hidden">Entries, the newest first</caption>
+<thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">Room or reference</th>
+<th scope="col">Participant or detail</th><th scope="col" class="number">Amount</th></tr></thead>
+<tbody>${entries.map(renderEntry)}</tbody></table>`,
+  );
+}
+
+function renderEntry({ at, kind, reference, detail, amount, capped, id }: ListedEntry): Html {
+  const shown = html`${exact(amount)}${capped && html` ${badge('capped')}`}`;
+  return html`<tr><td data-label="Time">${timeOf(at)}</td><td data-label="Kind">${KIND_NAMES[kind]}</td>
+<td data-label="Room or reference">${reference !== null && named(reference)}</td>
+<td data-label="Participant or detail">${detail !== undefined && detail !== null && named(detail)}</td>
+<td class="number" data-label="Amount">${
+    id === undefined
+      ? shown
+      : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${shown}<span class="hidden">: explain this charge</span></a>`
+  }</td></tr>`;
+}
+
+export async function showCharge({ deps, session, query }: SessionCall): Promise<Answer> {
+  const id = textOf(query, 'id');
+  const found = id === undefined ? undefined : await explainCharge(deps, session.tenant, id);
+  if (!found) throw notFound('usage record');
+  const { record, explanation: how, posting } = found;
+  const line = (name: string, value: Html | string | number) =>
+    html`<tr><th scope="row">${name}</th><td class="number">${value}</td></tr>`;
+  const body = html`<h1>How this charge came about</h1>
+<p>Record <code>${record.id}</code>${record.room !== null && html` in the room ${named(record.room)}`}${
+    record.participant !== null && html`, participant ${named(record.participant)}`
+  }, charged ${timeOf(posting.at)}.</p>
+${scrolling(
+  'The calculation',
+  html`<table><caption>The calculation</caption><tbody>
+${line('Sent', `${how.egressGib} GiB`)}
+${line('Platform fee for a GiB', exact(how.platformFeePerGib))}
+${line('Fee, in micro-dollars', how.fee.decimal)}
+${line(`Time as ${record.role} in ${record.tier}`, `${how.minutes} minutes`)}
+${line('Ceiling for 1,000 minutes', exact(how.ceilingPer1000Minutes))}
+${line('Ceiling, in micro-dollars', how.ceiling.decimal)}
+${line(how.capped ? 'Price: the ceiling, which is smaller' : 'Price: the fee, which is smaller', how.price.decimal)}
+${line('Fraction that earlier charges left over', how.carryBefore.decimal)}
+${line('Fraction that is left for the next charge', how.carryAfter.decimal)}
+${line('Charged', exact(record.amount))}</tbody></table>`,
+)}
+<p class="hint">Rate card ${how.rateVersion}, pricing rule ${how.ruleVersion}. <a href="/console/ledger">Back to the ledger</a></p>`;
+  return page({ title: 'A charge', body });
+}

@@ -1,0 +1,116 @@
+/** `/console/members`: who may use the console of the tenant. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { changeMemberRole, inviteMember, removeMember } from '../../../access/members/change-members.ts';
+import { listMembers } from '../../../access/members/list-members.ts';
+import {
+  isMemberRole,
+  MEMBER_ROLES,
+  type Member,
+  type MemberRole,
+  mayDo,
+  parseMemberEmail,
+} from '../../../access/members/member.ts';
+import { invitationMail } from '../../../access/sessions/login-mail.ts';
+import { actorOf, type Session } from '../../../access/sessions/session.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { Failure, invalidField } from '../../../base/failure.ts';
+import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
+import { badge, type Faults, field, named, scrolling, select, timeOf } from '../components.ts';
+import type { Page } from '../layout.ts';
+import { type Answer, page, redirect, type SessionCall } from '../route.ts';
+import { sentence } from './notices.ts';
+
+const ROLE_TEXTS: Readonly<Record<MemberRole, string>> = {
+  owner: 'Owner: everything',
+  finance: 'Finance: money and payments',
+  moderator: 'Moderator: rooms',
+  viewer: 'Viewer: looks, and changes nothing',
+};
+const ROLE_CHOICES = MEMBER_ROLES.map((value) => ({ value, text: ROLE_TEXTS[value] }));
+
+export async function showMembers({ deps, session }: SessionCall): Promise<Answer> {
+  return page(membersPage(session, await listMembers(deps, session.tenant), '', {}));
+}
+
+export async function submitInvitation(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  const given = form.get('email') ?? '';
+  const email = parseMemberEmail(given);
+  const role = parseRole(form.get('role'));
+  const refuse = async (fault: string) =>
+    page(membersPage(session, await listMembers(deps, session.tenant), given, { email: fault }), 400);
+  if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
+  try {
+    const by = { tenant: session.tenant, actor: actorOf(session, address) };
+    await inTransaction(deps.db, (tx) => inviteMember(tx, by, { email, role }));
+    const { tenantName } = session;
+    const loginUrl = `${deps.config.publicUrl}/console/login`;
+    deps.consoleMails.send(invitationMail(session.tenant, email, { tenantName, role, loginUrl }));
+  } catch (error) {
+    if (error instanceof Failure && error.field === 'email') return refuse(sentence(error));
+    throw error;
+  }
+  return redirect('/console/members');
+}
+
+export async function submitRole({ deps, session, params, form, address }: SessionCall): Promise<Answer> {
+  const role = parseRole(form.get('role'));
+  const by = { tenant: session.tenant, actor: actorOf(session, address) };
+  await inTransaction(deps.db, (tx) => changeMemberRole(tx, by, { id: params.id ?? '', role }));
+  return redirect('/console/members');
+}
+
+export async function submitRemoval({ deps, session, params, address }: SessionCall): Promise<Answer> {
+  const by = { tenant: session.tenant, actor: actorOf(session, address) };
+  await inTransaction(deps.db, (tx) => removeMember(tx, by, params.id ?? ''));
+  return redirect('/console/members');
+}
+
+function parseRole(text: string | undefined): MemberRole {
+  if (text === undefined || !isMemberRole(text))
+    throw invalidField('role', `must be one of ${MEMBER_ROLES.join(', ')}`);
+  return text;
+}
+
+function membersPage(session: Session, members: readonly Member[], email: string, faults: Faults): Page {
+  const mayChange = mayDo(session.role, 'change_members');
+  const body = html`<h1>Members</h1>
+${scrolling(
+  'Members',
+  html`<table class="rows">
+<thead><tr><th scope="col">Address</th><th scope="col">Role</th><th scope="col">Since</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
+<tbody>${members.map(
+    (member) => html`<tr><th scope="row" data-label="Address">${named(member.email)}</th>
+<td data-label="Role">${mayChange ? roleForm(member) : member.role}</td>
+<td data-label="Since">${member.joinedAt ? timeOf(member.joinedAt) : badge('invited', 'warn')}</td>
+${mayChange && html`<td data-label="Change">${removalForm(member)}</td>`}</tr>`,
+  )}</tbody></table>`,
+)}
+${
+  mayChange &&
+  html`<section class="card"><h2>Invite somebody</h2>
+<form method="post" action="/console/members" novalidate>
+${field({
+  name: 'email',
+  label: 'E-mail address',
+  value: email,
+  faults,
+  input: html`type="email" autocomplete="off" maxlength="${EMAIL_LENGTH_MAX}" required`,
+})}
+${select('role', 'Role', ROLE_CHOICES, 'viewer')}
+<p><button class="primary">Invite</button></p></form></section>`
+}`;
+  return { title: 'Members', body };
+}
+
+function roleForm({ id, role, email }: Member): Html {
+  return html`<form class="inline" method="post" action="/console/members/${id}/role">
+<select name="role" aria-label="Role of ${email}">${MEMBER_ROLES.map(
+    (each) => html`<option${each === role && html` selected`}>${each}</option>`,
+  )}</select> <button>Change<span class="hidden"> the role of ${email}</span></button></form>`;
+}
+
+function removalForm({ id, email }: Member): Html {
+  return html`<form class="inline" method="post" action="/console/members/${id}/remove">
+<button class="danger">Remove<span class="hidden"> ${email}</span></button></form>`;
+}

@@ -1,0 +1,37 @@
+/** Pay in credit: `POST /console/checkout`. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { invalidField } from '../../../base/failure.ts';
+import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
+import { microsOfCents } from '../../../money/amount.ts';
+import { openCheckout } from '../../../money/payments/open-checkout.ts';
+import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/payments/top-up-amount.ts';
+import type { Deps } from '../../deps.ts';
+import { field } from '../components.ts';
+import { parseDollars } from '../fields.ts';
+import { type Answer, page, type SessionCall } from '../route.ts';
+
+const RANGE = `from $${TOP_UP_CENTS_MIN / 100} to $${(TOP_UP_CENTS_MAX / 100).toLocaleString('en-US')}`;
+
+export function payForm({ provider }: Pick<Deps, 'provider'>, dollars: string): Html {
+  if (!provider) return html`<p>Payments are not configured here: ask the operator for credit.</p>`;
+  return html`<form method="post" action="/console/checkout">
+${field({
+  name: 'dollars',
+  label: 'Amount in US dollars',
+  value: dollars,
+  hint: `${RANGE.charAt(0).toUpperCase()}${RANGE.slice(1)}. Next you are asked for your card.`,
+  input: html`inputmode="decimal" autocomplete="off" required`,
+})}
+<p><button class="primary">Pay</button></p></form>`;
+}
+
+/** A page, not a redirect: the policy would have to name the provider's sites, some of which are the operator's own. */
+export async function submitCheckout({ deps, session, form }: SessionCall): Promise<Answer> {
+  const cents = parseDollars('dollars', form.get('dollars'));
+  if (cents < TOP_UP_CENTS_MIN || cents > TOP_UP_CENTS_MAX) throw invalidField('dollars', `must be ${RANGE}`);
+  const url = await openCheckout(deps, limitHolderOf(session), microsOfCents(cents));
+  const title = 'To the payment page';
+  const body = html`<h1>${title}</h1>
+<p><a class="button primary" href="${url}">Go to the payment page</a></p>`;
+  return page({ title, body, layout: 'narrow', goesTo: url });
+}

@@ -1,0 +1,51 @@
+/** `/console/signup`. */
+import { html } from '@boxoffice/pages/html';
+import { parseMemberEmail } from '../../../access/members/member.ts';
+import { openAccount } from '../../../access/signup/open-account.ts';
+import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
+import { type Faults, field } from '../components.ts';
+import { parseName } from '../fields.ts';
+import type { Page } from '../layout.ts';
+import { type Answer, type Call, page, redirect } from '../route.ts';
+
+export async function showSignup(): Promise<Answer> {
+  return page(signupPage('', '', {}));
+}
+
+export async function submitSignup({ deps, form, address, session }: Call): Promise<Answer> {
+  const name = form.get('name') ?? '';
+  const given = form.get('email') ?? '';
+  const email = parseMemberEmail(given);
+  const chosen = parseName(name, TENANT_NAME_LENGTH_MAX);
+  const faults = {
+    ...(chosen === undefined && { name: `Give a name of 1 to ${TENANT_NAME_LENGTH_MAX} characters.` }),
+    ...(email === undefined && { email: 'Give an e-mail address, such as you@example.com.' }),
+  };
+  if (email === undefined || chosen === undefined) return page(signupPage(name, given, faults), 400);
+  const secret = await openAccount(deps, { email, name: chosen }, { address, before: session?.hash });
+  return redirect('/console/start', { secret });
+}
+
+function signupPage(name: string, email: string, faults: Faults): Page {
+  const body = html`<h1>Sign up</h1>
+<form method="post" action="/console/signup" novalidate>
+${field({
+  name: 'name',
+  label: 'Name of your company or project',
+  value: name,
+  faults,
+  input: html`autocomplete="organization" maxlength="${TENANT_NAME_LENGTH_MAX}" required`,
+})}
+${field({
+  name: 'email',
+  label: 'E-mail address',
+  value: email,
+  hint: 'Links to log in go there.',
+  faults,
+  input: html`type="email" autocomplete="email" maxlength="${EMAIL_LENGTH_MAX}" required`,
+})}
+<p><button class="primary">Sign up</button></p>
+</form>
+<p>Have you signed up before? <a href="/console/login">Log in</a>.</p>`;
+  return { title: 'Sign up', body, layout: 'narrow' };
+}

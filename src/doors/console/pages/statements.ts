@@ -1,0 +1,52 @@
+/** `/console/statements`: the account of each month, to look at and to keep. */
+import { html } from '@boxoffice/pages/html';
+import { notFound } from '../../../base/failure.ts';
+import { monthOf, parseMonth } from '../../../money/month.ts';
+import { buildStatement } from '../../../money/statements/build-statement.ts';
+import { listStatements } from '../../../money/statements/list-statements.ts';
+import { renderStatementCsv } from '../../http/statement-csv.ts';
+import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
+import { emptyState, exact, scrolling } from '../components.ts';
+import { type Answer, page, type SessionCall } from '../route.ts';
+
+export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
+  const statements = await listStatements(deps.db, session.tenant);
+  const body = html`<h1>Statements</h1>
+<p><a href="/console/statements/${monthOf(new Date())}">This month so far</a></p>
+${
+  statements.length === 0
+    ? emptyState(
+        'No month is over yet.',
+        'Each month in which something changed your balance gets a statement, signed and final.',
+      )
+    : scrolling(
+        'Statements',
+        html`<table class="rows"><thead><tr><th scope="col">Month</th><th scope="col" class="number">At its start</th>
+<th scope="col" class="number">At its end</th><th scope="col">Spreadsheet</th></tr></thead>
+<tbody>${statements.map(
+          ({ month, opening, closing }) => html`<tr>
+<th scope="row" data-label="Month"><a href="/console/statements/${month}">${month}</a></th>
+<td class="number" data-label="At its start">${exact(opening)}</td><td class="number" data-label="At its end">${exact(closing)}</td>
+<td data-label="Spreadsheet"><a href="/console/statements/${month}/csv">CSV<span class="hidden"> of ${month}</span></a></td></tr>`,
+        )}</tbody></table>`,
+      )
+}`;
+  return page({ title: 'Statements', body });
+}
+
+export async function showStatement(call: SessionCall): Promise<Answer> {
+  const statement = await find(call);
+  return { kind: 'document', html: renderStatementPage(statement), policy: STATEMENT_PAGE_POLICY };
+}
+
+export async function sendStatement(call: SessionCall): Promise<Answer> {
+  const statement = await find(call);
+  const saveAs = `statement-${statement.month}${statement.soFar ? '-so-far' : ''}.csv`;
+  return { kind: 'file', type: 'text/csv; charset=utf-8', body: renderStatementCsv(statement), saveAs };
+}
+
+async function find({ deps, session, params }: SessionCall) {
+  const month = parseMonth(params.month ?? '');
+  if (!month) throw notFound('statement');
+  return buildStatement(deps, session.tenant, month, { soFar: true });
+}

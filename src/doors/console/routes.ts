@@ -1,0 +1,141 @@
+/** Every route of the console. A test goes through the table: what each role may do, and that no other site may post. */
+import { ASSETS } from './assets/assets.ts';
+import { showHome } from './pages/home.ts';
+import {
+  showKeys,
+  showRevocation,
+  submitFirstKeys,
+  submitKey,
+  submitRevocation,
+  submitRotation,
+} from './pages/keys.ts';
+import { showCharge, showLedger } from './pages/ledger.ts';
+import {
+  exchangeKey,
+  showConfirm,
+  showLink,
+  showLogin,
+  submitConfirm,
+  submitLink,
+  submitLogin,
+  submitLogout,
+} from './pages/login.ts';
+import { showMembers, submitInvitation, submitRemoval, submitRole } from './pages/members.ts';
+import { notFoundPage } from './pages/notices.ts';
+import { showOverview } from './pages/overview.ts';
+import { submitCheckout } from './pages/pay.ts';
+import { showSignup, submitSignup } from './pages/signup.ts';
+import { sendSpend, showSpend } from './pages/spend.ts';
+import { showStart } from './pages/start.ts';
+import { sendStatement, showStatement, showStatements } from './pages/statements.ts';
+import { showTenants, submitTenant } from './pages/tenants.ts';
+import type { Call, ConsoleRoute } from './route.ts';
+
+async function sendAsset({ path }: Call) {
+  const asset = ASSETS.find((each) => each.path === path);
+  return asset ? ({ kind: 'file', ...asset } as const) : notFoundPage();
+}
+
+export const ROUTES: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/', needs: 'nobody', handle: showHome },
+  { method: 'GET', path: '/console/assets/:file', needs: 'nobody', handle: sendAsset },
+  { method: 'GET', path: '/console/signup', needs: 'nobody', handle: showSignup },
+  {
+    method: 'POST',
+    path: '/console/signup',
+    needs: 'nobody',
+    fields: ['name', 'email'],
+    handle: submitSignup,
+  },
+  { method: 'GET', path: '/console/login', needs: 'nobody', handle: showLogin },
+  { method: 'POST', path: '/console/login', needs: 'nobody', fields: ['email', 'next'], handle: submitLogin },
+  { method: 'GET', path: '/console/login/:token', needs: 'nobody', handle: showLink },
+  { method: 'POST', path: '/console/login/:token', needs: 'nobody', handle: submitLink },
+  { method: 'POST', path: '/console/session', needs: 'nobody', isForPrograms: true, handle: exchangeKey },
+  { method: 'POST', path: '/console/logout', needs: 'nobody', handle: submitLogout },
+  { method: 'GET', path: '/console/confirm', needs: 'session', handle: showConfirm },
+  { method: 'POST', path: '/console/confirm', needs: 'session', fields: ['next'], handle: submitConfirm },
+  { method: 'GET', path: '/console/tenants', needs: 'session', handle: showTenants },
+  { method: 'POST', path: '/console/tenants', needs: 'session', fields: ['tenant'], handle: submitTenant },
+  { method: 'GET', path: '/console', needs: 'see_overview', handle: showOverview },
+  { method: 'GET', path: '/console/start', needs: 'see_overview', handle: showStart },
+  {
+    method: 'POST',
+    path: '/console/start/keys',
+    needs: 'change_keys',
+    isDangerous: true,
+    fields: ['form'],
+    handle: submitFirstKeys,
+  },
+  {
+    method: 'POST',
+    path: '/console/checkout',
+    needs: 'pay',
+    callsProvider: true,
+    fields: ['dollars'],
+    handle: submitCheckout,
+  },
+  { method: 'GET', path: '/console/spend', needs: 'see_money', handle: showSpend },
+  { method: 'GET', path: '/console/spend.csv', needs: 'see_money', handle: sendSpend },
+  { method: 'GET', path: '/console/ledger', needs: 'see_money', handle: showLedger },
+  { method: 'GET', path: '/console/charge', needs: 'see_money', handle: showCharge },
+  { method: 'GET', path: '/console/statements', needs: 'see_money', handle: showStatements },
+  { method: 'GET', path: '/console/statements/:month', needs: 'see_money', handle: showStatement },
+  { method: 'GET', path: '/console/statements/:month/csv', needs: 'see_money', handle: sendStatement },
+  { method: 'GET', path: '/console/keys', needs: 'see_keys', handle: showKeys },
+  {
+    method: 'POST',
+    path: '/console/keys',
+    needs: 'change_keys',
+    isDangerous: true,
+    fields: ['form', 'name', 'kind'],
+    handle: submitKey,
+  },
+  {
+    method: 'POST',
+    path: '/console/keys/:id/rotate',
+    needs: 'change_keys',
+    isDangerous: true,
+    fields: ['form', 'overlap'],
+    handle: submitRotation,
+  },
+  {
+    method: 'GET',
+    path: '/console/keys/:id/revoke',
+    needs: 'change_keys',
+    isDangerous: true,
+    handle: showRevocation,
+  },
+  {
+    method: 'POST',
+    path: '/console/keys/:id/revoke',
+    needs: 'change_keys',
+    isDangerous: true,
+    fields: ['confirm'],
+    handle: submitRevocation,
+  },
+  { method: 'GET', path: '/console/members', needs: 'see_members', handle: showMembers },
+  {
+    method: 'POST',
+    path: '/console/members',
+    needs: 'change_members',
+    isDangerous: true,
+    fields: ['email', 'role'],
+    handle: submitInvitation,
+  },
+  {
+    method: 'POST',
+    path: '/console/members/:id/role',
+    needs: 'change_members',
+    isDangerous: true,
+    fields: ['role'],
+    handle: submitRole,
+  },
+  {
+    method: 'POST',
+    path: '/console/members/:id/remove',
+    needs: 'change_members',
+    isDangerous: true,
+    handle: submitRemoval,
+  },
+];

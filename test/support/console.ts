@@ -1,0 +1,98 @@
+/** Members, sessions and forms of the console, for tests. */
+import { Writable } from 'node:stream';
+import pino, { type Logger } from 'pino';
+import type { MemberRole } from '../../src/access/members/member.ts';
+import { insertMember } from '../../src/access/members/members.sql.ts';
+import { newSecret, type Proof } from '../../src/access/sessions/session.ts';
+import { insertSession } from '../../src/access/sessions/sessions.sql.ts';
+import type { Pool } from '../../src/base/db/pool.ts';
+import { newId } from '../../src/base/lib/ids.ts';
+import type { TenantId } from '../../src/base/tenants/tenant.ts';
+import { type Answer, ask, type TestService } from './service.ts';
+
+/** The name of the cookie over plain HTTP. */
+export const COOKIE = 'boxoffice';
+
+export interface TestMember {
+  readonly id: string;
+  readonly email: string;
+  /** Of the session. */
+  readonly secret: string;
+  readonly cookie: string;
+}
+
+/** A member of the tenant who has just logged in by mail, or `minutesAgo`. */
+export async function makeMember(
+  db: Pool,
+  tenant: TenantId,
+  {
+    role = 'owner',
+    email = `${newId('x')}@example.com`,
+    minutesAgo = 0,
+    proof = 'mail',
+  }: { role?: MemberRole; email?: string; minutesAgo?: number; proof?: Proof } = {},
+): Promise<TestMember> {
+  const member = await insertMember(db, tenant, { email, role });
+  const { plaintext: secret, hash } = newSecret();
+  const createdAt = new Date(Date.now() - minutesAgo * 60_000);
+  await insertSession(db, { hash, tenant, proof, member: member!.id, createdAt });
+  return { id: member!.id, email, secret, cookie: `${COOKIE}=${secret}` };
+}
+
+export interface MailLog {
+  readonly log: Logger;
+  /** The texts of the mails to an address, the oldest first. */
+  textsTo(email: string): string[];
+  /** The path of the link that the newest mail to an address has. */
+  linkTo(email: string): string;
+}
+
+/** Without a mail server, mails are written to the log. */
+export function makeMailLog(): MailLog {
+  const lines: { to?: string; text?: string }[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)));
+      done();
+    },
+  });
+  const textsTo = (email: string) => lines.filter(({ to }) => to === email).map(({ text }) => text ?? '');
+  return {
+    log: pino({ level: 'info' }, stream),
+    textsTo,
+    linkTo: (email) => {
+      const [link = ''] = /\/console\/login\/[\w-]{43}/.exec(textsTo(email).at(-1) ?? '') ?? [];
+      if (link === '') throw new Error(`no link was sent to ${email}`);
+      return link;
+    },
+  };
+}
+
+/** Ask for a page as a browser does, with a session. */
+export function getPage(app: TestService, path: string, cookie = ''): Promise<Answer> {
+  return ask(`${app.url}${path}`, 'GET', { headers: { cookie } });
+}
+
+/** Send a form as a browser does. */
+export function sendForm(
+  app: TestService,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  { cookie = '', headers = {} }: { cookie?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  return ask(`${app.url}${path}`, 'POST', {
+    raw: new URLSearchParams(fields).toString(),
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: new URL(app.config.publicUrl).origin,
+      'sec-fetch-site': 'same-origin',
+      cookie,
+      ...headers,
+    },
+  });
+}
+
+/** The session that an answer sets, as a `Cookie` header. */
+export function cookieOf({ headers }: Answer): string {
+  return headers.get('set-cookie')?.split(';')[0] ?? '';
+}
