@@ -34,6 +34,7 @@ export async function authenticateDevice(
 
   const find = (id: string) => deps.credentialLookups.find(id);
   const { hash: _, isWorking: __, ...device } = await verifySecret(deps.failedKeys, secret, address, find);
+  deps.lastUses.note('device', device.tenant, device.credentialId);
   if (device.publish.length === 0) throw noPublishRights();
   return device;
 }

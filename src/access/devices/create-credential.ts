@@ -5,7 +5,7 @@ import { invalidField } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import type { KeyChanger } from '../keys/lock-key.ts';
 import { countInUse } from '../keys/working-key.sql.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
@@ -28,7 +28,7 @@ export interface CreatedCredential {
  */
 export async function createCredential(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: KeyChanger,
   grant: DeviceGrant,
 ): Promise<CreatedCredential | undefined> {
   const { tenant, ceiling } = caller;

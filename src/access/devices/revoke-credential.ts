@@ -3,7 +3,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import type { KeyChanger } from '../keys/lock-key.ts';
 import { markRevoked } from '../keys/working-key.sql.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import type { DeviceCredential } from './device-credential.ts';
@@ -18,7 +18,7 @@ import { lockCredential } from './device-credentials.sql.ts';
  */
 export async function revokeCredential(
   tx: Tx,
-  { tenant, ceiling, actor }: Pick<AuthenticatedCaller, 'tenant' | 'ceiling' | 'actor'>,
+  { tenant, ceiling, actor }: Pick<KeyChanger, 'tenant' | 'ceiling' | 'actor'>,
   id: string,
 ): Promise<DeviceCredential> {
   const credential = await lockCredential(tx, tenant, id);

@@ -5,7 +5,7 @@ import { Failure, notFound } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import type { AuthenticatedCaller } from '../keys/authenticate.ts';
+import type { KeyChanger } from '../keys/lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
 import { noticeSecondsOf } from '../keys/tell-retiring-keys.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
@@ -29,7 +29,7 @@ export interface RotatedCredential extends CreatedCredential {
  */
 export async function rotateCredential(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: KeyChanger,
   id: string,
   overlapSeconds: number,
 ): Promise<RotatedCredential> {

@@ -8,11 +8,13 @@ import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import type { Caller, KeyKind } from './api-key.ts';
 import type { FailedKeys } from './failed-keys.ts';
 import type { KeyLookups } from './key-lookups.ts';
+import type { LastUses } from './last-uses.ts';
 import { parseAuthorization, verifySecret } from './verify-secret.ts';
 
 export interface KeyDeps extends EventDeps {
   readonly keyLookups: KeyLookups;
   readonly failedKeys: FailedKeys;
+  readonly lastUses: LastUses;
   readonly config: { readonly keyPrefix: string };
 }
 
@@ -49,6 +51,7 @@ export async function authenticateKey(
   if (!secret) throw new Failure('invalid_api_key');
 
   const key = await verifySecret(deps.failedKeys, secret, address, (id) => deps.keyLookups.find(id));
+  deps.lastUses.note('key', key.tenant, key.id);
   return {
     tenant: key.tenant,
     keyId: key.id,

@@ -6,10 +6,11 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
+import { deleteStranger, lockHolder } from '../passkeys/passkeys.sql.ts';
 import { MEMBERS_MAX, type Member, type MemberRole } from './member.ts';
 import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
 
-/** The member is invited until the first log-in by mail. Fails with `quota_exceeded`, and for a known address. */
+/** The member is invited until the first log-in that proves the address. Fails with `quota_exceeded`, and for a known address. */
 export async function inviteMember(
   tx: Tx,
   { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
@@ -40,14 +41,21 @@ export async function changeMemberRole(
   await appendAudit(tx, tenant, actor, { action: 'member_role_changed', subject: id, ...change });
 }
 
-/** Ends the sessions of the member at once. Fails with `not_found` and `last_owner`. */
+/**
+ * Ends the sessions of the member at once. With the last member of an address, its passkeys go.
+ *
+ * Fails with `not_found` and `last_owner`.
+ */
 export async function removeMember(
   tx: Tx,
   { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
   id: string,
 ): Promise<void> {
-  const { role } = await lockMember(tx, tenant, id, undefined);
+  const { role, email } = await lockMember(tx, tenant, id, undefined);
+  // Before the deletion: two tenants that remove the address at the same time see each other's.
+  await lockHolder(tx, email);
   await deleteMember(tx, tenant, id);
+  await deleteStranger(tx, email);
   await appendAudit(tx, tenant, actor, {
     action: 'member_removed',
     subject: id,

@@ -15,8 +15,18 @@ export const ABILITIES = {
   pay: ['owner', 'finance'],
   see_keys: ['owner', 'viewer'],
   change_keys: ['owner'],
+  see_rooms: ['owner', 'moderator', 'viewer'],
+  moderate: ['owner', 'moderator'],
+  erase_people: ['owner'],
   see_members: ['owner', 'finance', 'moderator', 'viewer'],
   change_members: ['owner'],
+  /** Thresholds, and who gets mail. */
+  see_alerts: ['owner', 'finance', 'viewer'],
+  change_alerts: ['owner', 'finance'],
+  see_webhooks: ['owner', 'viewer'],
+  change_webhooks: ['owner'],
+  see_audit: ['owner', 'viewer'],
+  export_data: ['owner'],
 } as const satisfies Record<string, readonly MemberRole[]>;
 
 export type Ability = keyof typeof ABILITIES;
@@ -31,7 +41,7 @@ export interface Member {
   readonly email: string;
   readonly role: MemberRole;
   readonly createdAt: Date;
-  /** When the member first logged in by mail; `null`: invited. */
+  /** When the member first proved the address by a log-in; `null`: invited. */
   readonly joinedAt: Date | null;
 }
 

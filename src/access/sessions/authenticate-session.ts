@@ -1,7 +1,8 @@
 /** The session behind a secret. Every check asks the database, so a session that ended is refused everywhere at once. */
 import type { Db } from '../../base/db/pool.ts';
+import { type Ability, mayDo } from '../members/member.ts';
 import { hashSecret, type Session } from './session.ts';
-import { findSession } from './sessions.sql.ts';
+import { findRoleOfSession, findSession } from './sessions.sql.ts';
 
 /** `undefined`: there is none, or it is over. */
 export async function authenticateSession(
@@ -9,4 +10,14 @@ export async function authenticateSession(
   secret: string,
 ): Promise<Session | undefined> {
   return findSession(db, hashSecret(secret));
+}
+
+/** Whether a session works still, and may do this. It does not count as a use. */
+export async function maySessionStill(
+  { db }: { readonly db: Db },
+  { hash }: Session,
+  ability: Ability,
+): Promise<boolean> {
+  const role = await findRoleOfSession(db, hash);
+  return role !== undefined && mayDo(role, ability);
 }

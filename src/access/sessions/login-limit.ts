@@ -1,4 +1,7 @@
-/** Limits log-ins, counted across all processes: mails to one address, and requests and wrong links of one client. */
+/**
+ * Limits log-ins, counted across all processes: mails to one address; requests, wrong links, wrong passkeys and log-ins at
+ * the issuer of one client.
+ */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
@@ -10,16 +13,28 @@ export const LOGIN_MAILS_PER_HOUR = 5;
 export const LOGIN_REQUESTS_PER_HOUR = 20;
 /** Of one client. */
 export const WRONG_LINKS_PER_MINUTE = 30;
+/** Of one client: asking to log in with a passkey. */
+export const PASSKEY_REQUESTS_PER_MINUTE = 60;
+/** Of one client. */
+export const WRONG_PASSKEYS_PER_MINUTE = 30;
+/** Log-ins at the issuer that one client begins. */
+export const ATTEMPTS_PER_MINUTE = 60;
 
 export class LoginLimit {
   readonly #mails: RateLimit;
   readonly #requests: RateLimit;
   readonly #wrongLinks: RateLimit;
+  readonly #passkeyRequests: RateLimit;
+  readonly #wrongPasskeys: RateLimit;
+  readonly #attempts: RateLimit;
 
   constructor(db: Pool) {
     this.#mails = new RateLimit(db, { name: 'login_mails', seconds: 3600 });
     this.#requests = new RateLimit(db, { name: 'login_requests', seconds: 3600 });
     this.#wrongLinks = new RateLimit(db, { name: 'login_links', seconds: 60 });
+    this.#passkeyRequests = new RateLimit(db, { name: 'passkey_requests', seconds: 60 });
+    this.#wrongPasskeys = new RateLimit(db, { name: 'wrong_passkeys', seconds: 60 });
+    this.#attempts = new RateLimit(db, { name: 'login_attempts', seconds: 60 });
   }
 
   /** Count a request for a mail. Returns whether `email` may get one; fails with `too_many_logins` of a client. */
@@ -31,6 +46,21 @@ export class LoginLimit {
   /** Count a link that is wrong, used or old. Fails with `too_many_logins`. */
   async countWrongLink(address: string): Promise<void> {
     refuse(await this.#wrongLinks.count(networkOf(address), WRONG_LINKS_PER_MINUTE));
+  }
+
+  /** Count a request to log in with a passkey, which writes a row. Fails with `too_many_logins`. */
+  async countPasskeyRequest(address: string): Promise<void> {
+    refuse(await this.#passkeyRequests.count(networkOf(address), PASSKEY_REQUESTS_PER_MINUTE));
+  }
+
+  /** Count a passkey that was refused. Fails with `too_many_logins`. */
+  async countWrongPasskey(address: string): Promise<void> {
+    refuse(await this.#wrongPasskeys.count(networkOf(address), WRONG_PASSKEYS_PER_MINUTE));
+  }
+
+  /** Count a log-in at the issuer that begins. Fails with `too_many_logins`. */
+  async countAttempt(address: string): Promise<void> {
+    refuse(await this.#attempts.count(networkOf(address), ATTEMPTS_PER_MINUTE));
   }
 }
 

@@ -1,6 +1,7 @@
 /** SQL of `login_links`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { deleteOver } from './delete-over.sql.ts';
 import { LINK_MINUTES } from './session.ts';
 
 /** What a link proves. */
@@ -75,11 +76,5 @@ function linkOf({ proof, email, tenant, keyId, operator, next }: LinkRow): Login
 
 /** Delete some links that are too old. Returns how many. */
 export async function deleteOldLinks(db: Db, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'delete-old-login-links',
-    text: `delete from login_links where hash in (
-             select hash from login_links where expires_at <= now() limit $1 for update skip locked)`,
-    values: [limit],
-  });
-  return rowCount ?? 0;
+  return deleteOver(db, 'login_links', 'expires_at <= now()', limit);
 }

@@ -5,7 +5,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findMemberships, type Membership, markJoined } from '../members/members.sql.ts';
 import { type LoginLink, takeLink } from './login-links.sql.ts';
 import type { LoginDeps } from './request-login.ts';
-import { hashSecret, isSecret, newSecret, type Session } from './session.ts';
+import { hashSecret, isSecret, newSecret, type Proof, provedAddressOf, type Session } from './session.ts';
 import { deleteSession, insertSession, type NewSession } from './sessions.sql.ts';
 
 /** The tenants of one person that the console offers. */
@@ -44,12 +44,30 @@ async function whoseOf(tx: Tx, link: LoginLink): Promise<Omit<NewSession, 'hash'
   if (link.proof !== 'mail') return link;
   const memberships = await findMemberships(tx, link.email, TENANTS_LISTED_MAX);
   const membership = memberships.find(({ tenant }) => tenant === link.tenant) ?? memberships[0];
-  return membership && (await asMember(tx, membership));
+  return membership && { ...(await asMember(tx, membership)), proof: 'mail' };
 }
 
-async function asMember(tx: Tx, { tenant, member }: Membership): Promise<Omit<NewSession, 'hash'>> {
+/** The person who proved to have the address works as this member. */
+export async function asMember(
+  tx: Tx,
+  { tenant, member }: Pick<Membership, 'tenant' | 'member'>,
+): Promise<Pick<NewSession, 'tenant' | 'member'>> {
   await markJoined(tx, tenant, member);
-  return { proof: 'mail', tenant, member };
+  return { tenant, member };
+}
+
+/**
+ * Log a person in whose address was proved. `before`: the session of this browser so far, which ends. `createdAt`: when
+ * the person logged in, if not now. Returns the secret of the session.
+ */
+export async function openMemberSession(
+  tx: Tx,
+  proof: Proof,
+  membership: Pick<Membership, 'tenant' | 'member'>,
+  { before, createdAt }: { readonly before: Buffer | undefined; readonly createdAt?: Date },
+): Promise<string> {
+  const whose = { ...(await asMember(tx, membership)), proof, ...(createdAt && { createdAt }) };
+  return replaceSession(tx, whose, before);
 }
 
 /** Each log-in has a new secret. Returns it. */
@@ -64,10 +82,10 @@ export async function replaceSession(
   return secret.plaintext;
 }
 
-/** The tenants that the person may move to. Only a mail proves who the person is. */
+/** The tenants that the person may move to. None, unless the person proved to have the address. */
 export async function listOwnTenants(deps: Pick<LoginDeps, 'db'>, session: Session): Promise<Membership[]> {
-  if (session.proof !== 'mail' || !session.member) return [];
-  return findMemberships(deps.db, session.member.email, TENANTS_LISTED_MAX);
+  const email = provedAddressOf(session);
+  return email === undefined ? [] : findMemberships(deps.db, email, TENANTS_LISTED_MAX);
 }
 
 /** Move to another tenant of the person, without a new log-in. Returns the new secret; `undefined`: the person has no such tenant. */
@@ -78,7 +96,8 @@ export async function switchTenant(
 ): Promise<string | undefined> {
   const membership = (await listOwnTenants(deps, session)).find(({ tenant }) => tenant === to);
   if (!membership) return undefined;
+  const { proof, passkeyId, createdAt } = session;
   return inTransaction(deps.db, async (tx) =>
-    replaceSession(tx, { ...(await asMember(tx, membership)), createdAt: session.createdAt }, session.hash),
+    replaceSession(tx, { ...(await asMember(tx, membership)), proof, passkeyId, createdAt }, session.hash),
   );
 }

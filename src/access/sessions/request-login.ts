@@ -1,12 +1,13 @@
 /** Make a link that logs in once: by mail, for the holder of an API key, or for an operator. */
 
 import type { Db } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findMemberships } from '../members/members.sql.ts';
+import type { ConsoleMails } from './console-mails.ts';
 import type { LoginLimit } from './login-limit.ts';
 import { findLink, insertLink, type LoginLink } from './login-links.sql.ts';
-import { type ConsoleMails, loginMail } from './login-mail.ts';
 import { hashSecret, isSecret, newSecret } from './session.ts';
 
 export interface LoginDeps extends BaseDeps {
@@ -19,7 +20,8 @@ export interface LoginDeps extends BaseDeps {
 export const CONSOLE_PATH = '/console';
 
 /**
- * Send a link to an address, if a member has it and it did not get too many. The caller learns neither.
+ * Send a link to an address, if a member has it and it did not get too many. The caller learns neither: for an
+ * address that nobody has, the same statements run.
  *
  * Fails with `too_many_logins` if the client asked too often.
  */
@@ -33,16 +35,26 @@ export async function requestLogin(
   address: string,
 ): Promise<void> {
   if (!(await deps.loginLimit.countRequest(address, email))) return;
-  const url = await makeLink(deps.db, deps.config.publicUrl, { proof: 'mail', email, tenant, next });
-  const [membership] = await findMemberships(deps.db, email, 1);
-  if (membership) deps.consoleMails.send(loginMail(email, url));
+  const secret = newSecret();
+  await inTransaction(deps.db, async (tx) => {
+    await insertLink(tx, secret.hash, { proof: 'mail', email, tenant, next });
+    const isWanted = (await findMemberships(tx, email, 1)).length > 0;
+    const mail = { type: 'login_link', to: email, secret: secret.plaintext } as const;
+    await deps.consoleMails.write(tx, mail, { isWanted });
+  });
+  deps.consoleMails.wake();
 }
 
 /** Returns the address of a page that logs in once. */
 export async function makeLink(db: Db, publicUrl: string, link: LoginLink): Promise<string> {
   const secret = newSecret();
   await insertLink(db, secret.hash, link);
-  return `${publicUrl}${CONSOLE_PATH}/login/${secret.plaintext}`;
+  return `${publicUrl}${linkPath(secret.plaintext)}`;
+}
+
+/** The path of the page that logs in with a link. */
+export function linkPath(secret: string): string {
+  return `${CONSOLE_PATH}/login/${secret}`;
 }
 
 /** The link behind a token, without using it up. */

@@ -17,8 +17,11 @@ export const FRESH_MINUTES = 10;
 /** A link that logs in by mail works for so long, and once. */
 export const LINK_MINUTES = 15;
 
-/** By what a log-in was proved: only a mail proves who the person is. */
-export type Proof = 'signup' | 'mail' | 'key' | 'operator';
+/** By what a log-in was proved. `oidc`: by the issuer that the deployment trusts. */
+export type Proof = 'signup' | 'mail' | 'passkey' | 'oidc' | 'key' | 'operator';
+
+/** By these the person proved to have the address. A signup proves nothing, and keys and operators are no persons. */
+const PROOFS_OF_ADDRESS: readonly Proof[] = ['mail', 'passkey', 'oidc'];
 
 export interface Session extends LimitedCaller {
   readonly hash: Buffer;
@@ -29,11 +32,18 @@ export interface Session extends LimitedCaller {
   /** Of a session by key. */
   readonly keyId: string | undefined;
   readonly operator: string | undefined;
+  /** Of a session by passkey, with which it ends. */
+  readonly passkeyId: string | undefined;
   readonly role: MemberRole;
   /** When the person logged in. */
   readonly createdAt: Date;
   /** The log-in was less than `FRESH_MINUTES` ago. */
   readonly isFresh: boolean;
+}
+
+/** The address that the person of a session proved to have. */
+export function provedAddressOf({ proof, member }: Pick<Session, 'proof' | 'member'>): string | undefined {
+  return PROOFS_OF_ADDRESS.includes(proof) ? member?.email : undefined;
 }
 
 export interface NewSecret {

@@ -4,6 +4,7 @@ import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { IS_WORKING } from '../keys/working-key.sql.ts';
 import type { MemberRole } from '../members/member.ts';
+import { deleteOver } from './delete-over.sql.ts';
 import { FRESH_MINUTES, type Proof, SESSION_DAYS, SESSION_IDLE_HOURS, type Session } from './session.ts';
 
 export interface NewSession {
@@ -13,6 +14,7 @@ export interface NewSession {
   readonly member?: string | undefined;
   readonly keyId?: string | undefined;
   readonly operator?: string | undefined;
+  readonly passkeyId?: string | undefined;
   /** When the person logged in, if not now. */
   readonly createdAt?: Date;
 }
@@ -20,8 +22,8 @@ export interface NewSession {
 export async function insertSession(db: Db, session: NewSession): Promise<void> {
   await db.query({
     name: 'insert-session',
-    text: `insert into console_sessions (hash, tenant_id, proof, member_id, key_id, operator, created_at)
-           values ($1, $2, $3, $4, $5, $6, coalesce($7, now()))`,
+    text: `insert into console_sessions (hash, tenant_id, proof, member_id, key_id, operator, passkey_id, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7, coalesce($8, now()))`,
     values: [
       session.hash,
       session.tenant,
@@ -29,6 +31,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
       session.member ?? null,
       session.keyId ?? null,
       session.operator ?? null,
+      session.passkeyId ?? null,
       session.createdAt ?? null,
     ],
   });
@@ -55,6 +58,7 @@ interface SessionRow {
   readonly role: MemberRole | null;
   readonly keyId: string | null;
   readonly operator: string | null;
+  readonly passkeyId: string | null;
   readonly createdAt: Date;
   readonly isFresh: boolean;
 }
@@ -65,7 +69,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     name: 'find-session',
     text: `with found as (
              select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email,
-                    m.role, s.key_id as "keyId", s.operator, s.seen_at,
+                    m.role, s.key_id as "keyId", s.operator, s.passkey_id as "passkeyId", s.seen_at,
                     s.created_at as "createdAt",
                     s.created_at > now() - interval '${FRESH_MINUTES} minutes' as "isFresh"
                from console_sessions s join tenants t on t.id = s.tenant_id
@@ -90,6 +94,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     role,
     keyId,
     operator,
+    passkeyId,
     createdAt,
     isFresh,
   } = row;
@@ -103,10 +108,26 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     member: member === null ? undefined : { id: member, email: email! },
     keyId: keyId ?? undefined,
     operator: operator ?? undefined,
+    passkeyId: passkeyId ?? undefined,
     role: role ?? 'owner',
     createdAt,
     isFresh,
   };
+}
+
+/**
+ * The role of a session that works. Nothing is noted, so a page that stays open does not keep its session from ending
+ * without use.
+ */
+export async function findRoleOfSession(db: Db, hash: Buffer): Promise<MemberRole | undefined> {
+  const { rows } = await db.query<{ role: MemberRole | null }>({
+    name: 'find-role-of-session',
+    text: `select m.role from console_sessions s join tenants t on t.id = s.tenant_id
+                  left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
+            where s.hash = $1 and ${IS_ALIVE}`,
+    values: [hash],
+  });
+  return rows[0] && (rows[0].role ?? 'owner');
 }
 
 export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
@@ -119,12 +140,5 @@ export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
 
 /** Delete some sessions that are over. Returns how many. */
 export async function deleteOldSessions(db: Db, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'delete-old-sessions',
-    text: `delete from console_sessions where hash in (
-             select hash from console_sessions where created_at <= now() - interval '${SESSION_DAYS} days'
-              limit $1 for update skip locked)`,
-    values: [limit],
-  });
-  return rowCount ?? 0;
+  return deleteOver(db, 'console_sessions', `created_at <= now() - interval '${SESSION_DAYS} days'`, limit);
 }

@@ -1,4 +1,7 @@
 /** What a mail says about each type of event, and what to do next. */
+import { CONSOLE_PATH, linkPath } from '../../access/sessions/request-login.ts';
+import { LINK_MINUTES } from '../../access/sessions/session.ts';
+import { isWebhookId } from '../webhooks/webhook.ts';
 import type { MailEvent, MailType } from './mail.ts';
 import { EventFacts } from './mail-facts.ts';
 
@@ -9,6 +12,8 @@ export interface MailContent {
   /** Name and value; `undefined`: the event does not say it. */
   readonly facts: readonly (readonly [name: string, value: string | undefined])[];
   readonly next: Next;
+  /** Another page that helps. */
+  readonly also?: Next;
 }
 
 export interface Next {
@@ -17,21 +22,22 @@ export interface Next {
   readonly path: string;
 }
 
-/** Operations in the reference: the service has no pages of its own for them. */
-const TO_PAY: Next = { text: 'Buy credit', path: '/docs#/Billing/openCheckout' };
-const TO_BILLING: Next = { text: 'Read your balance', path: '/docs#/Billing/getBilling' };
-const TO_PAYMENTS: Next = { text: 'See your payments', path: '/docs#/Billing/listPayments' };
-const TO_KEYS: Next = { text: 'See your keys', path: '/docs#/Keys/listKeys' };
-const TO_CREDENTIALS: Next = {
-  text: 'See your device credentials',
-  path: '/docs#/Device%20credentials/listDeviceCredentials',
-};
+/** Of no tenant. */
+export const LOGIN_PATH = `${CONSOLE_PATH}/login`;
+
+const TO_PAY: Next = { text: 'Buy credit', path: CONSOLE_PATH };
+const TO_ALERTS: Next = { text: 'See your alerts', path: `${CONSOLE_PATH}/alerts` };
+const TO_TOP_UP: Next = { text: 'See your automatic top-up', path: `${CONSOLE_PATH}/top-up` };
+const TO_LEDGER: Next = { text: 'See your ledger', path: `${CONSOLE_PATH}/ledger` };
+const TO_KEYS: Next = { text: 'See your keys', path: `${CONSOLE_PATH}/keys` };
+const TO_CREDENTIALS: Next = { text: 'See your device credentials', path: `${CONSOLE_PATH}/devices` };
+/** An operation in the reference: the console has no page for it. */
 const TO_CONFLICTS: Next = { text: 'See the conflicts', path: '/docs#/Usage/listUsageConflicts' };
-const TO_WEBHOOKS: Next = { text: 'See your webhook endpoints', path: '/docs#/Webhooks/listWebhooks' };
 
 const TO_RESUME = 'Buy credit, or turn on the automatic top-up, so that new sessions go on being admitted.';
 
-type Describe = (facts: EventFacts) => MailContent;
+/** `secret`: of the link, unless it was erased. */
+type Describe = (facts: EventFacts, secret: string | undefined) => MailContent;
 
 const CONTENTS: Readonly<Record<MailType, Describe>> = {
   balance_low: (facts) => ({
@@ -39,24 +45,26 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
     paragraphs: [TO_RESUME],
     facts: balanceFacts(facts),
     next: TO_PAY,
+    also: TO_ALERTS,
   }),
   balance_recovered: (facts) => ({
     title: `Your balance is at least ${facts.dollars('below') ?? 'a threshold'} again`,
     paragraphs: ['You need not do anything.'],
     facts: balanceFacts(facts),
-    next: TO_BILLING,
+    next: TO_ALERTS,
   }),
   runway_low: (facts) => ({
     title: `Your credit lasts for less than ${facts.number('belowHours') ?? 'the wanted'} hours`,
     paragraphs: ['This assumes that usage goes on as it was lately.', TO_RESUME],
     facts: runwayFacts(facts),
     next: TO_PAY,
+    also: TO_ALERTS,
   }),
   runway_recovered: (facts) => ({
     title: `Your credit lasts for more than ${facts.number('belowHours') ?? 'the wanted'} hours again`,
     paragraphs: ['You need not do anything.'],
     facts: runwayFacts(facts),
-    next: TO_BILLING,
+    next: TO_ALERTS,
   }),
   credit_spent: (facts) => ({
     title: 'Your credit is spent',
@@ -67,6 +75,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
     ],
     facts: [['Balance', facts.exactDollars('balance')]],
     next: TO_PAY,
+    also: TO_TOP_UP,
   }),
   top_up_failed: (facts) => ({
     title: facts.is('automatic') ? 'An automatic top-up failed' : 'A payment failed',
@@ -81,6 +90,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Payment', facts.text('paymentId')],
     ],
     next: TO_PAY,
+    ...(facts.is('automatic') && { also: TO_TOP_UP }),
   }),
   card_expiring: (facts) => ({
     title: 'Your saved card expires soon',
@@ -92,6 +102,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Last month', facts.text('expires')],
     ],
     next: TO_PAY,
+    also: TO_TOP_UP,
   }),
   conflicting_duplicates: (facts) => ({
     title: 'Usage was reported twice with different values',
@@ -128,7 +139,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Reason', facts.text('reason')?.replaceAll('_', ' ')],
       ['Reference', facts.text('reference')],
     ],
-    next: TO_PAYMENTS,
+    next: TO_LEDGER,
   }),
   webhook_paused: (facts) => ({
     title: 'A webhook endpoint was paused',
@@ -142,7 +153,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Id', facts.text('webhookId')],
       ['Last answer', facts.number('status') ?? facts.text('error')],
     ],
-    next: TO_WEBHOOKS,
+    next: toWebhook(facts.text('webhookId')),
   }),
   top_up_succeeded: (facts) => ({
     title: `We received your payment of ${facts.dollars('amount') ?? 'credit'}`,
@@ -156,7 +167,27 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Credit', facts.dollars('amount')],
       ['Payment', facts.text('paymentId')],
     ],
-    next: TO_PAYMENTS,
+    next: TO_LEDGER,
+  }),
+  login_link: (_facts, secret) => ({
+    title: 'Log in to Boxoffice',
+    paragraphs: [
+      secret === undefined
+        ? 'The link of this mail is not shown any more.'
+        : `Open the link to log in. It works once, within ${LINK_MINUTES} minutes.`,
+      'If you did not ask for it, ignore this mail: nobody is logged in.',
+    ],
+    facts: [],
+    next:
+      secret === undefined
+        ? { text: 'Ask for another link', path: LOGIN_PATH }
+        : { text: 'Log in', path: linkPath(secret) },
+  }),
+  invitation: (facts) => ({
+    title: 'You are invited to Boxoffice',
+    paragraphs: ['You are now a member of this account.', 'To log in, ask for a link with this address.'],
+    facts: [['Role', facts.text('role')]],
+    next: { text: 'Ask for a link', path: LOGIN_PATH },
   }),
 };
 
@@ -180,6 +211,13 @@ function nameOfKey(facts: EventFacts): string {
   return facts.text('kind') === 'device' ? 'old device credential' : 'old API key';
 }
 
-export function contentOf(event: Pick<MailEvent, 'type' | 'subject'>): MailContent {
-  return CONTENTS[event.type](new EventFacts(event.subject));
+function toWebhook(id: string | undefined): Next {
+  const path = `${CONSOLE_PATH}/webhooks`;
+  return id !== undefined && isWebhookId(id)
+    ? { text: 'See the webhook endpoint', path: `${path}/${id}` }
+    : { text: 'See your webhook endpoints', path };
+}
+
+export function contentOf(event: Pick<MailEvent, 'type' | 'subject'>, secret?: string): MailContent {
+  return CONTENTS[event.type](new EventFacts(event.subject), secret);
 }

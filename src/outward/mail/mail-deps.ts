@@ -1,11 +1,12 @@
 /** Dependencies of mail. */
 import type { BaseDeps } from '../../base/deps.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
+import type { MailsShown } from './mail.ts';
 import type { Mailer } from './mailer.ts';
 
 export interface MailDeps extends BaseDeps {
   /** `undefined`: no mail server is configured. */
   readonly mailer: Mailer | undefined;
   readonly box: SecretBox;
-  readonly config: { readonly publicUrl: string };
+  readonly config: { readonly publicUrl: string; readonly mailsShown: MailsShown };
 }

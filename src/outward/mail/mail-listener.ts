@@ -3,7 +3,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
-import { ALERTS_A_DAY_MAX, kindOf, MAIL_TYPES, type MailType } from './mail.ts';
+import { ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES, type EventMailType, kindOf } from './mail.ts';
 import { normalAddress } from './mail-address.ts';
 import { findMailSettings } from './mail-settings.sql.ts';
 import { type MailRecipients, recipientsOf } from './mail-settings.ts';
@@ -11,7 +11,7 @@ import { countAlertsOfDay, insertMails, type NewMail } from './mails.sql.ts';
 
 export const mailListener: Listener = {
   name: 'mail',
-  types: MAIL_TYPES,
+  types: EVENT_MAIL_TYPES,
   handle: async (tx, tenant, events, { log, metrics }) => {
     const settings = await findMailSettings(tx, tenant);
     if (settings.status === 'deleted') return;
@@ -35,7 +35,7 @@ function makeMails(
   alerts: Map<string, number>,
 ): NewMail[] {
   return events.flatMap((event) => {
-    const kind = kindOf(event.type as MailType);
+    const kind = kindOf(event.type as EventMailType);
     return recipientsOf(settings, kind).map((address) => {
       const mail = { id: newId('mail'), address, kind, event };
       if (kind === 'receipt') return { ...mail, isLast: false, isSuppressed: false };

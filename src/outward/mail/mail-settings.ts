@@ -1,5 +1,6 @@
 /** Who gets mail about a tenant, and which. */
 import { invalidField } from '../../base/failure.ts';
+import type { EventMailKind } from './mail.ts';
 import { isMailAddress, normalAddress } from './mail-address.ts';
 
 /** Addresses besides the one given at signup. The table checks it too. */
@@ -41,7 +42,7 @@ export function parseMailSettings(settings: MailSettings): MailSettings {
 }
 
 /** Who gets a mail of this kind; each address once, whatever its case. */
-export function recipientsOf(recipients: MailRecipients, kind: 'alert' | 'receipt'): readonly string[] {
+export function recipientsOf(recipients: MailRecipients, kind: EventMailKind): readonly string[] {
   if (!(kind === 'alert' ? recipients.alerts : recipients.receipts)) return [];
   const all = [...(recipients.signupAddress ? [recipients.email] : []), ...recipients.addresses];
   const byNormal = new Map(all.toReversed().map((address) => [normalAddress(address), address]));

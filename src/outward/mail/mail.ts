@@ -19,17 +19,28 @@ export const ALERT_TYPES = [
 /** Events that mails are receipts of. */
 export const RECEIPT_TYPES = ['top_up_succeeded'] as const;
 
-export type MailType = (typeof ALERT_TYPES)[number] | (typeof RECEIPT_TYPES)[number];
+/** What mails of the console tell about. It is no event of the log. */
+export const CONSOLE_TYPES = ['login_link', 'invitation'] as const;
 
-export const MAIL_TYPES: readonly MailType[] = [...ALERT_TYPES, ...RECEIPT_TYPES];
+/** Of events. */
+export type EventMailType = (typeof ALERT_TYPES)[number] | (typeof RECEIPT_TYPES)[number];
 
-export type MailKind = 'alert' | 'receipt';
+export type ConsoleMailType = (typeof CONSOLE_TYPES)[number];
+
+export type MailType = EventMailType | ConsoleMailType;
+
+/** The types of events that the listener wants. */
+export const EVENT_MAIL_TYPES: readonly EventMailType[] = [...ALERT_TYPES, ...RECEIPT_TYPES];
+
+export type EventMailKind = 'alert' | 'receipt';
+
+export type MailKind = EventMailKind | 'console';
 
 /**
  * `kept`: no mail server was configured when it was due. `suppressed`: held back by the limit of a day.
- * `failed`: refused for good, or tried for a day.
+ * `failed`: refused for good, or tried too often. `expired`: its link expired before it was sent.
  */
-export type MailState = 'waiting' | 'sent' | 'failed' | 'kept' | 'suppressed';
+export type MailState = 'waiting' | 'sent' | 'failed' | 'kept' | 'suppressed' | 'expired';
 
 /** Alerts that one address gets of one tenant on one day (UTC). Receipts do not count. */
 export const ALERTS_A_DAY_MAX = 50;
@@ -41,15 +52,16 @@ export const MAIL_DAYS = 30;
 export interface MailEvent {
   readonly type: MailType;
   readonly at: Date;
-  /** As in the log. */
+  /** As in the log. Of an invitation: the role. */
   readonly subject: unknown;
 }
 
 /** A mail as it is stored. */
 export interface Mail {
   readonly id: string;
-  readonly tenant: TenantId;
-  readonly tenantName: string;
+  /** `null`: a link to log in, which is for a person. */
+  readonly tenant: TenantId | null;
+  readonly tenantName: string | null;
   readonly address: string;
   readonly kind: MailKind;
   readonly event: MailEvent;
@@ -59,7 +71,14 @@ export interface Mail {
   readonly createdAt: Date;
 }
 
-export function kindOf(type: MailType): MailKind {
+/** Where a developer reads mails that nobody sends. `undefined`: there is a mail server, or this is production. */
+export type MailsShown = { readonly mailboxUrl: string } | 'in the log' | undefined;
+
+export function isConsoleType(type: MailType): type is ConsoleMailType {
+  return (CONSOLE_TYPES as readonly string[]).includes(type);
+}
+
+export function kindOf(type: EventMailType): EventMailKind {
   return (RECEIPT_TYPES as readonly string[]).includes(type) ? 'receipt' : 'alert';
 }
 
@@ -78,9 +97,13 @@ const RETRY_SECONDS = [
   9 * HOUR,
 ] as const;
 
+/** Of a link to log in, which a person waits for, and which expires. */
+const LINK_RETRY_SECONDS = [5, 10, 30, MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE] as const;
+
 /** Seconds until the next attempt after this many; `undefined`: there is none. */
-export function retryAfterSeconds(attempts: number): number | undefined {
-  return RETRY_SECONDS[attempts - 1];
+export function retryAfterSeconds(attempts: number, { hasLink }: { readonly hasLink: boolean }) {
+  const waits: readonly number[] = hasLink ? LINK_RETRY_SECONDS : RETRY_SECONDS;
+  return waits[attempts - 1];
 }
 
 /** Longest time of one attempt. */

@@ -1,13 +1,21 @@
 /** SQL of `mails`. */
+import { LINK_MINUTES } from '../../access/sessions/session.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
-import { ALERTS_A_DAY_MAX, LEASE_SECONDS, type Mail, type MailKind, type MailState } from './mail.ts';
+import {
+  ALERTS_A_DAY_MAX,
+  type EventMailKind,
+  LEASE_SECONDS,
+  type Mail,
+  type MailState,
+  type MailType,
+} from './mail.ts';
 
 export interface NewMail {
   readonly id: string;
   readonly address: string;
-  readonly kind: MailKind;
+  readonly kind: EventMailKind;
   readonly event: LoggedEvent;
   readonly isLast: boolean;
   readonly isSuppressed: boolean;
@@ -55,9 +63,36 @@ export async function insertMails(tx: Tx, tenant: TenantId, mails: readonly NewM
   });
 }
 
+export interface NewConsoleMail {
+  readonly id: string;
+  readonly tenant: TenantId | undefined;
+  readonly address: string;
+  readonly type: MailType;
+  readonly subject: object;
+  /** Of a link, which expires with the one that the same transaction makes. */
+  readonly sealed: Buffer | undefined;
+}
+
+/** Nothing is written unless `isWanted`, in as much time. */
+export async function insertConsoleMail(
+  tx: Tx,
+  { id, tenant, address, type, subject, sealed }: NewConsoleMail,
+  isWanted: boolean,
+): Promise<void> {
+  await tx.query({
+    name: 'insert-console-mail',
+    text: `insert into mails (id, tenant_id, address, kind, event_type, event_at, subject, sealed, expires_at)
+           select $1, $2::bigint, $3, 'console', $4, now(), $5::jsonb, $6::bytea,
+                  case when $6::bytea is not null then now() + interval '${LINK_MINUTES} minutes' end
+            where $7::boolean`,
+    values: [id, tenant ?? null, address, type, JSON.stringify(subject), sealed ?? null, isWanted],
+  });
+}
+
 const COLUMNS = `m.id, m.tenant_id as tenant, t.name as "tenantName", m.address, m.kind,
   json_build_object('type', m.event_type, 'subject', m.subject) as event, m.event_at as "eventAt",
-  m.is_last as "isLast", m.state, m.created_at as "createdAt", m.attempts, m.error`;
+  m.is_last as "isLast", m.state, m.created_at as "createdAt", m.attempts, m.error, m.sealed,
+  extract(epoch from m.expires_at - now())::float8 as "linkSeconds"`;
 
 type Row = Omit<StoredMail, 'event'> & { event: { type: string; subject: unknown }; eventAt: Date };
 
@@ -67,22 +102,28 @@ export interface StoredMail extends Mail {
   readonly attempts: number;
   /** Why the last attempt failed. */
   readonly error: string | null;
+  /** The secret of the link, unless it was erased, or there is none. */
+  readonly sealed: Buffer | null;
+  /** Until the link expires. `null`: the mail has none. */
+  readonly linkSeconds: number | null;
 }
 
 function storedMail({ eventAt, event, ...mail }: Row): StoredMail {
   return { ...mail, event: { ...event, at: eventAt } as Mail['event'] };
 }
 
+/** Those of the console go first. A mail is not taken once its link has expired. */
+const DUE = `select id, tenant_id from mails
+              where state = 'waiting' and next_at <= now() and (expires_at is null or expires_at > now())
+              order by kind <> 'console', next_at`;
+
 /** Take the mail that has been due for longest. Nobody else takes it before the lease ends. */
 export async function takeMail(db: Db): Promise<StoredMail | undefined> {
   const { rows } = await db.query<Row>({
     name: 'take-mail',
-    text: `with due as (
-             select id from mails where state = 'waiting' and next_at <= now()
-              order by next_at limit 1 for update skip locked
-           )
+    text: `with due as (${DUE} limit 1 for update skip locked)
            update mails m set attempts = m.attempts + 1, next_at = now() + interval '${LEASE_SECONDS} s'
-             from due, tenants t where m.id = due.id and t.id = m.tenant_id
+             from due left join tenants t on t.id = due.tenant_id where m.id = due.id
            returning ${COLUMNS}`,
   });
   return rows[0] && storedMail(rows[0]);
@@ -90,7 +131,7 @@ export async function takeMail(db: Db): Promise<StoredMail | undefined> {
 
 type Taken = Pick<StoredMail, 'id' | 'attempts'>;
 
-/** The mail has come to its end, unless another process has taken it meanwhile. */
+/** The mail has come to its end, unless another process has taken it meanwhile. The secret is erased. */
 export async function finishMail(
   db: Db,
   { id, attempts }: Taken,
@@ -99,7 +140,7 @@ export async function finishMail(
 ): Promise<void> {
   await db.query({
     name: 'finish-mail',
-    text: `update mails set state = $3, error = $4, finished_at = now()
+    text: `update mails set state = $3, error = $4, finished_at = now(), sealed = null
             where id = $1 and attempts = $2 and state = 'waiting'`,
     values: [id, attempts, state, error],
   });
@@ -120,19 +161,40 @@ export async function putOffMail(
   });
 }
 
-/** Without a mail server: what is due is kept, to be read elsewhere. Returns what was kept. */
+export interface KeptMail {
+  readonly id: string;
+  readonly tenant: TenantId | null;
+  readonly type: MailType;
+}
+
+/** Without a mail server: what is due is kept, to be read elsewhere. Secrets stay only where they are shown. */
 export async function keepMails(
   db: Db,
-  limit: number,
-): Promise<{ id: string; tenant: TenantId; type: string }[]> {
-  const { rows } = await db.query<{ id: string; tenant: TenantId; type: string }>({
+  { limit, keepsSecrets }: { readonly limit: number; readonly keepsSecrets: boolean },
+): Promise<KeptMail[]> {
+  const { rows } = await db.query<KeptMail>({
     name: 'keep-mails',
-    text: `with due as (
-             select id from mails where state = 'waiting' and next_at <= now()
-              order by next_at limit $1 for update skip locked
-           )
-           update mails m set state = 'kept', finished_at = now() from due where m.id = due.id
+    text: `with due as (${DUE} limit $1 for update skip locked)
+           update mails m set state = 'kept', finished_at = now(), sealed = case when $2 then m.sealed end
+             from due where m.id = due.id
            returning m.id, m.tenant_id as tenant, m.event_type as type`,
+    values: [limit, keepsSecrets],
+  });
+  return rows;
+}
+
+/** Erase up to `limit` secrets of links that have expired. Returns the ids, and which mails were not sent before. */
+export async function expireMails(db: Db, limit: number): Promise<{ id: string; wasWaiting: boolean }[]> {
+  const { rows } = await db.query<{ id: string; wasWaiting: boolean }>({
+    name: 'expire-mails',
+    text: `with old as (
+             select id, state = 'waiting' as "wasWaiting" from mails
+              where sealed is not null and expires_at <= now() limit $1 for update skip locked
+           )
+           update mails m set sealed = null, state = case when "wasWaiting" then 'expired' else state end,
+                              finished_at = coalesce(finished_at, now())
+             from old where m.id = old.id
+           returning m.id, "wasWaiting"`,
     values: [limit],
   });
   return rows;
@@ -142,8 +204,8 @@ export async function keepMails(
 export async function listMails(db: Db, limit: number): Promise<StoredMail[]> {
   const { rows } = await db.query<Row>({
     name: 'list-mails',
-    text: `select ${COLUMNS} from mails m join tenants t on t.id = m.tenant_id
-            order by m.created_at desc, m.event_seq desc, m.id limit $1`,
+    text: `select ${COLUMNS} from mails m left join tenants t on t.id = m.tenant_id
+            order by m.created_at desc, m.event_seq desc nulls last, m.id limit $1`,
     values: [limit],
   });
   return rows.map(storedMail);
@@ -152,7 +214,7 @@ export async function listMails(db: Db, limit: number): Promise<StoredMail[]> {
 export async function findMail(db: Db, id: string): Promise<StoredMail | undefined> {
   const { rows } = await db.query<Row>({
     name: 'find-mail',
-    text: `select ${COLUMNS} from mails m join tenants t on t.id = m.tenant_id where m.id = $1`,
+    text: `select ${COLUMNS} from mails m left join tenants t on t.id = m.tenant_id where m.id = $1`,
     values: [id],
   });
   return rows[0] && storedMail(rows[0]);

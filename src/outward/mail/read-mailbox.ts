@@ -1,9 +1,8 @@
 /** The mails of all tenants, as the sandbox's mailbox shows them. */
 import type { Db } from '../../base/db/pool.ts';
-import type { MailDeps } from './mail-deps.ts';
+import { linksOf, type MailLinksDeps } from './mail-links.ts';
 import { findMail, listMails, type StoredMail } from './mails.sql.ts';
 import { type RenderedMail, renderMail, subjectOf } from './render-mail.ts';
-import { unsubscribeUrl } from './unsubscribe-token.ts';
 
 /** Newest first. */
 const SHOWN_MAX = 200;
@@ -19,13 +18,11 @@ export async function listMailbox(db: Db): Promise<MailboxEntry[]> {
 }
 
 export async function readMailbox(
-  { db, box, config: { publicUrl } }: { readonly db: Db } & Pick<MailDeps, 'box' | 'config'>,
+  deps: MailLinksDeps & { readonly db: Db },
   id: string,
 ): Promise<ShownMail | undefined> {
-  const mail = await findMail(db, id);
-  if (!mail) return undefined;
-  const link = mail.kind === 'alert' ? unsubscribeUrl(box, publicUrl, mail) : undefined;
-  return { ...entryOf(mail), ...renderMail(mail, { publicUrl, unsubscribeUrl: link }) };
+  const mail = await findMail(deps.db, id);
+  return mail && { ...entryOf(mail), ...renderMail(mail, linksOf(deps, mail)) };
 }
 
 function entryOf(mail: StoredMail): MailboxEntry {

@@ -1,8 +1,16 @@
 /** The mail about an event: subject line, plain text, and the one layout in HTML. */
 import { Html, html } from '@boxoffice/pages/html';
-import { renderTenantId } from '../../base/tenants/tenant.ts';
-import type { Mail } from './mail.ts';
-import { contentOf, type MailContent } from './mail-content.ts';
+import { CONSOLE_PATH } from '../../access/sessions/request-login.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import {
+  type ConsoleMailType,
+  type EventMailKind,
+  isConsoleType,
+  kindOf,
+  type Mail,
+  type MailType,
+} from './mail.ts';
+import { contentOf, LOGIN_PATH, type MailContent, type Next } from './mail-content.ts';
 import { renderTime } from './mail-facts.ts';
 import { cleanText } from './mail-text.ts';
 
@@ -15,8 +23,10 @@ export interface RenderedMail {
 export interface MailLinks {
   /** Of the service, without a trailing slash. */
   readonly publicUrl: string;
-  /** `undefined`: a receipt, which has none. */
-  readonly unsubscribeUrl: string | undefined;
+  /** Of an alert. */
+  readonly unsubscribeUrl?: string | undefined;
+  /** The secret of the link in a mail that logs in. `undefined`: it was erased. */
+  readonly secret?: string | undefined;
 }
 
 export type MailToRender = Pick<Mail, 'tenant' | 'tenantName' | 'event' | 'isLast'>;
@@ -28,7 +38,8 @@ const LAST_OF_DAY =
   'This is the last alert to this address today (UTC). Further ones are held back; the log of events has all of them.';
 
 export function subjectOf({ tenantName, event }: Pick<Mail, 'tenantName' | 'event'>): string {
-  return `${cleanText(contentOf(event).title)} · ${cleanText(tenantName, SUBJECT_NAME_MAX)}`;
+  const title = cleanText(contentOf(event).title);
+  return tenantName === null ? title : `${title} · ${cleanText(tenantName, SUBJECT_NAME_MAX)}`;
 }
 
 export function renderMail(mail: MailToRender, links: MailLinks): RenderedMail {
@@ -40,43 +51,61 @@ interface Letter {
   readonly title: string;
   readonly paragraphs: readonly string[];
   readonly facts: readonly (readonly [string, string])[];
-  readonly next: { readonly text: string; readonly url: string };
+  /** The first one is what to do next. */
+  readonly links: readonly { readonly text: string; readonly url: string }[];
+  readonly type: MailType;
   readonly service: string;
   readonly unsubscribeUrl: string | undefined;
 }
 
 function letterOf({ tenant, tenantName, event, isLast }: MailToRender, links: MailLinks): Letter {
-  const content = contentOf(event);
+  const { next, also, ...content } = contentOf(event, links.secret);
+  const linkOf = ({ text, path }: Next) => ({ text, url: `${links.publicUrl}${withTenant(path, tenant)}` });
   return {
     title: content.title,
     paragraphs: [...content.paragraphs, ...(isLast ? [LAST_OF_DAY] : [])],
     facts: [
-      ['Account', `${cleanText(tenantName)} (${renderTenantId(tenant)})`],
+      ...(tenant === null
+        ? []
+        : [['Account', `${cleanText(tenantName ?? '')} (${renderTenantId(tenant)})`] as const]),
       ...known(content.facts),
       ['Time', renderTime(event.at)],
     ],
-    next: { text: content.next.text, url: `${links.publicUrl}${content.next.path}` },
+    links: [next, ...(also ? [also] : [])].map(linkOf),
+    type: event.type,
     service: new URL(links.publicUrl).host,
     unsubscribeUrl: links.unsubscribeUrl,
   };
+}
+
+/** A page of the console is one of the tenant, whatever tenant the reader has open. */
+function withTenant(path: string, tenant: TenantId | null): string {
+  const isOfTenant = tenant !== null && path.startsWith(CONSOLE_PATH) && path !== LOGIN_PATH;
+  return isOfTenant ? `${path}?tenant=${renderTenantId(tenant)}` : path;
 }
 
 function known(facts: MailContent['facts']): (readonly [string, string])[] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 }
 
-const why = ({ service, unsubscribeUrl }: Letter) =>
-  unsubscribeUrl === undefined
-    ? `Sent by ${service}, because a payment was made.`
-    : `Sent by ${service}, because this address gets alerts of the account.`;
+const REASONS: Readonly<Record<EventMailKind | ConsoleMailType, string>> = {
+  alert: 'because this address gets alerts of the account',
+  receipt: 'because a payment was made',
+  login_link: 'because somebody asked to log in with this address',
+  invitation: 'because an owner of the account invited this address',
+};
+
+function why({ type, service }: Letter): string {
+  return `Sent by ${service}, ${REASONS[isConsoleType(type) ? type : kindOf(type)]}.`;
+}
 
 function renderText(letter: Letter): string {
-  const { title, paragraphs, facts, next, unsubscribeUrl } = letter;
+  const { title, paragraphs, facts, links, unsubscribeUrl } = letter;
   return [
     `${title}.`,
     ...paragraphs,
     facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
-    `${next.text}:\n${next.url}`,
+    ...links.map(({ text, url }) => `${text}:\n${url}`),
     `-- \n${why(letter)}${unsubscribeUrl === undefined ? '' : `\nUnsubscribe: ${unsubscribeUrl}`}`,
     '',
   ].join('\n\n');
@@ -101,7 +130,7 @@ const STYLES = {
 };
 
 function renderHtml(letter: Letter): string {
-  const { title, paragraphs, facts, next, unsubscribeUrl } = letter;
+  const { title, paragraphs, facts, links, unsubscribeUrl } = letter;
   const rows = facts.map(
     ([name, value]) =>
       html`<tr><th scope="row" style="${STYLES.name}">${name}</th><td style="${STYLES.value}">${value}</td></tr>
@@ -126,8 +155,11 @@ ${COLOR_SCHEME}
 ${paragraphs.map((text) => html`<p style="${STYLES.paragraph}">${text}</p>\n`)}
 <table style="${STYLES.table}">
 ${rows}</table>
-<a href="${next.url}" target="_blank" rel="noopener noreferrer" style="${STYLES.button}">${next.text}</a>
-<p style="${STYLES.foot}">${why(letter)}${unsubscribe}</p>
+${links.map(
+  ({ text, url }, at) =>
+    html`<p style="${STYLES.paragraph}"><a href="${url}" target="_blank" rel="noopener noreferrer" style="${at === 0 ? STYLES.button : STYLES.link}">${text}</a></p>
+`,
+)}<p style="${STYLES.foot}">${why(letter)}${unsubscribe}</p>
 </div>
 </body>
 </html>

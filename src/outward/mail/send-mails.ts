@@ -5,16 +5,25 @@
  * dies, another one sends the mail again after the lease, with the same Message-ID: at least once.
  */
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import { retryAfterSeconds, SENDING_SECONDS_MAX } from './mail.ts';
+import { isConsoleType, retryAfterSeconds, SENDING_SECONDS_MAX } from './mail.ts';
 import { isMailAddress } from './mail-address.ts';
 import type { MailDeps } from './mail-deps.ts';
+import { linksOf } from './mail-links.ts';
 import { describeMailError, type Mailer, MailRefused } from './mailer.ts';
-import { finishMail, keepMails, putOffMail, type StoredMail, takeMail } from './mails.sql.ts';
+import {
+  expireMails,
+  finishMail,
+  type KeptMail,
+  keepMails,
+  putOffMail,
+  type StoredMail,
+  takeMail,
+} from './mails.sql.ts';
+import { readMailbox } from './read-mailbox.ts';
 import { renderMail } from './render-mail.ts';
-import { unsubscribeUrl } from './unsubscribe-token.ts';
 
 /** Rows of one statement. */
-const KEPT_AT_ONCE = 100;
+const AT_ONCE = 100;
 
 /** Sends until nothing is due, or `stopping` is aborted. */
 export async function sendMails(deps: MailDeps, stopping: AbortSignal): Promise<void> {
@@ -35,7 +44,9 @@ async function sendMail(
 ): Promise<void> {
   try {
     if (!isMailAddress(mail.address)) throw new MailRefused('not a mail address');
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(SENDING_SECONDS_MAX * 1000)]);
+    // Nothing is sent once the link has expired.
+    const seconds = Math.max(0, Math.min(SENDING_SECONDS_MAX, mail.linkSeconds ?? SENDING_SECONDS_MAX));
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(Math.floor(seconds * 1000))]);
     await mailer.send(outgoing(deps, mail), signal);
   } catch (error) {
     return noteFailedAttempt(deps, mail, error);
@@ -44,15 +55,10 @@ async function sendMail(
   deps.metrics.mails.inc({ outcome: 'sent' });
 }
 
-function outgoing({ box, config }: MailDeps, mail: StoredMail) {
-  const { publicUrl } = config;
-  const link = mail.kind === 'alert' ? unsubscribeUrl(box, publicUrl, mail) : undefined;
-  return {
-    id: mail.id,
-    to: mail.address,
-    unsubscribeUrl: link,
-    ...renderMail(mail, { publicUrl, unsubscribeUrl: link }),
-  };
+function outgoing(deps: MailDeps, mail: StoredMail) {
+  const links = linksOf(deps, mail);
+  const { id, address: to } = mail;
+  return { id, to, unsubscribeUrl: links.unsubscribeUrl, ...renderMail(mail, links) };
 }
 
 async function noteFailedAttempt(
@@ -62,23 +68,52 @@ async function noteFailedAttempt(
 ): Promise<void> {
   const { attempts } = mail;
   const why = describeMailError(error);
-  const seconds = error instanceof MailRefused ? undefined : retryAfterSeconds(attempts);
+  const hasLink = mail.linkSeconds !== null;
+  const seconds = error instanceof MailRefused ? undefined : retryAfterSeconds(attempts, { hasLink });
   if (seconds === undefined) await finishMail(db, mail, 'failed', why);
   else await putOffMail(db, mail, seconds, why);
   metrics.mails.inc({ outcome: seconds === undefined ? 'failed' : 'retried' });
-  const what = { mail: mail.id, type: mail.event.type, tenant: renderTenantId(mail.tenant), attempts, why };
+  const what = { mail: mail.id, type: mail.event.type, ...ofTenant(mail), attempts, why };
   if (seconds === undefined) log.error(what, 'a mail could not be sent');
   else log.warn({ ...what, retryInSeconds: seconds }, 'a mail was not sent; it is tried again');
 }
 
 /** Nothing is lost without a mail server: the log names each mail, and the sandbox shows it. */
-async function keepDueMails({ db, log, metrics }: MailDeps): Promise<void> {
+async function keepDueMails(deps: MailDeps): Promise<void> {
+  const { mailsShown } = deps.config;
   for (;;) {
-    const kept = await keepMails(db, KEPT_AT_ONCE);
-    for (const { id, tenant, type } of kept) {
-      log.info({ mail: id, type, tenant: renderTenantId(tenant) }, 'a mail was kept: SMTP_URL is not set');
+    const options = { limit: AT_ONCE, keepsSecrets: mailsShown !== undefined };
+    const kept = await keepMails(deps.db, options);
+    for (const mail of kept) {
+      const { id, type } = mail;
+      if (mailsShown === 'in the log' && isConsoleType(type)) await logMail(deps, id);
+      else deps.log.info({ mail: id, type, ...ofTenant(mail) }, 'a mail was kept: SMTP_URL is not set');
     }
-    metrics.mails.inc({ outcome: 'kept' }, kept.length);
-    if (kept.length < KEPT_AT_ONCE) return;
+    deps.metrics.mails.inc({ outcome: 'kept' }, kept.length);
+    if (kept.length < AT_ONCE) return;
   }
+}
+
+/** Without a mailbox, a developer finds the link to log in here. Never in production. */
+async function logMail(deps: MailDeps, id: string): Promise<void> {
+  const mail = await readMailbox(deps, id);
+  if (!mail) return;
+  const { address: to, subject, text } = mail;
+  deps.log.info({ mail: id, to, subject, text }, 'there is no mail server: this is the mail');
+}
+
+/** Erases the secrets of links that have expired, sent or not. */
+export async function expireLinks({ db, log, metrics }: MailDeps): Promise<void> {
+  for (;;) {
+    const expired = await expireMails(db, AT_ONCE);
+    for (const { id } of expired.filter(({ wasWaiting }) => wasWaiting)) {
+      metrics.mails.inc({ outcome: 'expired' });
+      log.error({ mail: id }, 'a mail was not sent before its link expired');
+    }
+    if (expired.length < AT_ONCE) return;
+  }
+}
+
+function ofTenant({ tenant }: Pick<KeptMail, 'tenant'>): { tenant?: string } {
+  return tenant === null ? {} : { tenant: renderTenantId(tenant) };
 }

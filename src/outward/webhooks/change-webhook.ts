@@ -1,10 +1,9 @@
 /** Change, pause or resume a webhook. */
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { getLockedWebhook, getWebhook } from './get-webhook.ts';
 import type { WebhookDeps } from './send-event.ts';
-import type { Webhook, WebhookSettings } from './webhook.ts';
+import type { Webhook, WebhookChanger, WebhookSettings } from './webhook.ts';
 import { changedEntry, pausedEntry, resumedEntry } from './webhook-audit.ts';
 import { pauseWebhook, resumeWebhook } from './webhook-cursors.sql.ts';
 import { parseWebhookUrl } from './webhook-url.ts';
@@ -20,7 +19,7 @@ export interface WebhookChange extends Partial<WebhookSettings> {
 export async function changeWebhook(
   tx: Tx,
   { config }: Pick<WebhookDeps, 'config'>,
-  { tenant, actor }: AuthenticatedCaller,
+  { tenant, actor }: WebhookChanger,
   id: string,
   { paused, ...wanted }: WebhookChange,
 ): Promise<Webhook> {

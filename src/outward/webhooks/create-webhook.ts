@@ -1,5 +1,4 @@
 /** Create a webhook. It gets the events that happen from then on. */
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
@@ -7,7 +6,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { appendNumberedEvents } from '../../events/append-events.sql.ts';
 import { getWebhook } from './get-webhook.ts';
 import { secretContext, type WebhookDeps } from './send-event.ts';
-import { WEBHOOKS_MAX, type Webhook, type WebhookSettings } from './webhook.ts';
+import { WEBHOOKS_MAX, type Webhook, type WebhookChanger, type WebhookSettings } from './webhook.ts';
 import { createdEntry } from './webhook-audit.ts';
 import { insertCursor } from './webhook-cursors.sql.ts';
 import { newSecret } from './webhook-secret.ts';
@@ -25,7 +24,7 @@ export interface NewWebhookSecret {
 export async function createWebhook(
   tx: Tx,
   deps: Pick<WebhookDeps, 'box' | 'config'>,
-  { tenant, actor }: AuthenticatedCaller,
+  { tenant, actor }: WebhookChanger,
   wanted: WebhookSettings,
 ): Promise<NewWebhookSecret> {
   const settings = { ...wanted, url: parseWebhookUrl(wanted.url, deps.config.webhookNetworks).href };

@@ -1,16 +1,15 @@
 /** Move a webhook back in the log, so that it gets what it has got again, in order. */
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { getLockedWebhook, getWebhook } from './get-webhook.ts';
-import type { Webhook } from './webhook.ts';
+import type { Webhook, WebhookChanger } from './webhook.ts';
 import { movedBackEntry } from './webhook-audit.ts';
 import { moveBack } from './webhook-cursors.sql.ts';
 
 /** Begins with the first event that happened at or after `since` and is kept. Never moves forward. Fails with `not_found`. */
 export async function resendSince(
   tx: Tx,
-  { tenant, actor }: AuthenticatedCaller,
+  { tenant, actor }: WebhookChanger,
   id: string,
   since: Date,
 ): Promise<Webhook> {

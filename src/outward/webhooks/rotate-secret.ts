@@ -1,5 +1,4 @@
 /** Give a webhook a new secret. The old ones sign too until the overlap ends, so that receivers can change over. */
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { assertOverlap } from '../../access/keys/rotation-overlap.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -7,6 +6,7 @@ import { Failure } from '../../base/failure.ts';
 import type { NewWebhookSecret } from './create-webhook.ts';
 import { getLockedWebhook } from './get-webhook.ts';
 import { secretContext, type WebhookDeps } from './send-event.ts';
+import type { WebhookChanger } from './webhook.ts';
 import { rotatedEntry } from './webhook-audit.ts';
 import { newSecret } from './webhook-secret.ts';
 import { countSecrets, insertSecret, retireSecrets } from './webhooks.sql.ts';
@@ -22,7 +22,7 @@ export interface RotatedSecret extends NewWebhookSecret {
 export async function rotateSecret(
   tx: Tx,
   { box }: Pick<WebhookDeps, 'box'>,
-  { tenant, actor }: AuthenticatedCaller,
+  { tenant, actor }: WebhookChanger,
   id: string,
   overlapSeconds: number,
 ): Promise<RotatedSecret> {

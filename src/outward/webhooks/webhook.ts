@@ -6,6 +6,9 @@
  * tenant resumes it.
  */
 
+import type { Actor } from '../../base/audit/actor.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
 /** Of one tenant. */
 export const WEBHOOKS_MAX = 20;
 /** In characters. */
@@ -35,6 +38,12 @@ export interface Webhook extends WebhookSettings {
   readonly failures: number;
   /** When that is tried again; `null`: nothing has failed, or it is paused. */
   readonly retryAt: Date | null;
+}
+
+/** Who changes webhooks: a caller with an API key, or a session of the console. */
+export interface WebhookChanger {
+  readonly tenant: TenantId;
+  readonly actor: Actor;
 }
 
 export function isWebhookId(text: string): boolean {
