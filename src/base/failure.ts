@@ -44,6 +44,7 @@ export const FAILURES = {
   overloaded: 'the service is busy: try again',
   request_timeout: 'the request was not complete in time',
   month_not_over: 'the month is not over',
+  export_running: 'an export of this tenant is under way: wait for its end',
   status_change_refused: 'tenant status cannot change that way',
   last_owner: 'a tenant keeps at least one owner',
   would_stop_service:

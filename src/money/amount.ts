@@ -6,7 +6,7 @@
 
 export const MICROS_PER_CENT = 10_000n;
 
-const MICROS_PER_DOLLAR = 1_000_000n;
+export const MICROS_PER_DOLLAR = 1_000_000n;
 
 /** Money as the wire shows it. `micros` is rendered as a JSON integer. */
 export interface Amount {

@@ -4,6 +4,7 @@
  * Pending work is always a row in the database, so any number of processes can run the same table, and a
  * process that dies loses nothing.
  */
+import { USES_WRITTEN_SECONDS } from '../access/keys/last-uses.ts';
 import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
@@ -30,7 +31,7 @@ import { watchRates } from '../money/pricing/watch-rates.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
 import { mailListener } from '../outward/mail/mail-listener.ts';
-import { sendMails } from '../outward/mail/send-mails.ts';
+import { expireLinks, sendMails } from '../outward/mail/send-mails.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
 import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
@@ -63,7 +64,7 @@ interface Job {
   /** How many loops run it concurrently. */
   readonly lanes?: number;
   /** What wakes it, other than the timer. */
-  readonly wokenBy?: 'events' | 'top-ups';
+  readonly wokenBy?: 'events' | 'top-ups' | 'mails';
 }
 
 /** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
@@ -108,7 +109,19 @@ function jobsOf(
     { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
-    { name: 'sending mails', everySeconds: 1, turn: () => sendMails(deps, stopping), lanes: MAIL_LANES },
+    {
+      name: 'sending mails',
+      everySeconds: 1,
+      turn: () => sendMails(deps, stopping),
+      lanes: MAIL_LANES,
+      wokenBy: 'mails',
+    },
+    { name: 'expiring links of mails', everySeconds: 5, turn: () => expireLinks(deps) },
+    {
+      name: 'writing when keys were last used',
+      everySeconds: USES_WRITTEN_SECONDS,
+      turn: () => deps.lastUses.write(),
+    },
     { name: 'writing sightings', everySeconds: 1, turn: () => deps.sightings.write() },
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
@@ -184,6 +197,7 @@ export function startBackground(
     wake('events');
     webhooks.wake(tenants);
   });
+  deps.consoleMails.onWritten(() => wake('mails'));
   return {
     wakeTopUps: () => wake('top-ups'),
     stop: async () => {

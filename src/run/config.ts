@@ -6,10 +6,10 @@
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import type { OidcConfig } from '../access/oidc/oidc-config.ts';
 import type { ConfusableUsernames } from '../access/usernames/username.ts';
 import { parseRange } from '../base/lib/address.ts';
 import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
-import { StartError } from '../base/lib/start-error.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/payments/checkout-options.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
@@ -17,11 +17,8 @@ import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 import { parseMailSender } from '../outward/mail/mail-sender.ts';
 import type { MailConfig } from '../outward/mail/mailer.ts';
 import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
-
-/** The message names the variable and what it accepts. */
-export class ConfigError extends StartError {
-  override readonly name = 'ConfigError';
-}
+import { ConfigError, type Env, wrong } from './config-error.ts';
+import { readOidc } from './oidc-config.ts';
 
 export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
 
@@ -49,6 +46,8 @@ export interface Config {
   readonly dataDir: string;
   /** Without a trailing slash. */
   readonly publicUrl: string;
+  /** Where operators open their console, without a trailing slash. */
+  readonly opsUrl: string;
   readonly payments: PaymentsMode;
   readonly stripeSecretKey: string | undefined;
   readonly stripeWebhookSecrets: readonly string[];
@@ -71,6 +70,8 @@ export interface Config {
   readonly billingRounding: Rounding;
   /** `undefined`: no mail is sent. */
   readonly mail: MailConfig | undefined;
+  /** `undefined`: nobody logs in with an issuer. */
+  readonly oidc: OidcConfig | undefined;
   /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
   readonly webhookNetworks: readonly string[];
   readonly logLevel: LogLevel;
@@ -81,12 +82,11 @@ export interface Config {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** Read and validate the whole environment. Throws `ConfigError` at the first wrong value. */
 export function readConfig(env: Env): Config {
   const host = readHost(env, 'HOST', '127.0.0.1');
   const port = readPort(env, 'PORT', 8080);
+  const opsPort = readPort(env, 'OPS_PORT', 8083);
   const production = env.NODE_ENV === 'production';
   const payments = readPayments(env, production);
 
@@ -95,7 +95,7 @@ export function readConfig(env: Env): Config {
     port,
     grpcPort: readPort(env, 'GRPC_PORT', 8081),
     tls: readTls(env),
-    opsPort: readPort(env, 'OPS_PORT', 8083),
+    opsPort,
     workers: readInteger(env, 'WORKERS', 1, 1, 64),
     joinAddress: readJoinAddress(env, host),
     joinOrigins: readOrigins(env),
@@ -105,7 +105,8 @@ export function readConfig(env: Env): Config {
     databaseUrl: readServiceDatabaseUrl(env, production),
     migrationsDatabaseUrl: readMigrationsDatabaseUrl(env),
     dataDir: resolve(env.DATA_DIR || './data'),
-    publicUrl: readUrl(env, 'PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    publicUrl: readUrl(env, 'PUBLIC_URL') ?? urlOf(host, port),
+    opsUrl: readUrl(env, 'OPS_URL') ?? urlOf(host, opsPort),
     payments,
     stripeSecretKey: readStripeKey(env, payments),
     stripeWebhookSecrets: readWebhookSecrets(env, payments),
@@ -133,15 +134,12 @@ export function readConfig(env: Env): Config {
     ),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
     mail: readMail(env),
+    oidc: readOidc(env),
     webhookNetworks: readWebhookNetworks(env, payments),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),
   });
-}
-
-function wrong(name: string, accepts: string, got: string): ConfigError {
-  return new ConfigError(`${name} must be ${accepts}, not ${JSON.stringify(got)}`);
 }
 
 function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
@@ -223,6 +221,11 @@ function readList(env: Env, name: string): readonly string[] {
     .split(',')
     .map((each) => each.trim())
     .filter(Boolean);
+}
+
+/** Of a listener on this machine. */
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function readUrl(env: Env, name: string): string | undefined {

@@ -40,7 +40,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   const publicUrl = publicUrlOf(config, port);
   const mails = { databaseUrl: database.databaseUrl, secretsKey, publicUrl };
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, mails, opened) : undefined;
-  const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey };
+  const mailboxUrl = payments && `${payments.sandbox.url}/mailbox`;
+  const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey, mailboxUrl };
   const service = await serve(settings, log, opened);
 
   const addresses = {

@@ -9,7 +9,8 @@ import { CredentialLookups } from '../access/devices/credential-lookups.ts';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { KeyRate } from '../access/keys/key-rate.ts';
-import { loggedMails } from '../access/sessions/logged-mails.ts';
+import { LastUses } from '../access/keys/last-uses.ts';
+import { Issuer } from '../access/oidc/issuer.ts';
 import { LoginLimit } from '../access/sessions/login-limit.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
@@ -30,6 +31,7 @@ import type { Deps } from '../doors/deps.ts';
 import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
 import { JOIN_DESCRIPTION } from '../doors/join/join.ts';
 import { buildJoin, joinDoor } from '../doors/join/server.ts';
+import type { OperatorDeps } from '../doors/ops/console/operator-deps.ts';
 import { buildOps, type Watched, watchProcess } from '../doors/ops/server.ts';
 import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
@@ -44,8 +46,9 @@ import {
 } from '../money/pricing/rate-cards.ts';
 import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
+import { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
+import type { MailsShown } from '../outward/mail/mail.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
-import { sentConsoleMails } from '../outward/mail/send-console-mails.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
@@ -60,6 +63,7 @@ export type ServiceConfig = Pick<
   | 'grpcPort'
   | 'tls'
   | 'publicUrl'
+  | 'opsUrl'
   | 'stripeSecretKey'
   | 'stripeWebhookSecrets'
   | 'stripeApiBase'
@@ -78,12 +82,15 @@ export type ServiceConfig = Pick<
   | 'joinCreatesRooms'
   | 'confusableUsernames'
   | 'mail'
+  | 'oidc'
   | 'webhookNetworks'
   | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
   readonly secretsKey: Buffer;
+  /** Where the sandbox shows mails. */
+  readonly mailboxUrl?: string | undefined;
 } & DatabaseConfig;
 
 export interface Service {
@@ -184,7 +191,8 @@ async function open(
     await Promise.all([rest.ready(), join?.ready()]);
     whenLoaded?.();
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
-    if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort);
+    const operatorDeps = async () => ({ ...deps, config: { ...deps.config, opsUrl: config.opsUrl } });
+    if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort, operatorDeps);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
     const { host, grpcPort, tls } = config;
     grpc = await listen(
@@ -222,8 +230,13 @@ async function open(
 }
 
 /** Open the operator's port. */
-export async function openOps(watched: Watched, host: string, port: number): Promise<FastifyInstance> {
-  const ops = buildOps(watched);
+export async function openOps(
+  watched: Watched,
+  host: string,
+  port: number,
+  openConsole: () => Promise<OperatorDeps>,
+): Promise<FastifyInstance> {
+  const ops = buildOps(watched, openConsole);
   try {
     await listen(() => ops.listen({ host, port }), 'OPS_PORT', port);
     return ops;
@@ -271,9 +284,11 @@ export function makeDeps(
     keyLookups: new KeyLookups(db),
     credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
+    lastUses: new LastUses(db),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     loginLimit: new LoginLimit(db),
-    consoleMails: mailer ? sentConsoleMails(mailer, log) : loggedMails(log, !config.production),
+    consoleMails: new ConsoleMailRows(box),
+    issuer: config.oidc && new Issuer(config.oidc),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
     joinLimit: new JoinLimit(db),
     connections: new ConnectionLimit({
@@ -305,9 +320,15 @@ export function makeDeps(
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
       webhookNetworks,
+      mailsShown: mailsShownOf(config),
     },
   };
   return deps;
+}
+
+function mailsShownOf({ mail, production, mailboxUrl }: ServiceConfig): MailsShown {
+  if (mail || production) return undefined;
+  return mailboxUrl === undefined ? 'in the log' : { mailboxUrl };
 }
 
 async function listen<T>(open: () => Promise<T>, variable: string, port: number): Promise<T> {

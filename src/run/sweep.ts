@@ -1,4 +1,11 @@
 /** Deletes rows that are no longer shown, and erases addresses that are too old, in batches. */
+
+import { deleteOldAttempts } from '../access/oidc/login-attempts.sql.ts';
+import {
+  deleteOldOperatorLinks,
+  deleteOldOperatorSessions,
+} from '../access/operators/operator-sessions.sql.ts';
+import { deleteOldChallenges } from '../access/passkeys/challenges.sql.ts';
 import { deleteOldLinks } from '../access/sessions/login-links.sql.ts';
 import { deleteOldSessions } from '../access/sessions/sessions.sql.ts';
 import { eraseOldAddresses } from '../base/audit/audit-entries.sql.ts';
@@ -35,6 +42,10 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
   'sessions of the console': deleteOldSessions,
   'links to log in': deleteOldLinks,
+  'challenges of passkeys': deleteOldChallenges,
+  'log-ins that nobody finished': deleteOldAttempts,
+  'sessions of operators': deleteOldOperatorSessions,
+  'links of operators': deleteOldOperatorLinks,
   'rate limits': deleteEndedWindows,
 };
 

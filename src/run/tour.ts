@@ -31,11 +31,12 @@ export function renderTour(config: Config, addresses: Addresses): string {
   return `
 Boxoffice is running.
 
-  Console     ${service}        sign up, pay, and look at everything
+  Open ${service} in a browser: the console. Sign up there, pay, and look at everything.
+
   REST API    ${service}        reference: ${service}/docs
   gRPC        ${grpc}        ${config.tls ? 'TLS' : 'plain HTTP/2'}, with reflection and health checks
   Joining     ${join ?? service}/join
-  Operations  ${ops}        /healthz /readyz /metrics
+  Operations  ${ops}        /healthz /readyz /metrics, and the console of operators: ${ops}/console
   Payments    ${payments}
   Database    ${database}
 

@@ -59,7 +59,7 @@ export class Metrics {
   });
   readonly mails = new Counter({
     name: 'boxoffice_mails_total',
-    help: 'Mails, by outcome: sent, retried, failed, kept (no mail server is configured), suppressed (limit of a day).',
+    help: 'Mails, by outcome: sent, retried, failed, expired (with its link), kept (no mail server is configured), suppressed (limit of a day).',
     labelNames: ['outcome'],
     registers: [this.registry],
   });

@@ -4,8 +4,6 @@
  *
  * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
-
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
@@ -14,6 +12,7 @@ import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
 import { countActiveBans, countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
@@ -41,7 +40,7 @@ export interface Banned {
  * Fails with `not_found`, `capability_required`, `insufficient_standing`, `room_ended`,
  * `too_many_bans` and `quota_exceeded`.
  */
-export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: BanRequest): Promise<Banned> {
+export async function banSubject(tx: Tx, caller: Moderator, request: BanRequest): Promise<Banned> {
   const { tenant } = caller;
   const { subject, ttlMs, reason, actor } = request;
   const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
@@ -67,7 +66,7 @@ export async function banSubject(tx: Tx, caller: AuthenticatedCaller, request: B
 /** `isChanged`: the ban is new, or stronger than before. */
 async function setBan(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: Moderator,
   wanted: NewBan,
 ): Promise<{ readonly ban: Ban; readonly isChanged: boolean }> {
   const { tenant } = caller;

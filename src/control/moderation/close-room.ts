@@ -1,10 +1,9 @@
 /** End a room as a moderator, and record the act. */
-
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { endRoom } from '../rooms/end-room.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
 import type { ModerationEvent } from './moderation-event.ts';
@@ -20,7 +19,7 @@ export interface CloseRequest {
 /** Fails with `not_found`, `capability_required` and `room_ended`. */
 export async function closeRoom(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: Moderator,
   { room: name, reason, actor }: CloseRequest,
 ): Promise<{ room: Room; event: ModerationEvent }> {
   const { tenant } = caller;

@@ -1,7 +1,6 @@
 /** Make a user leave a room. The next token has a new epoch, and earlier ones are void. */
-
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
+import type { Moderator } from '../rooms/moderator.ts';
 import type { Participant } from '../rooms/participant.ts';
 import { expel } from '../rooms/participants.sql.ts';
 import { participantExpelled } from '../rooms/room-events.ts';
@@ -20,11 +19,7 @@ export interface Moderated {
 }
 
 /** Fails as `getTarget()`. A participant who has left may still hold tokens: they become void too. */
-export async function kickParticipant(
-  tx: Tx,
-  caller: AuthenticatedCaller,
-  request: KickRequest,
-): Promise<Moderated> {
+export async function kickParticipant(tx: Tx, caller: Moderator, request: KickRequest): Promise<Moderated> {
   const { tenant } = caller;
   const { room, participant } = await getTarget(tx, tenant, request, 'moderate.kick');
 

@@ -34,6 +34,7 @@ export interface ModerationEvent {
   readonly reason: string;
   /** The participant who did it; `null`: the tenant itself, or a watchdog. */
   readonly actor: string | null;
+  /** `null`: a watchdog did it, or a person at the console, whom the audit trail names. */
   readonly keyId: string | null;
   readonly watchdogId: string | null;
   readonly at: Date;

@@ -1,9 +1,8 @@
 /** Append the event of a moderator's act, and record it permanently. */
-
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { appendNumberedEvents } from '../../events/append-events.sql.ts';
 import type { NewEvent } from '../../events/event.ts';
+import { auditPerson, type Moderator } from '../rooms/moderator.ts';
 import type { ModerationEvent } from './moderation-event.ts';
 import { insertModerationEvent, transactionTime } from './moderation-events.sql.ts';
 
@@ -22,10 +21,11 @@ export interface ModeratorAct extends Pick<ModerationEvent, 'action' | 'subject'
  */
 export async function recordModeration(
   tx: Tx,
-  { tenant, keyId }: AuthenticatedCaller,
+  moderator: Moderator,
   { room, tracks = [], expiresAt = null, ...act }: ModeratorAct,
   outcome: readonly NewEvent[] = [],
 ): Promise<ModerationEvent> {
+  const { tenant, keyId } = moderator;
   const record = {
     ...act,
     room: room?.name ?? null,
@@ -39,6 +39,12 @@ export async function recordModeration(
   const id = await appendNumberedEvents(tx, tenant, [moderated(record), ...outcome]);
   const event = { id, ...record };
   await insertModerationEvent(tx, tenant, event);
+  await auditPerson(tx, moderator, {
+    action: 'moderated',
+    subject: String(id),
+    before: null,
+    after: { action: event.action, room_uid: event.roomUid },
+  });
   return event;
 }
 

@@ -4,10 +4,9 @@
  * A restricted track is missing from the next token, and relays are notified. Once released, it is in the
  * next token again; releasing does not unmute it.
  */
-
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Tx } from '../../base/db/pool.ts';
+import type { Moderator } from '../rooms/moderator.ts';
 import { updateRestrictions } from '../rooms/participants.sql.ts';
 import { participantUpdated } from '../rooms/room-events.ts';
 import { getTarget, type TargetName } from './get-target.ts';
@@ -31,7 +30,7 @@ export interface RestrictRequest extends TargetName {
 /** Fails as `getTarget()`. A restriction may be repeated, and is recorded again. */
 export async function restrictTracks(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: Moderator,
   action: RestrictingAction,
   request: RestrictRequest,
 ): Promise<Moderated> {

@@ -1,10 +1,9 @@
 /** Lift a ban. */
-
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom } from '../rooms/get-room.ts';
+import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import type { Ban } from './ban.ts';
 import { liftBan, lockBan } from './bans.sql.ts';
@@ -24,7 +23,7 @@ export interface UnbanRequest {
  */
 export async function unbanSubject(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: Moderator,
   request: UnbanRequest,
 ): Promise<{ ban: Ban; event: ModerationEvent }> {
   const { tenant } = caller;

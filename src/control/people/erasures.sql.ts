@@ -38,6 +38,16 @@ export async function findErasure(db: Db, tenant: TenantId, id: string): Promise
   return rows[0];
 }
 
+/** The newest first. */
+export async function findErasures(db: Db, tenant: TenantId, limit: number): Promise<Erasure[]> {
+  const { rows } = await db.query<Erasure>({
+    name: 'find-erasures',
+    text: `select ${ERASURE} from erasures where tenant_id = $1 order by created_at desc, id desc limit $2`,
+    values: [tenant, limit],
+  });
+  return rows;
+}
+
 export async function findPendingErasure(
   db: Db,
   tenant: TenantId,

@@ -149,7 +149,7 @@ async function* readSnapshot(
   { room, only }: EventFilter,
 ): AsyncGenerator<StreamItem> {
   const limit = PAGE_SIZE;
-  if (!only) {
+  if (only !== 'participants') {
     const rooms = pages((last?: Room) => findLiveRooms(tx, tenant, { room, after: last?.name, limit }));
     for await (const subject of rooms) yield { type: 'snapshot', of: 'room', subject };
   }
@@ -157,7 +157,7 @@ async function* readSnapshot(
     findPresentParticipants(tx, tenant, { room, after: last, limit }),
   );
   for await (const subject of present) yield { type: 'snapshot', of: 'participant', subject };
-  if (!only) {
+  if (only !== 'participants') {
     const waiting = pages((last?: Watchdog) =>
       listWaitingWatchdogs(tx, tenant, { room, after: last?.id, limit }),
     );

@@ -60,7 +60,8 @@ export type Event = Happening & {
 export interface EventFilter {
   /** Only those of rooms of this name. */
   readonly room: string | undefined;
-  readonly only?: 'participants' | undefined;
+  /** `rooms`: whatever happens in rooms, which is all but money, keys and the tenant itself. */
+  readonly only?: 'participants' | 'rooms' | undefined;
 }
 
 /** An item of an event stream. */

@@ -11,6 +11,19 @@ const PARTICIPANT_EVENTS: readonly EventType[] = [
   'participant_left',
 ];
 
+const ROOM_EVENTS: readonly EventType[] = [
+  'room_created',
+  'room_updated',
+  'room_ended',
+  ...PARTICIPANT_EVENTS,
+  'moderation',
+  'watchdog_warned',
+  'watchdog_rearmed',
+  'watchdog_fired',
+];
+
+const TYPES = { participants: PARTICIPANT_EVENTS, rooms: ROOM_EVENTS } as const;
+
 /** How many events one query scans, even if few of them match. */
 const EVENTS_SCANNED_MAX = 10_000;
 
@@ -39,7 +52,7 @@ export async function listStreamEvents(
     [tenant, after.seq, limit, EVENTS_SCANNED_MAX, after.at],
     {
       room: room && ['room_uid in (select uid from rooms where tenant_id = $1 and name = ?)', room],
-      only: only && ['type = any(?)', PARTICIPANT_EVENTS],
+      only: only && ['type = any(?)', TYPES[only]],
     },
   );
   // The time of a place has been in a JavaScript date, which has only milliseconds.
@@ -77,6 +90,27 @@ export async function listStreamEvents(
   const last = events.at(-1) ?? after;
   const reached = events.length < limit ? end : { seq: last.seq, at: last.at };
   return { events, reached, lastSeq, isKept };
+}
+
+/** Up to `limit` events of rooms up to the one with number `upTo`, the newest first. Only the newest are scanned. */
+export async function findRecentRoomEvents(
+  db: Db,
+  tenant: TenantId,
+  { upTo, room, limit }: { readonly upTo: bigint; readonly room: string | undefined; readonly limit: number },
+): Promise<Event[]> {
+  const { name, where, values } = filtered(
+    'find-recent-room-events',
+    [tenant, upTo, limit, EVENTS_SCANNED_MAX, ROOM_EVENTS],
+    { room: room && ['room_uid in (select uid from rooms where tenant_id = $1 and name = ?)', room] },
+  );
+  const { rows } = await db.query<Event>({
+    name,
+    text: `select seq, at, type, room_uid as "roomUid", subject from events
+            where tenant_id = $1 and seq <= $2 and seq > $2 - $4::bigint and type = any($5) ${where}
+            order by seq desc limit $3`,
+    values,
+  });
+  return rows.map((row) => ({ ...row, subject: reviveDates(row.subject) }) as Event);
 }
 
 /** JSON has no dates; these are the names of fields that hold one. */

@@ -1,5 +1,4 @@
 /** Arm a watchdog on a live room. */
-import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
@@ -7,8 +6,9 @@ import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import { auditPerson, type Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
-import type { Watchdog, WatchdogRule } from './watchdog.ts';
+import { auditedRule, type Watchdog, type WatchdogRule } from './watchdog.ts';
 import { countWaiting, insertWatchdog } from './watchdogs.sql.ts';
 
 /**
@@ -18,7 +18,7 @@ import { countWaiting, insertWatchdog } from './watchdogs.sql.ts';
  */
 export async function createWatchdog(
   tx: Tx,
-  caller: AuthenticatedCaller,
+  caller: Moderator,
   { room: name, rule, actor }: { room: string; rule: WatchdogRule; actor: ActorName | undefined },
 ): Promise<Watchdog> {
   const { tenant } = caller;
@@ -34,5 +34,7 @@ export async function createWatchdog(
   const held = await countWaiting(tx, tenant, { roomUid: room.uid, most });
   assertBelowLimit(holder, 'room_watchdogs', held - 1);
   await takePlace(tx, holder, 'watchdogs', (most) => countWaiting(tx, tenant, { most }));
+  const after = auditedRule(watchdog);
+  await auditPerson(tx, caller, { action: 'watchdog_created', subject: watchdog.id, before: null, after });
   return watchdog;
 }

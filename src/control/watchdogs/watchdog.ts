@@ -38,6 +38,17 @@ export interface Watchdog extends WatchdogRule {
   readonly createdAt: Date;
 }
 
+/** A watchdog, in the audit trail. */
+export function auditedRule({ condition, durationMs, action, warnBeforeMs, roomUid }: Watchdog) {
+  return {
+    condition,
+    duration_ms: durationMs,
+    action,
+    warn_before_ms: warnBeforeMs,
+    room_uid: roomUid,
+  };
+}
+
 /** Where a page of watchdogs ends. */
 export interface WatchdogPosition {
   /** When the last one was created, in microseconds since 1970, as text. */

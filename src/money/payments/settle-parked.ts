@@ -7,6 +7,8 @@
  * other, so that later refunds and disputes of it are booked, too.
  */
 import type Stripe from 'stripe';
+import type { Actor } from '../../base/audit/actor.ts';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
@@ -56,12 +58,24 @@ export async function settleParked(deps: BaseDeps, provider: Provider, id: strin
  * An operator has dealt with it otherwise, such as by a refund at the provider. Ends the hold on automatic
  * top-ups. Fails with `not_found`.
  */
-export async function dismissParked({ db }: Pick<BaseDeps, 'db'>, id: string, why: string): Promise<void> {
+export async function dismissParked(
+  { db }: Pick<BaseDeps, 'db'>,
+  actor: Actor,
+  id: string,
+  why: string,
+): Promise<void> {
   const event = await getOpenEvent(db, id);
   const reason = `dismissed: ${why}`;
   await inTransaction(db, async (tx) => {
     if (!(await insertEvent(tx, event, { again: true }))) return;
     await updateEventOutcome(tx, event.id, { outcome: 'ignored', reason });
+    // Without the reason, which is for operators: the tenant reads its trail.
+    await appendAudit(tx, event.tenant, actor, {
+      action: 'parked_payment_dismissed',
+      subject: event.paymentId ?? event.id,
+      before: { state: event.state },
+      after: { state: 'ignored' },
+    });
     if (event.paymentId === null) return;
     if (event.tenant !== null) {
       await lockAccount(tx, event.tenant);

@@ -28,8 +28,11 @@ export interface Runway {
   };
 }
 
-/** What a charge has committed is in the next answer. `window`: of the rooms. */
-export async function getRunway(db: Db, tenant: TenantId, window: Window): Promise<Runway> {
+/** The runway without its rooms. */
+export type Burns = Omit<Runway, 'rooms'>;
+
+/** What a charge has committed is in the next answer. */
+export async function getBurns(db: Db, tenant: TenantId): Promise<Burns> {
   const hours = WINDOW_NAMES.map((name) => WINDOWS[name]);
   const { now, balance, spent } = await readSpending(db, tenant, hours);
   const burns = WINDOW_NAMES.map((name, at) => {
@@ -37,6 +40,12 @@ export async function getRunway(db: Db, tenant: TenantId, window: Window): Promi
     const burn = perHour(each);
     return { window: name, spent: each.spent, perHour: burn, ...leftOf(balance, burn, now) };
   });
+  return { now, balance, burns };
+}
+
+/** The same with the rooms that cost most in `window`. */
+export async function getRunway(db: Db, tenant: TenantId, window: Window): Promise<Runway> {
+  const { now, balance, burns } = await getBurns(db, tenant);
   const from = new Date(now.getTime() - WINDOWS[window] * HOUR_MS);
   from.setUTCMinutes(0, 0, 0);
   const sums = await sumRooms(db, tenant, from);

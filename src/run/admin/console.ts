@@ -1,19 +1,18 @@
-/** `admin console login`: a link that logs in to the console of a tenant once, for tenants whose mail is lost. */
+/** `admin console ...`: links that log in once: to the console of a tenant whose mail is lost, and to that of operators. */
 import { type Command, Option } from 'commander';
-import { CONSOLE_PATH, makeLink } from '../../access/sessions/request-login.ts';
+import { endOperatorSessions, makeOperatorLink } from '../../access/operators/log-in-operator.ts';
+import { OPERATOR_LINK_MINUTES } from '../../access/operators/operator-session.ts';
+import { makeConsoleLink } from '../../access/sessions/make-console-link.ts';
 import { LINK_MINUTES } from '../../access/sessions/session.ts';
-import { appendAudit } from '../../base/audit/append-audit.sql.ts';
-import { inTransaction } from '../../base/db/transaction.ts';
-import { Failure } from '../../base/failure.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import { type JsonOption, parseTenant, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
 import { printJson, printLine } from './output.ts';
 
 export function consoleCommands(program: Command): void {
-  const commands = program.command('console').description('the pages of a tenant');
+  const commands = program.command('console').description('the pages of tenants and of operators');
+  operatorCommand(commands);
   withJson(
     commands
       .command('login')
@@ -26,17 +25,31 @@ export function consoleCommands(program: Command): void {
     )
     .action(async ({ tenant, json }: { tenant: TenantId } & JsonOption) => {
       await withDatabase(async ({ db, config }) => {
-        const found = await findTenant(db, tenant);
-        if (!found) throw new Failure('not_found');
-        if (found.status !== 'pending' && found.status !== 'active') throw new Failure('tenant_not_active');
-        const actor = operator();
-        const url = await inTransaction(db, async (tx) => {
-          const subject = renderTenantId(tenant);
-          const entry = { action: 'console_link_made', subject, before: null, after: null };
-          await appendAudit(tx, tenant, actor, entry);
-          const link = { proof: 'operator', tenant, operator: actor.id, next: CONSOLE_PATH } as const;
-          return makeLink(tx, config.publicUrl, link);
-        });
+        const url = await makeConsoleLink(db, operator(), tenant, config.publicUrl);
+        if (json) printJson({ url });
+        else printLine(url);
+      });
+    });
+}
+
+function operatorCommand(commands: Command): void {
+  withJson(
+    commands
+      .command('operator')
+      .description(
+        `print a link that logs you in to the console of operators, once, within ${OPERATOR_LINK_MINUTES} minutes`,
+      ),
+  )
+    .option('--end', 'log every operator out instead, and make all such links useless')
+    .action(async ({ end = false, json }: { end?: boolean } & JsonOption) => {
+      await withDatabase(async ({ db, config }) => {
+        if (end) {
+          const ended = await endOperatorSessions(db, operator());
+          if (json) printJson({ ended });
+          else printLine(`${ended} sessions of operators ended`);
+          return;
+        }
+        const url = await makeOperatorLink(db, operator(), config.opsUrl);
         if (json) printJson({ url });
         else printLine(url);
       });

@@ -1,7 +1,6 @@
 /** The database that a command uses: that of DATABASE_URL, or else the embedded one in DATA_DIR. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { openPool, type Pool } from '../../base/db/pool.ts';
 import { type Config, readConfig } from '../config.ts';
 import { attachEmbedded, type Embedded } from '../embedded-postgres/embedded-postgres.ts';
@@ -10,7 +9,6 @@ const APPLICATION_NAME = 'boxoffice admin';
 
 export interface Connected {
   readonly db: Pool;
-  readonly url: string;
   readonly config: Config;
 }
 
@@ -21,7 +19,7 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
   try {
     const url = config.databaseUrl ?? embedded!.url;
     const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
-    await work({ db, url, config }).finally(() => db.end());
+    await work({ db, config }).finally(() => db.end());
   } finally {
     await embedded?.stop();
   }
@@ -36,32 +34,4 @@ async function attach(dataDir: string): Promise<Embedded> {
   }
   const warn = (message: string) => process.stderr.write(`${message}\n`);
   return attachEmbedded({ dataDir, log: { info: () => undefined, warn } });
-}
-
-/**
- * A snapshot of the whole database for the duration of `work`.
- *
- * The pool cancels a statement after some seconds; reading everything may take hours.
- */
-export async function withSnapshot<T>(
-  { db, url }: Connected,
-  work: (snapshot: pg.Client) => Promise<T>,
-): Promise<T> {
-  const { types } = db.options;
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: APPLICATION_NAME,
-    keepAlive: true,
-    ...(types && { types }),
-  });
-  await client.connect();
-  try {
-    await client.query('begin isolation level repeatable read read only');
-    await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
-  } finally {
-    await client.end();
-  }
 }

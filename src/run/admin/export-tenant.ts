@@ -3,16 +3,12 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { Actor } from '../../base/audit/actor.ts';
-import { appendAudit } from '../../base/audit/append-audit.sql.ts';
-import type { Db } from '../../base/db/pool.ts';
-import { Failure } from '../../base/failure.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { openExport } from '../../outward/export/open-export.ts';
 import { tenantArgument } from './arguments.ts';
-import { type Connected, withDatabase, withSnapshot } from './database.ts';
-import { EXPORTED, readLines, useUtc } from './export.sql.ts';
+import { type Connected, withDatabase } from './database.ts';
 import { operator } from './operator.ts';
-import { type Progress, startProgress } from './progress.ts';
+import { startProgress } from './progress.ts';
 
 export function exportCommand(tenants: Command): void {
   tenants
@@ -30,44 +26,23 @@ export function exportCommand(tenants: Command): void {
     });
 }
 
-/** Reads rows no faster than `out` takes them, so the memory that it needs does not depend on their number. */
+/** Reads rows no faster than `out` takes them. */
 export async function exportTenant(
   connected: Connected,
   actor: Actor,
   tenant: TenantId,
   out: Writable,
 ): Promise<void> {
-  if (!(await findTenant(connected.db, tenant))) throw new Failure('not_found');
-  // Before it begins, because an export that is stopped was read in part.
-  await appendAudit(connected.db, tenant, actor, {
-    action: 'tenant_exported',
-    subject: renderTenantId(tenant),
-    before: null,
-    after: null,
-  });
   const progress = process.stderr.isTTY ? startProgress() : undefined;
+  const onProgress = (table: string, rows: number) => progress?.at(`exporting ${table}: ${rows} rows so far`);
   try {
-    await withSnapshot(connected, async (snapshot) => {
-      const pages = Readable.from(readPages(snapshot, tenant, progress), { highWaterMark: 1 });
-      await pipeline(pages, out, { end: false });
-    });
+    const { pages, close } = await openExport(connected, actor, tenant, { onProgress });
+    try {
+      await pipeline(Readable.from(pages, { highWaterMark: 1 }), out, { end: false });
+    } finally {
+      await close();
+    }
   } finally {
     progress?.stop();
-  }
-}
-
-async function* readPages(
-  snapshot: Db,
-  tenant: TenantId,
-  progress: Progress | undefined,
-): AsyncGenerator<string> {
-  await useUtc(snapshot);
-  let done = 0;
-  for (const table of Object.keys(EXPORTED)) {
-    for await (const lines of readLines(snapshot, tenant, table)) {
-      yield `${lines.join('\n')}\n`;
-      done += lines.length;
-      progress?.at(`exporting ${table}: ${done} rows so far`);
-    }
   }
 }

@@ -8,6 +8,7 @@ import { listOpenEvents, type OpenEvent } from '../../money/payments/provider-ev
 import type { SettledParked } from '../../money/payments/settle-parked.ts';
 import { type JsonOption, limitOption, reasonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { requireProviderOf } from './provider.ts';
 
@@ -34,7 +35,7 @@ export function paymentsCommands(program: Command): void {
     .action(async (id: string, { reason, json }: { reason: string } & JsonOption) => {
       await withDatabase(async ({ db }) => {
         const { dismissParked } = await import('../../money/payments/settle-parked.ts');
-        await dismissParked({ db }, id, reason);
+        await dismissParked({ db }, operator(), id, reason);
         if (json) printJson({ id, dismissed: true });
         else printLine(`${id} is dismissed`);
       });

@@ -1,5 +1,6 @@
 /** `admin report ...`: what accountants ask for at the end of a month. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { withSnapshot } from '../../base/db/snapshot.ts';
 import { Failure } from '../../base/failure.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
@@ -9,7 +10,7 @@ import { isReturned, type PayoutSums } from '../../money/reports/payout.ts';
 import type { Reconciliation, ReportedPayout } from '../../money/reports/reconcile-payouts.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../money/reports/report-revenue.ts';
 import { type JsonOption, parseTenant, withJson } from './arguments.ts';
-import { withDatabase, withSnapshot } from './database.ts';
+import { withDatabase } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { startProgress } from './progress.ts';
 import { requireProviderOf } from './provider.ts';
@@ -46,9 +47,9 @@ function revenue(report: Command): void {
     .addOption(new Option('--tenant <id>', 'only this tenant').argParser(parseTenant))
     .addHelpText('after', '\nFrom the ledger alone, in one state of it. Exit code 1 if it does not add up.')
     .action(async ({ month, tenant, json }: MonthOption & { tenant?: TenantId }) => {
-      await withDatabase(async (connected) => {
-        if (tenant !== undefined && !(await findTenant(connected.db, tenant))) throw new Failure('not_found');
-        const found = await withSnapshot(connected, (snapshot) => reportRevenue(snapshot, month, tenant));
+      await withDatabase(async ({ db }) => {
+        if (tenant !== undefined && !(await findTenant(db, tenant))) throw new Failure('not_found');
+        const found = await withSnapshot(db, (snapshot) => reportRevenue(snapshot, month, tenant));
         if (json) printJson(revenueJson(found, tenant));
         else printRevenue(found);
       });

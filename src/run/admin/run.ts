@@ -8,7 +8,7 @@ import { Command, CommanderError } from 'commander';
 import { Failure } from '../../base/failure.ts';
 import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
 import { auditCommand } from './audit.ts';
 import { consoleCommands } from './console.ts';
 import { creditCommands } from './credit.ts';

@@ -6,15 +6,11 @@ import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { parseRateCard, type UnversionedRateCard } from '../../money/pricing/rate-card.ts';
 import { readRatesFile } from '../../money/pricing/rate-cards.ts';
-import {
-  addUp,
-  CardSimulation,
-  type ComparedTenant,
-  type Comparison,
-} from '../../money/simulation/simulate-card.ts';
-import { countRecords, type Period, readUsage } from '../../money/simulation/usage-of-period.sql.ts';
+import { addUp, type ComparedTenant, type Comparison } from '../../money/simulation/simulate-card.ts';
+import { simulatePeriod } from '../../money/simulation/simulate-period.ts';
+import type { Period } from '../../money/simulation/usage-of-period.sql.ts';
 import { type JsonOption, parseTenant, parseTime, withJson } from './arguments.ts';
-import { type Connected, withDatabase, withSnapshot } from './database.ts';
+import { type Connected, withDatabase } from './database.ts';
 import { type Cell, printJson, printLine, printTable } from './output.ts';
 import { startProgress } from './progress.ts';
 
@@ -61,30 +57,20 @@ function required(flags: string, description: string): Option {
 }
 
 async function simulate(
-  connected: Connected,
+  { db, config }: Connected,
   card: UnversionedRateCard,
   period: Period,
   isAnyNumber: boolean,
 ): Promise<readonly ComparedTenant[]> {
   const progress = startProgress();
   try {
-    return await withSnapshot(connected, async (snapshot) => {
-      progress.at('counting records');
-      const count = await countRecords(snapshot, period);
-      if (count > RECORDS_MAX && !isAnyNumber) {
-        throw new Error(
-          `the period has ${count} records, more than ${RECORDS_MAX}: choose a shorter one, one tenant, or --all`,
-        );
-      }
-      const simulation = new CardSimulation(snapshot, card, connected.config.billingRounding);
-      let done = 0;
-      progress.at(`sorting ${count} records`);
-      for await (const records of readUsage(snapshot, period)) {
-        await simulation.add(records);
-        done += records.length;
-        progress.at(`pricing: ${done} of ${count} records`);
-      }
-      return simulation.tenants;
+    return await simulatePeriod(db, {
+      card,
+      period,
+      rounding: config.billingRounding,
+      recordsMax: isAnyNumber ? undefined : RECORDS_MAX,
+      instead: 'choose a shorter one, one tenant, or --all',
+      at: progress.at,
     });
   } finally {
     progress.stop();

@@ -14,6 +14,15 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { findLimits, findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
+import {
+  type AccountOverview,
+  findAccountOverview,
+  listLimitChanges,
+  listStatusChanges,
+  listTenants,
+  type StatusChange,
+  type TenantLine,
+} from '../../money/overview/overview.sql.ts';
 import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
@@ -24,15 +33,6 @@ import { withDatabase } from './database.ts';
 import { exportCommand } from './export-tenant.ts';
 import { operator } from './operator.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
-import {
-  type AccountOverview,
-  findAccountOverview,
-  listLimitChanges,
-  listStatusChanges,
-  listTenants,
-  type StatusChange,
-  type TenantLine,
-} from './overview.sql.ts';
 import { limitsCommand, limitsJson, printLimits } from './tenant-limits.ts';
 
 export function tenantsCommands(program: Command): void {
@@ -60,7 +60,7 @@ function list(tenants: Command): void {
     .addOption(limitOption(50))
     .action(async ({ status, limit, json }: { status?: TenantStatus; limit: number } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const found = await listTenants(db, { status, limit });
+        const found = await listTenants(db, { status, search: undefined, limit });
         if (json) return printJson(found.map(tenantJson));
         printTable(
           ['id', 'status', 'balance', 'exempt', 'created', 'email', 'name'],

@@ -1,11 +1,11 @@
 /** `admin top-ups ...` */
 import type { Command } from 'commander';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { unfreezeTopUps } from '../../money/payments/unfreeze-top-ups.ts';
 import { type JsonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
 import { printJson, printLine } from './output.ts';
-import { unfreezeTopUps } from './unfreeze-top-ups.ts';
 
 export function topUpsCommands(program: Command): void {
   const topUps = program.command('top-ups').description('automatic top-ups');

@@ -6,8 +6,13 @@ import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { PROCESS_CONNECTIONS_MAX } from '../../base/db/pool.ts';
+import { Issuer } from '../../access/oidc/issuer.ts';
+import { openPool, type Pool, PROCESS_CONNECTIONS_MAX } from '../../base/db/pool.ts';
+import { SecretBox } from '../../base/lib/secret-box.ts';
+import { Metrics } from '../../base/telemetry/metrics.ts';
+import type { OperatorDeps } from '../../doors/ops/console/operator-deps.ts';
 import type { Watched } from '../../doors/ops/server.ts';
+import { openProvider } from '../../money/payments/provider.ts';
 import { openOps, portOf, type ServiceConfig } from '../service.ts';
 import type { WorkerSettings } from './messages.ts';
 import { SummedMetrics } from './summed-metrics.ts';
@@ -15,6 +20,8 @@ import { type Serving, WorkerPlace, type WorkerProcess } from './worker.ts';
 
 /** Of all workers together. PostgreSQL allows 100 by default, and other clients need some of them. */
 const CONNECTIONS_MAX = 80;
+/** Of the first process, for operators. */
+const OPERATOR_CONNECTIONS_MAX = 4;
 /** Of one worker, however many there are. */
 const WORKER_CONNECTIONS_MIN = 5;
 
@@ -30,6 +37,8 @@ export class Workers implements Watched {
   #places: readonly WorkerPlace[] = [];
   #ops: FastifyInstance | undefined;
   #stopping = false;
+  /** For the console of operators; opened by the first request for one of its pages. */
+  #db: Pool | undefined;
 
   constructor(settings: WorkersSettings, log: Logger) {
     this.#settings = settings;
@@ -39,7 +48,7 @@ export class Workers implements Watched {
   /** Fails with the `StartError` of the first worker that does not start; `stop()` ends the others. */
   async start(): Promise<Serving & { readonly opsPort: number }> {
     const { count, config, logLevel, tracing } = this.#settings;
-    this.#ops = await openOps(this, config.host, config.opsPort);
+    this.#ops = await openOps(this, config.host, config.opsPort, () => this.#openConsole());
     cluster.setupPrimary({
       exec: fileURLToPath(new URL('./main.ts', import.meta.url)),
       // The settings contain byte arrays.
@@ -65,6 +74,26 @@ export class Workers implements Watched {
     this.#stopping = true;
     await Promise.all(this.#places.map((place) => place.stop()));
     await this.#ops?.close();
+    await this.#db?.end();
+  }
+
+  /** This process serves no tenants, and so has no connections of its own until an operator looks. */
+  async #openConsole(): Promise<OperatorDeps> {
+    const { config } = this.#settings;
+    const { stripeSecretKey: secretKey, stripeApiBase: apiBase } = config;
+    const provider = secretKey
+      ? await openProvider({ secretKey, webhookSecrets: config.stripeWebhookSecrets, apiBase })
+      : undefined;
+    this.#db ??= openPool(config.databaseUrl, { max: OPERATOR_CONNECTIONS_MAX });
+    return {
+      db: this.#db,
+      log: this.log,
+      metrics: new Metrics(),
+      box: new SecretBox(config.secretsKey),
+      provider,
+      issuer: config.oidc && new Issuer(config.oidc),
+      config,
+    };
   }
 
   isAlive(): boolean {

@@ -1,24 +1,31 @@
 /** SQL for what operators look at. Read-only. */
 import type { Db } from '../../base/db/pool.ts';
 import type { LimitChange } from '../../base/tenants/limits.ts';
-import type { Tenant, TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { parseTenantId, type Tenant, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
 
 export interface TenantLine extends Tenant {
   /** Micros. */
   readonly balance: bigint;
 }
 
-/** The newest tenants first. */
+/**
+ * The newest tenants first. `search`: part of a name or an address, the id of a tenant, or that of an API key or a
+ * payment.
+ */
 export async function listTenants(
   db: Db,
-  { status, limit }: { status: TenantStatus | undefined; limit: number },
+  { status, search, limit }: { status: TenantStatus | undefined; search: string | undefined; limit: number },
 ): Promise<TenantLine[]> {
   const { rows } = await db.query<TenantLine>(
     `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
        from tenants t join accounts a on a.tenant_id = t.id
-      where $1::text is null or t.status = $1
-      order by t.created_at desc, t.id limit $2`,
-    [status ?? null, limit],
+      where ($1::text is null or t.status = $1)
+        and ($2::text is null or t.id = $3 or strpos(lower(t.name), lower($2)) > 0
+             or strpos(lower(t.email), lower($2)) > 0
+             or t.id in (select tenant_id from api_keys where id = $2
+                         union all select tenant_id from payments where id = $2))
+      order by t.created_at desc, t.id limit $4`,
+    [status ?? null, search ?? null, search === undefined ? null : (parseTenantId(search) ?? null), limit],
   );
   return rows;
 }

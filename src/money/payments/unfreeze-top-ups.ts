@@ -6,12 +6,12 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
-import { lockAccount } from '../../money/ledger/ledger.sql.ts';
-import { autoTopUpEntry } from '../../money/payments/auto-top-up-audit.ts';
-import { clearBreaker } from '../../money/payments/card-breakers.sql.ts';
-import { findPaymentSettings, updateAutoTopUp } from '../../money/payments/payments.sql.ts';
-import { releaseStuckAttempt } from '../../money/payments/top-up-attempts.sql.ts';
-import { endHold, unfreeze } from '../../money/payments/top-up-stops.sql.ts';
+import { lockAccount } from '../ledger/ledger.sql.ts';
+import { autoTopUpEntry } from './auto-top-up-audit.ts';
+import { clearBreaker } from './card-breakers.sql.ts';
+import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
+import { releaseStuckAttempt } from './top-up-attempts.sql.ts';
+import { endHold, unfreeze } from './top-up-stops.sql.ts';
 
 /** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
 export async function unfreezeTopUps(db: Pool, actor: Actor, tenant: TenantId): Promise<readonly string[]> {
