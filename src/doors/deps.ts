@@ -4,7 +4,7 @@
 import type { DeviceDeps } from '../access/devices/authenticate-device.ts';
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { KeyRate } from '../access/keys/key-rate.ts';
-import type { LoginDeps } from '../access/sessions/request-login.ts';
+import type { OidcDeps } from '../access/oidc/log-in-member.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
 import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
 import type { OnceDeps } from '../base/idempotency/once.ts';
@@ -18,6 +18,7 @@ import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
+import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailDeps } from '../outward/mail/mail-deps.ts';
 import type { WebhookDeps } from '../outward/webhooks/send-event.ts';
 import type { WebhookSender } from '../outward/webhooks/send-request.ts';
@@ -29,7 +30,7 @@ export interface Deps
     DeviceDeps,
     SigningKeyDeps,
     SignupDeps,
-    LoginDeps,
+    OidcDeps,
     JoinDeps,
     StreamDeps,
     MailDeps,
@@ -49,10 +50,12 @@ export interface Deps
   readonly revocations: RevocationFeed;
   /** What usage records tell about participants. */
   readonly sightings: Sightings;
+  readonly consoleMails: ConsoleMailRows;
   readonly config: ChargeDeps['config'] &
     KeyDeps['config'] &
     PaymentsDeps['config'] &
     SignupDeps['config'] &
     JoinDeps['config'] &
+    MailDeps['config'] &
     WebhookDeps['config'];
 }

@@ -2,22 +2,27 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mayDo } from '../../access/members/member.ts';
 import { authenticateSession } from '../../access/sessions/authenticate-session.ts';
-import { Failure, invalidRequest } from '../../base/failure.ts';
+import { Failure } from '../../base/failure.ts';
+import { parseTenantId, renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { type Form, parseForm } from '../http/form.ts';
 import { asFailure, isTimeout } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
-import { readCookie, renderCookie } from './cookie.ts';
-import { CONSOLE_POLICY, type Page, renderPage } from './layout.ts';
-import { isOwnForm, ownAddressOf } from './origin.ts';
-import { failurePage, notFoundPage, refusedFormPage } from './pages/notices.ts';
-import { type Answer, type Call, type ConsoleRoute, matchPath, redirect } from './route.ts';
+import { type Answer, redirect } from '../pages/answer.ts';
+import { readCookie, renderCookie, renderLoginCookie } from '../pages/cookie.ts';
+import { failurePage, notFoundPage, refusedFormPage } from '../pages/notices.ts';
+import { isOwnForm, ownAddressOf } from '../pages/origin.ts';
+import { findRoute, refuseUnknownFields } from '../pages/route.ts';
+import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
+import { renderPage } from './layout.ts';
+import { LOGIN_COOKIE } from './pages/oidc.ts';
+import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 const NO_FIELDS: Form = new Map();
 
 export async function answerCall(
-  deps: Deps,
+  { deps, closing }: { readonly deps: Deps; readonly closing: AbortSignal },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -30,50 +35,52 @@ export async function answerCall(
   const secret = readCookie(publicUrl, request.headers.cookie);
   const session = secret === undefined ? undefined : await authenticateSession(deps, secret);
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
-  const common = { deps, request, address: request.ip, path, form, session, query: parseForm(query) };
-  const found = findRoute(method, path);
+  const common = {
+    deps,
+    closing,
+    request,
+    address: request.ip,
+    path,
+    form,
+    session,
+    query: parseForm(query),
+  };
+  const found = findRoute(ROUTES, method, path);
   if (!found) return send(deps, reply, { ...common, params: {} }, notFoundPage());
   const call = { ...common, params: found.params };
   return send(deps, reply, call, await answerRoute(found.route, call));
-}
-
-function findRoute(
-  method: string,
-  path: string,
-): { readonly route: ConsoleRoute; readonly params: Record<string, string> } | undefined {
-  const fitting = ROUTES.flatMap((route) => {
-    const params = matchPath(route.path, path);
-    return params ? [{ route, params }] : [];
-  });
-  const found = fitting.find(({ route }) => route.method === method);
-  if (!found && fitting.length > 0) throw new Failure('method_not_allowed');
-  return found;
 }
 
 async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   const { request, deps, session } = call;
   if (route.method === 'POST') {
     const isForPrograms = route.needs === 'nobody' && route.isForPrograms;
-    if (!isForPrograms && !isOwnForm(request.headers, deps.config.publicUrl)) return refusedFormPage(call);
+    const { publicUrl } = deps.config;
+    if (!isForPrograms && !isOwnForm(request.headers, publicUrl))
+      return refusedFormPage(`${publicUrl}/console`, 'PUBLIC_URL');
     refuseUnknownFields(route, call.form);
   }
   if (route.needs === 'nobody') return route.handle(call);
   // Where the person wanted to go. The result of a form cannot be shown again.
   const here = route.method === 'GET' ? request.url : '/console';
   if (!session) return redirect(`/console/login?next=${encodeURIComponent(here)}`);
+  // Links of mails name the tenant. The person may have another one open.
+  const wanted = route.method === 'GET' ? parseTenantId(call.query.get('tenant') ?? '') : undefined;
+  if (wanted !== undefined && wanted !== session.tenant) {
+    const other = new URLSearchParams({ open: renderTenantId(wanted), next: here });
+    return redirect(`/console/tenants?${other}`);
+  }
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
   if (route.isDangerous && !session.isFresh) {
     const next = route.method === 'GET' ? here : sectionOf(call.path);
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
-  const queue = route.callsProvider ? deps.providerCalls : deps.calls;
-  return queue.run(session, () => route.handle({ ...call, session }));
+  return queueOf(deps, route).run(session, () => route.handle({ ...call, session }));
 }
 
-function refuseUnknownFields({ fields = [] }: ConsoleRoute, form: Form): void {
-  for (const name of form.keys()) {
-    if (!fields.includes(name)) throw invalidRequest(`${name.slice(0, 100)} is not a known field`);
-  }
+function queueOf(deps: Deps, { callsProvider, callsWebhook }: GuardedRoute) {
+  if (callsProvider) return deps.providerCalls;
+  return callsWebhook ? deps.webhookCalls : deps.calls;
 }
 
 /** `/console/keys` of `/console/keys/.../rotate`. */
@@ -81,39 +88,17 @@ function sectionOf(path: string): string {
   return path.split('/').slice(0, 3).join('/');
 }
 
-function send(deps: Deps, reply: FastifyReply, call: Call | undefined, answer: Answer): FastifyReply {
-  if ('cookie' in answer && answer.cookie) {
-    reply.header('set-cookie', renderCookie(deps.config.publicUrl, answer.cookie.secret));
-  }
-  switch (answer.kind) {
-    case 'page':
-      return sendPage(reply.code(answer.status ?? 200), call, answer.page);
-    case 'redirect':
-      return reply.code(303).header('location', answer.to).send('');
-    case 'json':
-      return reply
-        .code(answer.status)
-        .type('application/json; charset=utf-8')
-        .send(JSON.stringify(answer.body));
-    case 'document':
-      return sendHtml(reply, answer.html, answer.policy);
-    case 'file':
-      if (answer.saveAs) reply.header('content-disposition', `attachment; filename="${answer.saveAs}"`);
-      return reply.header('x-content-type-options', 'nosniff').type(answer.type).send(answer.body);
-  }
-}
-
-function sendPage(reply: FastifyReply, call: Call | undefined, page: Page): FastifyReply {
-  return sendHtml(reply, renderPage(page, call), CONSOLE_POLICY);
-}
-
-function sendHtml(reply: FastifyReply, html: string, policy: string): FastifyReply {
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', policy)
-    .header('referrer-policy', 'same-origin')
-    .header('x-content-type-options', 'nosniff')
-    .send(html);
+function send(
+  { config }: Pick<Deps, 'config'>,
+  reply: FastifyReply,
+  call: Call | undefined,
+  answer: Answer,
+): FastifyReply {
+  return sendAnswer(reply, answer, {
+    render: (shown) => renderPage(shown, call),
+    renderCookie: (secret) => renderCookie(config.publicUrl, secret),
+    renderLoginCookie: (secret) => renderLoginCookie(config.publicUrl, secret, LOGIN_COOKIE),
+  });
 }
 
 /** A failure as a page; of a program's request, as the REST interface says it. */
@@ -128,5 +113,5 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: failure?.message ?? 'internal error' }));
   }
-  return sendPage(reply, undefined, failurePage(status, failure));
+  return sendHtml(reply, renderPage(failurePage(status, failure), undefined));
 }

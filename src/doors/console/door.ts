@@ -31,8 +31,10 @@ export async function consoleDoor(app: Http, { deps }: ConsoleDoor): Promise<voi
     loading ??= import('./answer-call.ts');
     return loading;
   };
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort());
   const answer = async (request: FastifyRequest, reply: FastifyReply) =>
-    (await load()).answerCall(deps, request, reply);
+    (await load()).answerCall({ deps, closing: closing.signal }, request, reply);
   app.setErrorHandler(async (error, request, reply) => (await load()).answerError(error, request, reply));
 
   const refuseMethods = collectMethods(app);
@@ -41,9 +43,6 @@ export async function consoleDoor(app: Http, { deps }: ConsoleDoor): Promise<voi
   app.get('/', { schema }, (request, reply) =>
     request.url.startsWith('/') ? answer(request, reply) : reply.code(404).send({ error: 'not found' }),
   );
-  // The name of an asset changes with its content.
-  const config = { cacheControl: 'public, max-age=31536000, immutable' };
-  app.get('/console/assets/:file', { schema, config }, answer);
   app.route({ method: ['GET', 'POST'], url: '/console', schema, bodyLimit: FORM_BYTES_MAX, handler: answer });
   app.route({
     method: ['GET', 'POST'],

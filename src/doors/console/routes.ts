@@ -1,5 +1,10 @@
 /** Every route of the console. A test goes through the table: what each role may do, and that no other site may post. */
-import { ASSETS } from './assets/assets.ts';
+import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
+import { ASSETS, type Asset } from '../pages/assets/assets.ts';
+import { notFoundPage } from '../pages/notices.ts';
+import { MONEY_ROUTES } from './money-routes.ts';
+import { OIDC_ROUTES } from './oidc-routes.ts';
+import { showBans, submitBan, submitUnban } from './pages/bans.ts';
 import { showHome } from './pages/home.ts';
 import {
   showKeys,
@@ -21,19 +26,27 @@ import {
   submitLogout,
 } from './pages/login.ts';
 import { showMembers, submitInvitation, submitRemoval, submitRole } from './pages/members.ts';
-import { notFoundPage } from './pages/notices.ts';
 import { showOverview } from './pages/overview.ts';
 import { submitCheckout } from './pages/pay.ts';
+import { sendPerson, showErasure, showPeople, submitErasure } from './pages/people.ts';
+import { sendRoomEvents } from './pages/room-feed.ts';
+import { showPerson, submitKick, submitMute, submitPersonBan, submitUnmute } from './pages/room-person.ts';
+import { showRoom, showRooms, submitEnd } from './pages/rooms.ts';
 import { showSignup, submitSignup } from './pages/signup.ts';
 import { sendSpend, showSpend } from './pages/spend.ts';
 import { showStart } from './pages/start.ts';
 import { sendStatement, showStatement, showStatements } from './pages/statements.ts';
 import { showTenants, submitTenant } from './pages/tenants.ts';
+import { showWatchdogs, submitWatchdog, submitWatchdogDeletion } from './pages/watchdogs.ts';
+import { PASSKEY_ROUTES } from './passkey-routes.ts';
 import type { Call, ConsoleRoute } from './route.ts';
+import { SETTINGS_ROUTES } from './settings-routes.ts';
 
 async function sendAsset({ path }: Call) {
-  const asset = ASSETS.find((each) => each.path === path);
-  return asset ? ({ kind: 'file', ...asset } as const) : notFoundPage();
+  const isOf = (each: Asset) => each.path === path;
+  const asset =
+    ASSETS.find(isOf) ?? (await import('../pages/assets/chart-assets.ts')).CHART_ASSETS.find(isOf);
+  return asset ? ({ kind: 'asset', ...asset } as const) : notFoundPage();
 }
 
 export const ROUTES: readonly ConsoleRoute[] = [
@@ -49,6 +62,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   },
   { method: 'GET', path: '/console/login', needs: 'nobody', handle: showLogin },
   { method: 'POST', path: '/console/login', needs: 'nobody', fields: ['email', 'next'], handle: submitLogin },
+  ...OIDC_ROUTES,
   { method: 'GET', path: '/console/login/:token', needs: 'nobody', handle: showLink },
   { method: 'POST', path: '/console/login/:token', needs: 'nobody', handle: submitLink },
   { method: 'POST', path: '/console/session', needs: 'nobody', isForPrograms: true, handle: exchangeKey },
@@ -56,7 +70,13 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/console/confirm', needs: 'session', handle: showConfirm },
   { method: 'POST', path: '/console/confirm', needs: 'session', fields: ['next'], handle: submitConfirm },
   { method: 'GET', path: '/console/tenants', needs: 'session', handle: showTenants },
-  { method: 'POST', path: '/console/tenants', needs: 'session', fields: ['tenant'], handle: submitTenant },
+  {
+    method: 'POST',
+    path: '/console/tenants',
+    needs: 'session',
+    fields: ['tenant', 'next'],
+    handle: submitTenant,
+  },
   { method: 'GET', path: '/console', needs: 'see_overview', handle: showOverview },
   { method: 'GET', path: '/console/start', needs: 'see_overview', handle: showStart },
   {
@@ -82,6 +102,85 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/console/statements', needs: 'see_money', handle: showStatements },
   { method: 'GET', path: '/console/statements/:month', needs: 'see_money', handle: showStatement },
   { method: 'GET', path: '/console/statements/:month/csv', needs: 'see_money', handle: sendStatement },
+  { method: 'GET', path: '/console/rooms', needs: 'see_rooms', handle: showRooms },
+  { method: 'GET', path: '/console/rooms/events', needs: 'see_rooms', handle: sendRoomEvents },
+  { method: 'GET', path: '/console/rooms/at/:room', needs: 'see_rooms', handle: showRoom },
+  {
+    method: 'POST',
+    path: '/console/rooms/at/:room/end',
+    needs: 'moderate',
+    fields: ['reason', 'confirm'],
+    handle: submitEnd,
+  },
+  { method: 'GET', path: '/console/rooms/at/:room/person', needs: 'see_rooms', handle: showPerson },
+  {
+    method: 'POST',
+    path: '/console/rooms/at/:room/kick',
+    needs: 'moderate',
+    fields: ['username', 'reason'],
+    handle: submitKick,
+  },
+  {
+    method: 'POST',
+    path: '/console/rooms/at/:room/mute',
+    needs: 'moderate',
+    fields: ['username', 'reason', ...PUBLISH_RIGHTS],
+    handle: submitMute,
+  },
+  {
+    method: 'POST',
+    path: '/console/rooms/at/:room/unmute',
+    needs: 'moderate',
+    fields: ['username', 'reason', ...PUBLISH_RIGHTS],
+    handle: submitUnmute,
+  },
+  {
+    method: 'POST',
+    path: '/console/rooms/at/:room/ban',
+    needs: 'moderate',
+    fields: ['username', 'scope', 'time', 'reason'],
+    handle: submitPersonBan,
+  },
+  { method: 'GET', path: '/console/rooms/bans', needs: 'see_rooms', handle: showBans },
+  {
+    method: 'POST',
+    path: '/console/rooms/bans',
+    needs: 'moderate',
+    fields: ['kind', 'subject', 'room', 'time', 'reason'],
+    handle: submitBan,
+  },
+  {
+    method: 'POST',
+    path: '/console/rooms/bans/lift',
+    needs: 'moderate',
+    fields: ['kind', 'subject', 'room'],
+    handle: submitUnban,
+  },
+  { method: 'GET', path: '/console/rooms/watchdogs', needs: 'see_rooms', handle: showWatchdogs },
+  {
+    method: 'POST',
+    path: '/console/rooms/watchdogs',
+    needs: 'moderate',
+    fields: ['room', 'condition', 'minutes', 'action', 'warning'],
+    handle: submitWatchdog,
+  },
+  {
+    method: 'POST',
+    path: '/console/rooms/watchdogs/:id/delete',
+    needs: 'moderate',
+    handle: submitWatchdogDeletion,
+  },
+  { method: 'GET', path: '/console/people', needs: 'erase_people', handle: showPeople },
+  { method: 'GET', path: '/console/people/export', needs: 'erase_people', handle: sendPerson },
+  {
+    method: 'POST',
+    path: '/console/people/erase',
+    needs: 'erase_people',
+    isDangerous: true,
+    fields: ['participant', 'confirm'],
+    handle: submitErasure,
+  },
+  { method: 'GET', path: '/console/people/erasures/:id', needs: 'erase_people', handle: showErasure },
   { method: 'GET', path: '/console/keys', needs: 'see_keys', handle: showKeys },
   {
     method: 'POST',
@@ -138,4 +237,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
     isDangerous: true,
     handle: submitRemoval,
   },
+  ...MONEY_ROUTES,
+  ...PASSKEY_ROUTES,
+  ...SETTINGS_ROUTES,
 ];

@@ -64,6 +64,7 @@ const MEANING = {
   overloaded: { code: status.UNAVAILABLE, reason: 'OVERLOADED' },
   request_timeout: { code: status.DEADLINE_EXCEEDED, reason: 'DEADLINE_EXCEEDED' },
   month_not_over: { code: FAILED_PRECONDITION, reason: 'MONTH_NOT_OVER' },
+  export_running: { code: FAILED_PRECONDITION, reason: 'EXPORT_RUNNING' },
   status_change_refused: { code: FAILED_PRECONDITION, reason: 'STATUS_CHANGE_REFUSED' },
   would_stop_service: { code: FAILED_PRECONDITION, reason: 'WOULD_STOP_SERVICE' },
   last_owner: { code: FAILED_PRECONDITION, reason: 'LAST_OWNER' },

@@ -83,8 +83,8 @@ export const watchdogMethods = {
   deleteWatchdog: command(
     method.deleteWatchdog,
     ({ id, actor }) => ({ id: parseId(id, 'wd'), actor: parseActor(actor) }),
-    async (tx, { tenant }, reference) => {
-      await deleteWatchdog(tx, tenant, reference);
+    async (tx, { caller }, reference) => {
+      await deleteWatchdog(tx, caller, reference);
       return {};
     },
   ),

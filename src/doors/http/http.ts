@@ -157,8 +157,8 @@ function ignoreExpectations(app: Http): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 }
 
-function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header'>): void {
-  reply.header('cache-control', 'no-store');
+function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header' | 'hasHeader'>): void {
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   reply.header('x-request-id', request.id);
 }
 

@@ -1,5 +1,5 @@
 /** Periods of a request, from the texts in which they arrive. */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { readTime } from '../../base/lib/time-text.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,7 +12,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\
 export function parseTime(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = readTime(text, TIME);
-  if (!time) throw invalidRequest(`${name} must be a day or a time such as 2026-11-01T00:00:00Z`);
+  if (!time) throw invalidField(name, 'must be a day or a time such as 2026-11-01T00:00:00Z');
   return time;
 }
 
@@ -37,15 +37,15 @@ export function parseWholeHours(
   const to = parseTime('to', query.to) ?? new Date(Math.ceil((now + 1) / HOUR_MS) * HOUR_MS);
   const from = parseTime('from', query.from) ?? new Date(to.getTime() - 30 * DAY_MS);
   for (const [name, time] of Object.entries({ from, to })) {
-    if (time.getTime() % HOUR_MS !== 0) throw invalidRequest(`${name} must be a whole hour (UTC)`);
+    if (time.getTime() % HOUR_MS !== 0) throw invalidField(name, 'must be a whole hour (UTC)');
   }
   refuseReversed(from, to);
   if (to.getTime() - from.getTime() > daysMax * DAY_MS) {
-    throw invalidRequest(`from must be at most ${daysMax} days before to`);
+    throw invalidField('from', `must be at most ${daysMax} days before to`);
   }
   return { from, to };
 }
 
 function refuseReversed(from: Date | undefined, to: Date | undefined): void {
-  if (from && to && from >= to) throw invalidRequest('from must be before to');
+  if (from && to && from >= to) throw invalidField('from', 'must be before to');
 }

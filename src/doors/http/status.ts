@@ -39,6 +39,7 @@ export const STATUS = {
   overloaded: 503,
   request_timeout: 408,
   month_not_over: 409,
+  export_running: 409,
   status_change_refused: 409,
   last_owner: 409,
   would_stop_service: 409,

@@ -1,9 +1,11 @@
-/** The operator's door: health and metrics, on a separate port that is never public. */
+/** The operator's door: health, metrics and the console of operators, on a separate port that is never public. */
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from '../http/drain.ts';
+import { operatorDoor } from './console/door.ts';
+import type { OperatorDeps } from './console/operator-deps.ts';
 
 /** What the door reports on: this process, or several together. */
 export interface Watched {
@@ -16,7 +18,8 @@ export interface Watched {
   readMetrics(): Promise<string>;
 }
 
-export function buildOps(watched: Watched): FastifyInstance {
+/** `openConsole`: what operators' pages need, opened by the first request for one; `undefined`: there are none. */
+export function buildOps(watched: Watched, openConsole?: () => Promise<OperatorDeps>): FastifyInstance {
   const app = Fastify({
     loggerInstance: watched.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -38,6 +41,9 @@ export function buildOps(watched: Watched): FastifyInstance {
   app.get('/metrics', async (_request, reply) =>
     reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await watched.readMetrics()),
   );
+  if (openConsole) {
+    void app.register(operatorDoor, { openDeps: openConsole, findFault: () => watched.findFault() });
+  }
   return app;
 }
 

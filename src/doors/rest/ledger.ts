@@ -1,13 +1,13 @@
 /** `GET /v1/ledger`: every entry of the ledger. */
 import { invalidRequest } from '../../base/failure.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
-import { displayMicros } from '../../money/amount.ts';
 import { entryOf, filterEntries, type ListedEntry } from '../../money/ledger/list-entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../money/ledger/posting.ts';
 import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
+import { ENTRY_COLUMNS } from '../http/ledger-stream.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';
@@ -21,17 +21,6 @@ const EntrySchema = Type.Object(
   },
   { description: 'One change of the balance' },
 );
-
-const COLUMNS = {
-  at: ({ at }: ListedEntry) => at.toISOString(),
-  kind: ({ kind }: ListedEntry) => kind,
-  micros: ({ amount }: ListedEntry) => amount,
-  dollars: ({ amount }: ListedEntry) => displayMicros(amount).replace('$', ''),
-  capped: ({ capped }: ListedEntry) => capped,
-  reference: ({ reference }: ListedEntry) => reference ?? '',
-  detail: ({ detail }: ListedEntry) => detail,
-  id: ({ id }: ListedEntry) => id,
-};
 
 export function ledgerRoute(app: Http, deps: Deps): void {
   app.get(
@@ -69,7 +58,7 @@ export function ledgerRoute(app: Http, deps: Deps): void {
                 entries: Type.Array(EntrySchema, { description: 'The entries' }),
                 ...nextCursor,
               }),
-              Object.keys(COLUMNS),
+              Object.keys(ENTRY_COLUMNS),
             ),
           },
           401,
@@ -91,7 +80,7 @@ export function ledgerRoute(app: Http, deps: Deps): void {
         filter: () => filterEntries(deps.db, caller.tenant, asked),
         render: entryOf,
         renderPage: (entries) => ({ entries: entries.map(renderEntry) }),
-        columns: COLUMNS,
+        columns: ENTRY_COLUMNS,
         fileName: 'ledger',
       });
     },

@@ -15,12 +15,6 @@ import { Failure } from '../../base/failure.ts';
 import type { Http } from '../http/http.ts';
 import { openApi } from './openapi.ts';
 
-const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="140" height="28" viewBox="0 0 140 28" role="img" aria-label="Boxoffice">
-<text x="0" y="21" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#fff">Boxoffice</text></svg>`;
-
-/** No answer has links, and their empty column would not fit on a phone. */
-const CSS = '.swagger-ui .response-col_links { display: none; }';
-
 /** The page has inline styles; all scripts are ours. */
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
@@ -49,9 +43,10 @@ export function reference(app: Http, publicUrl: string, others: readonly Describ
 
 /** An application that describes `routes` and serves none of them. */
 async function openReference(routes: readonly DescribedRoute[], publicUrl: string): Promise<FastifyInstance> {
-  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+  const [{ default: swagger }, { default: swaggerUi }, page] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
+    import('./reference-page.ts'),
   ]);
   const app = Fastify({ exposeHeadRoutes: false });
   app.setValidatorCompiler(() => () => true);
@@ -60,11 +55,19 @@ async function openReference(routes: readonly DescribedRoute[], publicUrl: strin
   for (const { method, url, schema, config = {} } of routes) {
     if (schema && !('hide' in schema)) app.route({ method, url, schema, config, handler: async () => {} });
   }
+  // Ours is in place of the viewer's own page; the viewer serves its files.
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!/^\/docs\/?(?:$|\?)/.test(request.url) || reply.statusCode !== 200) return payload;
+    reply.removeHeader('content-length');
+    return page.renderReference();
+  });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: CSP,
-    logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs', target: '_self' },
-    theme: { title: 'Boxoffice API', css: [{ filename: 'boxoffice.css', content: CSS }] },
+    theme: {
+      css: [{ filename: page.REFERENCE_STYLE.filename, content: page.REFERENCE_STYLE_TEXT }],
+      js: [{ filename: page.REFERENCE_SCRIPT.filename, content: page.REFERENCE_SCRIPT_TEXT }],
+    },
     uiConfig: {
       persistAuthorization: false,
       docExpansion: 'list',

@@ -1,6 +1,10 @@
-/** Bars of a period as SVG, which needs no script. The table beside it has the same numbers. */
+/**
+ * Bars of a period as SVG, which needs no script. The table beside it has the same numbers.
+ *
+ * A series has a color and a pattern, so that colors alone tell nothing apart.
+ */
 import { type Html, html } from '@boxoffice/pages/html';
-import { dollars } from '../components.ts';
+import { dollars } from '../../pages/components.ts';
 
 export interface Series {
   readonly name: string;
@@ -8,7 +12,7 @@ export interface Series {
   readonly amounts: readonly bigint[];
 }
 
-export interface Bars {
+interface Bars {
   readonly label: string;
   /** What each bar is about, such as a day. */
   readonly bars: readonly string[];
@@ -16,46 +20,107 @@ export interface Bars {
   readonly series: readonly Series[];
 }
 
+/** What the script needs to make a chart of the bars that can be zoomed. */
+interface Zoom {
+  readonly every: 'day' | 'hour';
+  readonly from: Date;
+  readonly to: Date;
+  /** Addresses of what it loads when somebody asks for it. */
+  readonly script: string;
+  readonly style: string;
+}
+
+/** Of a chart, in units of its SVG. */
+interface Frame {
+  readonly height: number;
+  /** For the texts of the axis. */
+  readonly left: number;
+  /** So many bars have a text below. */
+  readonly texts: number;
+  /** The fill of a series. */
+  readonly fill: (series: number) => Html;
+}
+
 const WIDTH = 640;
-const HEIGHT = 220;
-const LEFT = 84;
 const BOTTOM = 28;
 const TOP = 10;
-/** As many colors as the style sheet has. */
-export const SERIES_MAX = 6;
 
-export function renderBars({ label, bars, series }: Bars): Html {
+/** Lines in a square of 8, one for each color of the style sheet; the first one has none. */
+const PATTERNS = [
+  '',
+  'M-2 2L2-2M0 8L8 0M6 10L10 6',
+  'M2 2h.01M6 6h.01',
+  'M0 2H8M0 6H8',
+  'M-2 6L2 10M0 0L8 8M6-2L10 2',
+  'M0 4H8M4 0V8',
+] as const;
+export const SERIES_MAX = PATTERNS.length;
+
+/** Bars that are narrower have no line around them. */
+const NARROW = 4;
+
+/** With a legend, and what the script needs to zoom. */
+export function renderChart({ zoom, ...bars }: Bars & { readonly zoom: Zoom }): Html {
+  const { every, from, to, script, style } = zoom;
+  const fill = (series: number) => html`fill="url(#p${series})"`;
+  return html`<figure class="chart card" id="chart" data-from="${from.getTime() / 1000}" data-to="${to.getTime() / 1000}"
+data-step="${every === 'day' ? 86_400 : 3_600}" data-script="${script}" data-style="${style}">
+<ul class="legend">${bars.series.map(
+    ({ name, amounts }, at) =>
+      html`<li><svg viewBox="0 0 22 14" aria-hidden="true"><defs>${renderPattern(at)}</defs><rect ${fill(at)} width="22" height="14"/></svg><bdi>${name}</bdi>
+<span class="number">${dollars(amounts.reduce((sum, each) => sum + each, 0n))}</span></li>`,
+  )}</ul>
+${renderBars(bars, { height: 220, left: 84, texts: every === 'day' ? 7 : 5, fill })}</figure>`;
+}
+
+/** Low, of one series, and without a legend. */
+export function renderSmallChart({
+  label,
+  bars,
+  amounts,
+}: Omit<Bars, 'series'> & Pick<Series, 'amounts'>): Html {
+  const series = [{ name: label, amounts }];
+  const fill = (at: number) => html`class="s${at}"`;
+  return html`<figure class="chart card is-small">${renderBars({ label, bars, series }, { height: 130, left: 56, texts: 7, fill })}</figure>`;
+}
+
+function renderBars({ label, bars, series }: Bars, { height, left, texts, fill }: Frame): Html {
   const sums = bars.map((_, at) => series.reduce((sum, { amounts }) => sum + (amounts[at] ?? 0n), 0n));
   const top = niceTop(sums.reduce((most, sum) => (sum > most ? sum : most), 1n));
-  const slot = (WIDTH - LEFT) / Math.max(1, bars.length);
-  const height = (amount: bigint) => (Number((amount * 100_000n) / top) / 100_000) * (HEIGHT - TOP - BOTTOM);
-  const everyNth = Math.ceil(bars.length / 7);
-  return html`<figure class="chart card">
-<ul class="legend">${series.map(
-    ({ name }, at) =>
-      html`<li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="s${at}" width="10" height="10"/></svg><bdi>${name}</bdi></li>`,
-  )}</ul>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
+  const slot = (WIDTH - left) / Math.max(1, bars.length);
+  const tallOf = (amount: bigint) => (Number((amount * 100_000n) / top) / 100_000) * (height - TOP - BOTTOM);
+  const everyNth = Math.ceil(bars.length / texts);
+  return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${label}"${slot < NARROW && html` class="dense"`}>
 ${[0n, top / 2n, top].map((amount) => {
-  const y = HEIGHT - BOTTOM - height(amount);
-  return html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${LEFT - 6}" y="${(y + 4).toFixed(1)}" text-anchor="end">${axisText(amount)}</text>`;
+  const y = height - BOTTOM - tallOf(amount);
+  return html`<line x1="${left}" x2="${WIDTH}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${left - 6}" y="${(y + 4).toFixed(1)}" text-anchor="end">${axisText(amount)}</text>`;
 })}
 ${bars.map((bar, at) => {
-  let y = HEIGHT - BOTTOM;
-  const x = LEFT + at * slot + slot * 0.1;
-  return html`<g><title>${bar}: ${dollars(sums[at]!)}</title>${series.map(({ amounts }, number) => {
-    const tall = height(amounts[at] ?? 0n);
-    y -= tall;
-    return (
-      tall > 0 &&
-      html`<rect class="s${number}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(slot * 0.8).toFixed(1)}" height="${tall.toFixed(1)}"/>`
-    );
-  })}</g>${
+  let y = height - BOTTOM;
+  const x = left + at * slot + slot * 0.1;
+  return html`${
+    sums[at]! > 0n &&
+    html`<g><title>${bar}: ${dollars(sums[at]!)}</title>${series.map(({ amounts }, number) => {
+      const tall = tallOf(amounts[at] ?? 0n);
+      y -= tall;
+      return (
+        tall > 0 &&
+        html`<rect ${fill(number)} x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(slot * 0.8).toFixed(1)}" height="${tall.toFixed(1)}"/>`
+      );
+    })}</g>`
+  }${
     at % everyNth === 0 &&
-    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${bar.slice(5)}</text>`
+    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${height - 6}" text-anchor="middle">${bar.slice(5)}</text>`
   }`;
 })}
-</svg></figure>`;
+</svg>`;
+}
+
+/** In the legend, which stays when the script replaces the bars, and finds the lines of its canvas there. */
+function renderPattern(at: number): Html {
+  return html`<pattern id="p${at}" width="8" height="8" patternUnits="userSpaceOnUse"><path class="s${at}" d="M0 0H8V8H0z"/>${
+    PATTERNS[at] !== '' && html`<path class="lines" d="${PATTERNS[at]}"/>`
+  }</pattern>`;
 }
 
 /** Without cents where they are all zero. */

@@ -1,6 +1,7 @@
 /** `GET /`: what Boxoffice is. */
 import { html } from '@boxoffice/pages/html';
-import { type Answer, type Call, page } from '../route.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import type { Call } from '../route.ts';
 
 export async function showHome({ session }: Call): Promise<Answer> {
   const body = html`<h1>Prepaid credit for real-time video</h1>

@@ -2,41 +2,36 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX } from '../../../access/keys/api-key.ts';
 import { createKey } from '../../../access/keys/create-key.ts';
+import { getLastUses } from '../../../access/keys/get-last-uses.ts';
 import { KEYS_PAGE_SIZE, listKeys } from '../../../access/keys/list-keys.ts';
 import { revokeKey } from '../../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../../access/keys/rotate-key.ts';
-import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../../access/keys/rotation-overlap.ts';
 import { mayDo } from '../../../access/members/member.ts';
 import { keyChangerOf, keyCreatorOf } from '../../../access/sessions/key-changer.ts';
-import type { Session } from '../../../access/sessions/session.ts';
-import type { Tx } from '../../../base/db/pool.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, invalidField, notFound } from '../../../base/failure.ts';
-import { once } from '../../../base/idempotency/once.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import {
+  alert,
   badge,
   countDownTo,
   emptyState,
   type Faults,
   field,
   formId,
+  freshNote,
   named,
+  nameWithId,
   scrolling,
   secretBox,
   select,
   timeOf,
-} from '../components.ts';
-import { parseName } from '../fields.ts';
-import type { Page } from '../layout.ts';
-import { type Answer, page, redirect, type SessionCall } from '../route.ts';
+} from '../../pages/components.ts';
+import { parseName } from '../../pages/fields.ts';
+import { onceForForm } from '../once-for-form.ts';
+import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
+import type { SessionCall } from '../route.ts';
 import { findProgress, renderSteps } from './start.ts';
-
-const OVERLAPS = [
-  { value: '0', text: 'old key stops at once' },
-  { value: '3600', text: 'both work for 1 hour' },
-  { value: String(OVERLAP_SECONDS_DEFAULT), text: 'both work for 1 day' },
-  { value: String(OVERLAP_SECONDS_MAX), text: 'both work for 7 days' },
-];
 
 const KIND_CHOICES = [
   { value: 'relay', text: 'Relay: reports usage, and nothing else' },
@@ -47,33 +42,12 @@ const KIND_CHOICES = [
 const REVOKE = 'revoke';
 const STOP_SERVICE = 'stop-service';
 
-export async function showKeys({ deps, session }: SessionCall): Promise<Answer> {
-  return page(keysPage(session, await allKeys({ deps, session }), '', {}));
+export async function showKeys(call: SessionCall): Promise<Answer> {
+  return page(await keysPage(call, {}));
 }
 
 async function allKeys({ deps, session }: Pick<SessionCall, 'deps' | 'session'>): Promise<readonly ApiKey[]> {
   return (await listKeys(deps.db, session.tenant, undefined))?.keys ?? [];
-}
-
-/**
- * Run `work` once for each form that was shown: a form that is sent twice creates one key, and shows it again.
- * The result is kept sealed for a day, as answers of the REST interface are.
- */
-async function onceForForm<T>(
-  { deps, session, form, path }: SessionCall,
-  work: (tx: Tx) => Promise<T>,
-): Promise<T> {
-  const id = form.get('form') ?? '';
-  if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
-  const mutation = {
-    tenant: session.tenant,
-    key: `console-${id}`,
-    method: `POST ${path}`,
-    request: Buffer.from(JSON.stringify([...form])),
-  };
-  const answer = await once(deps, mutation, async (tx) => Buffer.from(JSON.stringify(await work(tx))));
-  deps.events.wake(session.tenant);
-  return JSON.parse(Buffer.from(answer).toString()) as T;
 }
 
 interface Shown {
@@ -83,13 +57,12 @@ interface Shown {
 
 export async function submitKey(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
-  const given = form.get('name') ?? '';
-  const name = parseName(given, KEY_NAME_LENGTH_MAX);
+  const name = parseName(form.get('name') ?? '', KEY_NAME_LENGTH_MAX);
   const kind = KEY_KINDS.find((each) => each === form.get('kind'));
   if (!kind) throw invalidField('kind', `must be one of ${KEY_KINDS.join(', ')}`);
   if (name === undefined) {
     const faults = { name: `Give a name of 1 to ${KEY_NAME_LENGTH_MAX} characters.` };
-    return page(keysPage(session, await allKeys(call), given, faults), 400);
+    return page(await keysPage(call, faults), 400);
   }
   const shown = await onceForForm<Shown>(call, async (tx) => {
     const caller = await keyCreatorOf(tx, session, address);
@@ -101,15 +74,20 @@ export async function submitKey(call: SessionCall): Promise<Answer> {
 
 export async function submitRotation(call: SessionCall): Promise<Answer> {
   const { deps, session, form, params, address } = call;
-  const overlap = OVERLAPS.find(({ value }) => value === form.get('overlap'));
-  if (!overlap) throw invalidField('overlap', 'must be one of the choices');
-  const shown = await onceForForm<Shown>(call, async (tx) => {
-    const caller = await keyChangerOf(tx, session, address);
-    const old = { keyId: params.id ?? '', overlapSeconds: Number(overlap.value) };
-    const { key, plaintext } = await rotateKey(tx, deps.config, caller, old);
-    return { name: key.name, plaintext };
-  });
-  return page(createdPage('The key is replaced', shown));
+  const overlapSeconds = parseOverlap(form);
+  try {
+    const shown = await onceForForm<Shown>(call, async (tx) => {
+      const caller = await keyChangerOf(tx, session, address);
+      const old = { keyId: params.id ?? '', overlapSeconds };
+      const { key, plaintext } = await rotateKey(tx, deps.config, caller, old);
+      return { name: key.name, plaintext };
+    });
+    return page(createdPage('The key is replaced', shown));
+  } catch (error) {
+    const late = lateRotation(error, 'key');
+    if (late === undefined) throw error;
+    return page(await keysPage(call, {}, late), 409);
+  }
 }
 
 export async function showRevocation(call: SessionCall): Promise<Answer> {
@@ -201,10 +179,14 @@ ${field({
   return { title: 'Revoke a key', body, layout: 'narrow' };
 }
 
-function keysPage(session: Session, keys: readonly ApiKey[], name: string, faults: Faults): Page {
+async function keysPage(call: SessionCall, faults: Faults, problem?: string): Promise<Page> {
+  const { deps, session, form } = call;
+  const keys = await allKeys(call);
+  const uses = await getLastUses(deps.db, session.tenant, 'key', keys);
   const mayChange = mayDo(session.role, 'change_keys');
   const body = html`<h1>Keys</h1>
-${mayChange && !session.isFresh && html`<p class="note">To change keys, <a href="/console/confirm?next=/console/keys">log in again</a>.</p>`}
+${alert(problem)}
+${mayChange && freshNote(session, 'To change keys', '/console/keys')}
 ${
   keys.length === 0
     ? emptyState(
@@ -213,9 +195,9 @@ ${
       )
     : scrolling(
         'Keys',
-        html`<table class="rows"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Id</th><th scope="col">Created</th>
-<th scope="col">State</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${keys.toReversed().map((key) => renderKey(key, mayChange && session.isFresh, mayChange))}</tbody></table>`,
+        html`<table class="rows"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Created</th>
+<th scope="col">Last used</th><th scope="col">State</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
+<tbody>${keys.toReversed().map((key) => renderKey(key, uses.get(key.id), mayChange && session.isFresh, mayChange))}</tbody></table>`,
       )
 }
 ${keys.length === KEYS_PAGE_SIZE && html`<p class="hint">The oldest ${KEYS_PAGE_SIZE} keys are shown.</p>`}
@@ -226,35 +208,31 @@ ${
 ${field({
   name: 'name',
   label: 'Name',
-  value: name,
+  value: form.get('name'),
   hint: 'So that you know later what uses it.',
   faults,
   input: html`maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" required`,
 })}
-${select('kind', 'Kind', KIND_CHOICES, 'relay')}
+${select('kind', 'Kind', KIND_CHOICES, form.get('kind') ?? 'relay')}
 <p><button class="primary">Create</button></p></form></section>`
 }`;
   return { title: 'Keys', body };
 }
 
-function renderKey(key: ApiKey, mayChange: boolean, hasColumn: boolean): Html {
+function renderKey(key: ApiKey, usedAt: Date | undefined, mayChange: boolean, hasColumn: boolean): Html {
   const { id, name, kind, createdAt, retiresAt, revokedAt } = key;
   const state = revokedAt
     ? html`${badge('revoked', 'bad')} ${timeOf(revokedAt)}`
     : retiresAt
       ? html`${badge('retires', 'warn')} ${countDownTo(retiresAt)}`
       : badge('works', 'good');
-  return html`<tr><th scope="row" data-label="Name">${named(name)}</th><td data-label="Kind">${kind}</td>
-<td data-label="Id"><code>${id}</code></td><td data-label="Created">${timeOf(createdAt)}</td><td data-label="State">${state}</td>
+  return html`<tr><th scope="row" data-label="Name">${nameWithId(name, id)}</th><td data-label="Kind">${kind}</td>
+<td data-label="Created">${timeOf(createdAt)}</td>
+<td data-label="Last used">${usedAt ? timeOf(usedAt) : 'never'}</td><td data-label="State">${state}</td>
 ${hasColumn && html`<td data-label="Change">${mayChange && revokedAt === null && renderChanges(key)}</td>`}</tr>`;
 }
 
 function renderChanges({ id, name, retiresAt }: ApiKey): Html {
-  const rotation = html`<form class="inline" method="post" action="/console/keys/${id}/rotate">${formId()}
-<select name="overlap" aria-label="Overlap when ${name} is rotated">${OVERLAPS.map(
-    ({ value, text }) =>
-      html`<option value="${value}"${value === String(OVERLAP_SECONDS_DEFAULT) && html` selected`}>${text}</option>`,
-  )}</select> <button>Rotate<span class="hidden"> ${name}</span></button></form>`;
-  return html`<span class="inline">${retiresAt === null && rotation}
+  return html`<span class="inline">${retiresAt === null && rotationForm(`/console/keys/${id}/rotate`, 'key', name)}
 <a class="button danger" href="/console/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a></span>`;
 }

@@ -1,16 +1,34 @@
-/** `/console/ledger`: every entry, with filters; `/console/charge`: how one charge came about. */
+/** `/console/ledger`: every entry, with filters, also as CSV; `/console/charge`: how one charge came about. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField, notFound } from '../../../base/failure.ts';
-import { entryOf, filterEntries, type ListedEntry } from '../../../money/ledger/list-entries.ts';
+import {
+  type EntryQuery,
+  entryOf,
+  filterEntries,
+  type ListedEntry,
+} from '../../../money/ledger/list-entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../../money/ledger/posting.ts';
 import { beginningOf, readLedgerPage } from '../../../money/ledger/walk-ledger.ts';
 import { explainCharge } from '../../../money/usage/explain-charge.ts';
 import { RECORD_TEXT_MAX } from '../../../money/usage/usage-record.ts';
 import type { Form } from '../../http/form.ts';
 import { parsePlace, renderPlace } from '../../http/ledger-place.ts';
-import { parsePeriod } from '../../http/period.ts';
-import { badge, emptyState, exact, field, named, scrolling, select, timeOf } from '../components.ts';
-import { type Answer, page, type SessionCall } from '../route.ts';
+import { ENTRY_COLUMNS, streamLines } from '../../http/ledger-stream.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import {
+  badge,
+  emptyState,
+  exact,
+  type Faults,
+  field,
+  named,
+  scrolling,
+  select,
+  timeOf,
+} from '../../pages/components.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import { periodOf, queryOf, textOf } from '../../pages/query.ts';
+import type { SessionCall } from '../route.ts';
 
 const LINES = 50;
 
@@ -27,29 +45,55 @@ const FILTERS = ['kind', 'room', 'participant', 'from', 'to'] as const;
 
 export async function showLedger({ deps, session, query }: SessionCall): Promise<Answer> {
   const { tenant } = session;
-  const start = parsePlace(textOf(query, 'cursor'), tenant);
-  const { from, to } = parsePeriod({
-    ...optional('from', textOf(query, 'from')),
-    ...optional('to', textOf(query, 'to')),
-  });
-  const asked = {
-    kinds: parseKind(textOf(query, 'kind')),
-    room: textOf(query, 'room'),
-    participant: textOf(query, 'participant'),
-    from,
-    to,
-  };
+  const start = parsePlace(textOf(query, 'cursor', RECORD_TEXT_MAX), tenant);
+  let asked: EntryQuery;
+  try {
+    asked = parseAsked(query);
+  } catch (error) {
+    const faults = faultsOf(error, ['room', 'participant', 'from', 'to']);
+    if (!faults) throw error;
+    return page({ title: 'Ledger', body: html`<h1>Ledger</h1>${renderFilters(query, faults)}` }, 400);
+  }
   const filter = await filterEntries(deps.db, tenant, asked);
   const { lines, place } = await readLedgerPage(deps.db, tenant, filter, start ?? beginningOf(filter), LINES);
-  const next = place && queryOf(query, { cursor: renderPlace(tenant, place) });
-  const isFiltered = FILTERS.some((name) => textOf(query, name) !== undefined);
+  const next = place && queryOf(query, FILTERS, { cursor: renderPlace(tenant, place) });
+  const isFiltered = FILTERS.some((name) => filterOf(query, name) !== undefined);
   const body = html`<h1>Ledger</h1>
-${renderFilters(query)}
+${renderFilters(query, {})}
 ${lines.length > 0 ? renderEntries(lines.map(entryOf)) : renderEmpty(isFiltered, next !== undefined)}
-<p class="pages">${start && html`<a href="/console/ledger${queryOf(query, {})}">Newest</a>`}${
+${
+  (lines.length > 0 || next !== undefined) &&
+  html`<p><a href="/console/ledger.csv${queryOf(query, FILTERS)}">${isFiltered ? 'All entries that fit' : 'All entries'} as CSV</a></p>`
+}
+<p class="pages">${start && html`<a href="/console/ledger${queryOf(query, FILTERS)}">Newest</a>`}${
     next && html`<a href="/console/ledger${next}" rel="next">Older entries</a>`
   }</p>`;
   return page({ title: 'Ledger', body });
+}
+
+/** Every entry that the filters let through, however many there are. */
+export async function sendLedger({ deps, session, query }: SessionCall): Promise<Answer> {
+  const filter = await filterEntries(deps.db, session.tenant, parseAsked(query));
+  const stream = {
+    caller: session,
+    filter,
+    render: entryOf,
+    columns: ENTRY_COLUMNS,
+    type: 'text/csv' as const,
+  };
+  const chunks = streamLines(deps, stream);
+  return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'ledger.csv' };
+}
+
+function parseAsked(query: Form): EntryQuery {
+  const { from, to } = periodOf(query);
+  return {
+    kinds: parseKind(filterOf(query, 'kind')),
+    room: filterOf(query, 'room'),
+    participant: filterOf(query, 'participant'),
+    from,
+    to,
+  };
 }
 
 function renderEmpty(isFiltered: boolean, hasMore: boolean): Html {
@@ -62,19 +106,6 @@ function renderEmpty(isFiltered: boolean, hasMore: boolean): Html {
       );
 }
 
-/** An empty field of a form is one that was left out. */
-function textOf(query: Form, name: string): string | undefined {
-  const text = query.get(name)?.trim();
-  if (text === undefined || text === '') return undefined;
-  if ([...text].length > RECORD_TEXT_MAX)
-    throw invalidField(name, `must have at most ${RECORD_TEXT_MAX} characters`);
-  return text;
-}
-
-function optional<const Name extends string>(name: Name, text: string | undefined) {
-  return (text === undefined ? {} : { [name]: text }) as { readonly [key in Name]?: string };
-}
-
 function parseKind(text: string | undefined): readonly EntryKind[] | undefined {
   if (text === undefined) return undefined;
   const kind = ENTRY_KINDS.find((each) => each === text);
@@ -82,24 +113,20 @@ function parseKind(text: string | undefined): readonly EntryKind[] | undefined {
   return [kind];
 }
 
-function queryOf(query: Form, more: Readonly<Record<string, string>>): string {
-  const kept = FILTERS.flatMap((name) => {
-    const text = textOf(query, name);
-    return text === undefined ? [] : [[name, text] as [string, string]];
-  });
-  const all = new URLSearchParams([...kept, ...Object.entries(more)]).toString();
-  return all === '' ? '' : `?${all}`;
+/** One of the filters, which are all as long as a text of a record at most. */
+function filterOf(query: Form, name: string): string | undefined {
+  return textOf(query, name, RECORD_TEXT_MAX);
 }
 
-function renderFilters(query: Form): Html {
+function renderFilters(query: Form, faults: Faults): Html {
   const kinds = ENTRY_KINDS.map((value) => ({ value, text: KIND_NAMES[value] }));
-  const value = (name: string) => textOf(query, name);
-  return html`<form class="filters" method="get" action="/console/ledger">
+  const value = (name: string) => query.get(name);
+  return html`<form class="filters" method="get" action="/console/ledger" novalidate>
 ${select('kind', 'Kind', [{ value: '', text: 'All' }, ...kinds], value('kind') ?? '')}
-${field({ name: 'room', label: 'Room', value: value('room') })}
-${field({ name: 'participant', label: 'Participant', value: value('participant') })}
-${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"` })}
-${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"` })}
+${field({ name: 'room', label: 'Room', value: value('room'), faults })}
+${field({ name: 'participant', label: 'Participant', value: value('participant'), faults })}
+${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"`, faults })}
+${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"`, faults })}
 <button>Filter</button></form>`;
 }
 
@@ -114,19 +141,18 @@ function renderEntries(entries: readonly ListedEntry[]): Html {
 }
 
 function renderEntry({ at, kind, reference, detail, amount, capped, id }: ListedEntry): Html {
-  const shown = html`${exact(amount)}${capped && html` ${badge('capped')}`}`;
   return html`<tr><td data-label="Time">${timeOf(at)}</td><td data-label="Kind">${KIND_NAMES[kind]}</td>
 <td data-label="Room or reference">${reference !== null && named(reference)}</td>
 <td data-label="Participant or detail">${detail !== undefined && detail !== null && named(detail)}</td>
-<td class="number" data-label="Amount">${
+<td class="number" data-label="Amount"><span>${capped && html`${badge('capped')} `}${
     id === undefined
-      ? shown
-      : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${shown}<span class="hidden">: explain this charge</span></a>`
-  }</td></tr>`;
+      ? exact(amount)
+      : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${exact(amount)}<span class="hidden">: explain this charge</span></a>`
+  }</span></td></tr>`;
 }
 
 export async function showCharge({ deps, session, query }: SessionCall): Promise<Answer> {
-  const id = textOf(query, 'id');
+  const id = filterOf(query, 'id');
   const found = id === undefined ? undefined : await explainCharge(deps, session.tenant, id);
   if (!found) throw notFound('usage record');
   const { record, explanation: how, posting } = found;
@@ -149,6 +175,7 @@ ${line(how.capped ? 'Price: the ceiling, which is smaller' : 'Price: the fee, wh
 ${line('Fraction that earlier charges left over', how.carryBefore.decimal)}
 ${line('Fraction that is left for the next charge', how.carryAfter.decimal)}
 ${line('Charged', exact(record.amount))}</tbody></table>`,
+  'slim',
 )}
 <p class="hint">Rate card ${how.rateVersion}, pricing rule ${how.ruleVersion}. <a href="/console/ledger">Back to the ledger</a></p>`;
   return page({ title: 'A charge', body });

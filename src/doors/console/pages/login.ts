@@ -1,18 +1,22 @@
-/** `/console/login` and below: log in by mail, or with a link from a terminal; log out; log in again. */
-import { html } from '@boxoffice/pages/html';
+/** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
+import { type Html, html } from '@boxoffice/pages/html';
 import { authenticate } from '../../../access/keys/authenticate.ts';
 import { parseMemberEmail } from '../../../access/members/member.ts';
+import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
+import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
 import { openSession } from '../../../access/sessions/open-session.ts';
 import { CONSOLE_PATH, makeLink, peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
-import { FRESH_MINUTES, LINK_MINUTES } from '../../../access/sessions/session.ts';
+import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { authorizationOf } from '../../http/http.ts';
-import { type Faults, field } from '../components.ts';
-import { parseNext } from '../fields.ts';
-import type { Page } from '../layout.ts';
-import { type Answer, type Call, page, redirect, type SessionCall } from '../route.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { type Faults, field } from '../../pages/components.ts';
+import { parseNext } from '../../pages/fields.ts';
+import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
+import type { Call, SessionCall } from '../route.ts';
+import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
 export async function showLogin(call: Call): Promise<Answer> {
   const { query, session } = call;
@@ -32,12 +36,13 @@ export async function submitLogin(call: Call): Promise<Answer> {
     );
   }
   await requestLogin(deps, { email, next }, address);
-  return page(sentPage(email));
+  return page(sentPage(call, email));
 }
 
-function loginPage({ deps }: Call, email: string, next: string, faults: Faults): Page {
-  const { publicUrl } = deps.config;
+function loginPage(call: Call, email: string, next: string, faults: Faults): Page {
+  const { publicUrl } = call.deps.config;
   const body = html`<h1>Log in</h1>
+${loginWithIssuer(call, next)}
 <form method="post" action="/console/login" novalidate>
 <input type="hidden" name="next" value="${next}">
 ${field({
@@ -50,20 +55,32 @@ ${field({
 })}
 <p><button class="primary">Send a link</button></p>
 </form>
+${passkeyLoginForm(publicUrl, next)}
 <p>Are you new here? <a href="/console/signup">Sign up</a>.</p>
 <details><summary>Log in with an API key instead</summary>
 <p>An API key never belongs into a browser. Ask for a link with it in a terminal, and open the link:</p>
 <pre><code>curl -s -X POST -H "authorization: Bearer $KEY" ${publicUrl}/console/session</code></pre></details>`;
-  return { title: 'Log in', body, layout: 'narrow' };
+  return { title: 'Log in', body, layout: 'narrow', script: PASSKEY_SCRIPT };
 }
 
 /** The same whether somebody has the address or not. */
-function sentPage(email: string): Page {
+function sentPage({ deps }: Call, email: string): Page {
   const body = html`<h1>Look into your mail</h1>
 <p role="status">If <strong><bdi>${email}</bdi></strong> belongs to a member, a link to log in is on its way. It works once, within
 ${LINK_MINUTES} minutes.</p>
+${whereToLook(deps)}
 <p>Nothing arrives? Look for it among unwanted mail, or <a href="/console/login">try again</a>.</p>`;
   return { title: 'Look into your mail', body, layout: 'narrow' };
+}
+
+/** For developers. With a mail server and in production, there is nothing to say. */
+function whereToLook({ config: { mailsShown } }: Call['deps']): Html | undefined {
+  if (mailsShown === undefined) return undefined;
+  const place =
+    mailsShown === 'in the log'
+      ? html`Read the mail in the log of the service.`
+      : html`Read the mail in <a href="${mailsShown.mailboxUrl}">the sandbox’s mailbox</a>.`;
+  return html`<p class="note"><strong>No mail leaves this machine,</strong> because it has no mail server. ${place}</p>`;
 }
 
 /** A GET changes nothing: programs that check mails follow links. */
@@ -107,25 +124,38 @@ export async function submitLogout({ deps, session }: Call): Promise<Answer> {
 }
 
 /** What changes keys or members needs a log-in of the last minutes. */
-export async function showConfirm({ query, session }: SessionCall): Promise<Answer> {
+export async function showConfirm(call: SessionCall): Promise<Answer> {
+  const { deps, query, session } = call;
   const next = parseNext(query.get('next'));
   if (session.isFresh) return redirect(next);
+  const email = passkeysAt(deps.config.publicUrl).party && provedAddressOf(session);
+  const hasPasskeys = email !== undefined && (await listPasskeys(deps, email)).length > 0;
   const title = 'Log in again to go on';
   const body = html`<h1>${title}</h1>
 <p>Keys and members can be changed for ${FRESH_MINUTES} minutes after a log-in, so that a browser that was left open changes none.</p>
+${confirmWithIssuer(call, next)}
 ${
   session.member
     ? html`<form method="post" action="/console/confirm"><input type="hidden" name="next" value="${next}">
 <p><button class="primary">Send a link to <bdi>${session.member.email}</bdi></button></p></form>`
     : html`<p>Ask for another link where you got the last one: in your terminal.</p>`
+}
+${
+  hasPasskeys &&
+  passkeyForm('get', {
+    action: '/console/passkeys/confirm',
+    fields: html`<input type="hidden" name="next" value="${next}">`,
+    button: html`<button>Use a passkey</button>`,
+  })
 }`;
-  return page({ title, body, layout: 'narrow' });
+  return page({ title, body, layout: 'narrow', script: PASSKEY_SCRIPT });
 }
 
-export async function submitConfirm({ deps, form, session, address }: SessionCall): Promise<Answer> {
+export async function submitConfirm(call: SessionCall): Promise<Answer> {
+  const { deps, form, session, address } = call;
   if (!session.member) return redirect('/console/confirm');
   const { email } = session.member;
   const { tenant } = session;
   await requestLogin(deps, { email, tenant, next: parseNext(form.get('next')) }, address);
-  return page(sentPage(email));
+  return page(sentPage(call, email));
 }

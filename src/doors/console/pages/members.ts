@@ -10,15 +10,14 @@ import {
   mayDo,
   parseMemberEmail,
 } from '../../../access/members/member.ts';
-import { invitationMail } from '../../../access/sessions/login-mail.ts';
-import { actorOf, type Session } from '../../../access/sessions/session.ts';
+import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
-import { badge, type Faults, field, named, scrolling, select, timeOf } from '../components.ts';
-import type { Page } from '../layout.ts';
-import { type Answer, page, redirect, type SessionCall } from '../route.ts';
-import { sentence } from './notices.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { badge, type Faults, field, named, scrolling, select, timeOf } from '../../pages/components.ts';
+import { sentence } from '../../pages/notices.ts';
+import type { SessionCall } from '../route.ts';
 
 const ROLE_TEXTS: Readonly<Record<MemberRole, string>> = {
   owner: 'Owner: everything',
@@ -28,24 +27,23 @@ const ROLE_TEXTS: Readonly<Record<MemberRole, string>> = {
 };
 const ROLE_CHOICES = MEMBER_ROLES.map((value) => ({ value, text: ROLE_TEXTS[value] }));
 
-export async function showMembers({ deps, session }: SessionCall): Promise<Answer> {
-  return page(membersPage(session, await listMembers(deps, session.tenant), '', {}));
+export async function showMembers(call: SessionCall): Promise<Answer> {
+  return page(await membersPage(call, {}));
 }
 
 export async function submitInvitation(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
-  const given = form.get('email') ?? '';
-  const email = parseMemberEmail(given);
+  const email = parseMemberEmail(form.get('email') ?? '');
   const role = parseRole(form.get('role'));
-  const refuse = async (fault: string) =>
-    page(membersPage(session, await listMembers(deps, session.tenant), given, { email: fault }), 400);
+  const refuse = async (fault: string) => page(await membersPage(call, { email: fault }), 400);
   if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
   try {
     const by = { tenant: session.tenant, actor: actorOf(session, address) };
-    await inTransaction(deps.db, (tx) => inviteMember(tx, by, { email, role }));
-    const { tenantName } = session;
-    const loginUrl = `${deps.config.publicUrl}/console/login`;
-    deps.consoleMails.send(invitationMail(session.tenant, email, { tenantName, role, loginUrl }));
+    await inTransaction(deps.db, async (tx) => {
+      await inviteMember(tx, by, { email, role });
+      await deps.consoleMails.write(tx, { type: 'invitation', to: email, tenant: session.tenant, role });
+    });
+    deps.consoleMails.wake();
   } catch (error) {
     if (error instanceof Failure && error.field === 'email') return refuse(sentence(error));
     throw error;
@@ -72,7 +70,8 @@ function parseRole(text: string | undefined): MemberRole {
   return text;
 }
 
-function membersPage(session: Session, members: readonly Member[], email: string, faults: Faults): Page {
+async function membersPage({ deps, session, form }: SessionCall, faults: Faults): Promise<Page> {
+  const members = await listMembers(deps, session.tenant);
   const mayChange = mayDo(session.role, 'change_members');
   const body = html`<h1>Members</h1>
 ${scrolling(
@@ -93,11 +92,11 @@ ${
 ${field({
   name: 'email',
   label: 'E-mail address',
-  value: email,
+  value: form.get('email'),
   faults,
   input: html`type="email" autocomplete="off" maxlength="${EMAIL_LENGTH_MAX}" required`,
 })}
-${select('role', 'Role', ROLE_CHOICES, 'viewer')}
+${select('role', 'Role', ROLE_CHOICES, form.get('role') ?? 'viewer')}
 <p><button class="primary">Invite</button></p></form></section>`
 }`;
   return { title: 'Members', body };

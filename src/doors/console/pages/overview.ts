@@ -1,17 +1,26 @@
 /** `/console`: the state of the account at a glance. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
+import type { SetThreshold } from '../../../money/alerts/alert-threshold.ts';
+import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
 import { monthOf, startOf } from '../../../money/month.ts';
+import { getBurns } from '../../../money/runway/get-runway.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
-import { badge, dollars, emptyState, exact, named, scrolling, timeOf } from '../components.ts';
-import { type Answer, page, type SessionCall } from '../route.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { badge, dollars, emptyState, exact, named, scrolling, timeOf } from '../../pages/components.ts';
+import type { SessionCall } from '../route.ts';
+import { describeThreshold } from './alerts.ts';
+import { renderSmallChart } from './chart.ts';
 import { KIND_NAMES } from './ledger.ts';
 import { payForm } from './pay.ts';
+import { burnCard, runwayCard } from './runway.ts';
 import { findProgress, isStarted, renderSteps } from './start.ts';
 
 const HOUR_MS = 3_600_000;
-const RECENT_SHOWN = 8;
+const DAY_MS = 86_400_000;
+const DAYS_SHOWN = 30;
+const RECENT_SHOWN = 6;
 
 export async function showOverview(call: SessionCall): Promise<Answer> {
   const { deps, session } = call;
@@ -25,12 +34,17 @@ export async function showOverview(call: SessionCall): Promise<Answer> {
   const { total } = await summarizeUsage(deps.db, session.tenant, query);
   const { lastTopUpError } = billing.settings;
   const seesMoney = mayDo(session.role, 'see_money');
+  const [burns, thresholds] = await Promise.all([
+    getBurns(deps.db, session.tenant),
+    getAlerts(deps.db, session.tenant),
+  ]);
   const body = html`<h1>${named(billing.tenant.name)}</h1>
 ${
   seesMoney &&
   lastTopUpError !== null &&
   html`<p class="alert" role="alert"><strong>The last automatic top-up failed.</strong> ${lastTopUpError}</p>`
 }
+${seesMoney && renderRaised(thresholds)}
 ${!isStarted(progress) && html`<section class="card"><h2>Getting started</h2>${renderSteps(call, progress)}</section>`}
 <div class="cards">
 ${
@@ -38,7 +52,10 @@ ${
   html`<section class="card"><h2 class="label">Balance</h2><p class="figure">${dollars(billing.balance)}</p>
 <p class="hint">Exactly ${exact(billing.balance)}</p></section>
 <section class="card"><h2 class="label">Spent in ${month}</h2><p class="figure">${dollars(total.amount)}</p>
-<p class="hint">${total.records} usage records. <a href="/console/spend">By day and room</a></p></section>`
+<p class="hint">${total.records.toLocaleString('en-US')} usage records. <a href="/console/spend">By day and room</a></p></section>
+${progress.hasPaid && !billing.tenant.exempt && runwayCard(burns)}
+${progress.hasPaid && burnCard(burns)}
+${alertsCard(thresholds)}`
 }
 <section class="card"><h2 class="label">New sessions</h2><p class="figure">${
     billing.admitted ? badge('admitted', 'good') : badge('not admitted', 'bad')
@@ -50,6 +67,7 @@ ${
         : 'Pay in credit to admit participants again.'
   }</p></section>
 </div>
+${seesMoney && isStarted(progress) && (await renderSpend(call, now))}
 ${seesMoney && html`<h2>Newest entries</h2>${renderRecent(billing.recent)}`}
 ${
   mayDo(session.role, 'pay') &&
@@ -59,18 +77,63 @@ ${
   return page({ title: 'Overview', body });
 }
 
+/** Spend of the last days, one bar for each. */
+async function renderSpend({ deps, session }: SessionCall, now: Date): Promise<Html> {
+  const to = new Date(Math.floor(now.getTime() / DAY_MS + 1) * DAY_MS);
+  const from = new Date(to.getTime() - DAYS_SHOWN * DAY_MS);
+  const query = { groupBy: ['day'], from, to, room: undefined, limit: DAYS_SHOWN, skip: 0 } as const;
+  const { rows } = await summarizeUsage(deps.db, session.tenant, query);
+  const dayOf = (time: Date) => time.toISOString().slice(0, 10);
+  const byDay = new Map(rows.map(({ time, amount }) => [dayOf(time!), amount]));
+  const bars = Array.from({ length: DAYS_SHOWN }, (_, at) => dayOf(new Date(from.getTime() + at * DAY_MS)));
+  const amounts = bars.map((day) => byDay.get(day) ?? 0n);
+  return html`<h2>Spend by day</h2>
+${renderSmallChart({ label: `Spend of the last ${DAYS_SHOWN} days. The page of spend has the numbers.`, bars, amounts })}`;
+}
+
+function renderRaised(thresholds: readonly SetThreshold[]): Html[] {
+  return thresholds.flatMap((each) =>
+    each.raisedAt
+      ? [
+          html`<p class="alert"><strong>Less than ${describeThreshold(each)} is left</strong> since ${timeOf(each.raisedAt)}.
+<a href="/console/alerts">Alerts</a></p>`,
+        ]
+      : [],
+  );
+}
+
+function alertsCard(thresholds: readonly SetThreshold[]): Html {
+  const raised = thresholds.filter(({ raisedAt }) => raisedAt !== null).length;
+  const state =
+    thresholds.length === 0
+      ? badge('none set', 'warn')
+      : raised > 0
+        ? badge(`${raised} raised`, 'bad')
+        : badge('none raised', 'good');
+  return html`<section class="card"><h2 class="label">Alerts</h2><p class="figure">${state}</p>
+<p class="hint">${
+    thresholds.length === 0
+      ? 'Nothing tells you before the credit is spent.'
+      : `Of ${thresholds.length} ${thresholds.length === 1 ? 'threshold' : 'thresholds'}.`
+  } <a href="/console/alerts">Thresholds</a></p></section>`;
+}
+
+/** The id of an adjustment says little: the reason comes in its place. */
+function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {
+  if (kind === 'adjustment' && detail !== null) return named(detail);
+  return html`${reference !== null && named(reference)}${detail !== null && html` <span class="hint">${named(detail)}</span>`}`;
+}
+
 function renderRecent(recent: readonly LedgerEntry[]): Html {
   if (recent.length === 0)
     return emptyState('The ledger is empty.', 'Its first entry is your first payment.');
   return html`${scrolling(
     'Newest entries',
-    html`<table class="rows"><thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">Reference</th>
+    html`<table class="rows"><thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">For</th>
 <th scope="col" class="number">Amount</th></tr></thead>
 <tbody>${recent.slice(0, RECENT_SHOWN).map(
       ({ at, kind, reference, detail, amount }) => html`<tr><td data-label="Time">${timeOf(at)}</td>
-<td data-label="Kind">${KIND_NAMES[kind]}</td><td data-label="Reference">${reference !== null && named(reference)}${
-        detail !== undefined && detail !== null && html` <span class="hint">${named(detail)}</span>`
-      }</td><td class="number" data-label="Amount">${exact(amount)}</td></tr>`,
+<td data-label="Kind">${KIND_NAMES[kind]}</td><td data-label="For"><span>${renderWhat(kind, reference, detail ?? null)}</span></td><td class="number" data-label="Amount">${exact(amount)}</td></tr>`,
     )}</tbody></table>`,
   )}<p><a href="/console/ledger">The whole ledger</a></p>`;
 }

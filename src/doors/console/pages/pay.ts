@@ -6,20 +6,23 @@ import { microsOfCents } from '../../../money/amount.ts';
 import { openCheckout } from '../../../money/payments/open-checkout.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/payments/top-up-amount.ts';
 import type { Deps } from '../../deps.ts';
-import { field } from '../components.ts';
-import { parseDollars } from '../fields.ts';
-import { type Answer, page, type SessionCall } from '../route.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { type Faults, field } from '../../pages/components.ts';
+import { parseDollars } from '../../pages/fields.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import type { SessionCall } from '../route.ts';
 
-const RANGE = `from $${TOP_UP_CENTS_MIN / 100} to $${(TOP_UP_CENTS_MAX / 100).toLocaleString('en-US')}`;
+export const RANGE = `from $${TOP_UP_CENTS_MIN / 100} to $${(TOP_UP_CENTS_MAX / 100).toLocaleString('en-US')}`;
 
-export function payForm({ provider }: Pick<Deps, 'provider'>, dollars: string): Html {
+export function payForm({ provider }: Pick<Deps, 'provider'>, dollars: string, faults: Faults = {}): Html {
   if (!provider) return html`<p>Payments are not configured here: ask the operator for credit.</p>`;
-  return html`<form method="post" action="/console/checkout">
+  return html`<form method="post" action="/console/checkout" novalidate>
 ${field({
   name: 'dollars',
   label: 'Amount in US dollars',
   value: dollars,
   hint: `${RANGE.charAt(0).toUpperCase()}${RANGE.slice(1)}. Next you are asked for your card.`,
+  faults,
   input: html`inputmode="decimal" autocomplete="off" required`,
 })}
 <p><button class="primary">Pay</button></p></form>`;
@@ -27,11 +30,24 @@ ${field({
 
 /** A page, not a redirect: the policy would have to name the provider's sites, some of which are the operator's own. */
 export async function submitCheckout({ deps, session, form }: SessionCall): Promise<Answer> {
-  const cents = parseDollars('dollars', form.get('dollars'));
-  if (cents < TOP_UP_CENTS_MIN || cents > TOP_UP_CENTS_MAX) throw invalidField('dollars', `must be ${RANGE}`);
+  let cents: number;
+  try {
+    cents = parseAmount(form.get('dollars'));
+  } catch (error) {
+    const faults = faultsOf(error, ['dollars']);
+    if (!faults) throw error;
+    const body = html`<h1>Pay in credit</h1>${payForm(deps, form.get('dollars') ?? '', faults)}`;
+    return page({ title: 'Pay in credit', body, layout: 'narrow' }, 400);
+  }
   const url = await openCheckout(deps, limitHolderOf(session), microsOfCents(cents));
   const title = 'To the payment page';
   const body = html`<h1>${title}</h1>
 <p><a class="button primary" href="${url}">Go to the payment page</a></p>`;
   return page({ title, body, layout: 'narrow', goesTo: url });
+}
+
+function parseAmount(text: string | undefined): number {
+  const cents = parseDollars('dollars', text);
+  if (cents < TOP_UP_CENTS_MIN || cents > TOP_UP_CENTS_MAX) throw invalidField('dollars', `must be ${RANGE}`);
+  return cents;
 }

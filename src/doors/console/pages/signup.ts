@@ -3,10 +3,10 @@ import { html } from '@boxoffice/pages/html';
 import { parseMemberEmail } from '../../../access/members/member.ts';
 import { openAccount } from '../../../access/signup/open-account.ts';
 import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
-import { type Faults, field } from '../components.ts';
-import { parseName } from '../fields.ts';
-import type { Page } from '../layout.ts';
-import { type Answer, type Call, page, redirect } from '../route.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { type Faults, field } from '../../pages/components.ts';
+import { parseName } from '../../pages/fields.ts';
+import type { Call } from '../route.ts';
 
 export async function showSignup(): Promise<Answer> {
   return page(signupPage('', '', {}));

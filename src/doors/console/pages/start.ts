@@ -6,8 +6,9 @@ import { mayDo } from '../../../access/members/member.ts';
 import type { Session } from '../../../access/sessions/session.ts';
 import { type Billing, getBilling } from '../../../money/payments/get-billing.ts';
 import type { Deps } from '../../deps.ts';
-import { dollars, formId } from '../components.ts';
-import { type Answer, page, type SessionCall } from '../route.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { dollars, formId } from '../../pages/components.ts';
+import type { SessionCall } from '../route.ts';
 import { payForm } from './pay.ts';
 
 /** How far a tenant has come. */

@@ -6,8 +6,9 @@ import { buildStatement } from '../../../money/statements/build-statement.ts';
 import { listStatements } from '../../../money/statements/list-statements.ts';
 import { renderStatementCsv } from '../../http/statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
-import { emptyState, exact, scrolling } from '../components.ts';
-import { type Answer, page, type SessionCall } from '../route.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { emptyState, exact, scrolling } from '../../pages/components.ts';
+import type { SessionCall } from '../route.ts';
 
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
   const statements = await listStatements(deps.db, session.tenant);

@@ -1,15 +1,20 @@
 /** `/console/tenants`: the tenants of a person, to move between them. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { listOwnTenants, switchTenant } from '../../../access/sessions/open-session.ts';
+import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { notFound } from '../../../base/failure.ts';
-import { parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
-import { badge, named, scrolling } from '../components.ts';
-import { type Answer, page, redirect, type SessionCall } from '../route.ts';
+import { parseTenantId, renderTenantId, type TenantStatus } from '../../../base/tenants/tenant.ts';
+import { type Answer, page, redirect } from '../../pages/answer.ts';
+import { badge, named, scrolling } from '../../pages/components.ts';
+import { parseNext } from '../../pages/fields.ts';
+import type { SessionCall } from '../route.ts';
 
-export async function showTenants({ deps, session }: SessionCall): Promise<Answer> {
+export async function showTenants(call: SessionCall): Promise<Answer> {
+  const { deps, session } = call;
   const own = await listOwnTenants(deps, session);
   const body = html`<h1>${named(session.tenantName)}</h1>
 <p><code>${renderTenantId(session.tenant)}</code> ${badge(session.tenantStatus)}</p>
+${renderWanted(call, own)}
 ${
   own.length > 1
     ? scrolling(
@@ -22,7 +27,7 @@ ${
 <td data-label="Your role">${role}</td><td data-label="Open">${
             tenant === session.tenant
               ? 'open'
-              : tenantStatus !== 'active' && tenantStatus !== 'pending'
+              : !isUsable(tenantStatus)
                 ? tenantStatus
                 : html`<form class="inline" method="post" action="/console/tenants">
 <input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`
@@ -30,16 +35,37 @@ ${
         )}</tbody></table>`,
       )
     : html`<p class="hint">${
-        session.proof === 'mail'
-          ? 'You are a member of this tenant only.'
-          : 'Log in by mail to see the other tenants of your address.'
+        provedAddressOf(session) === undefined
+          ? 'Log in by mail to see the other tenants of your address.'
+          : 'You are a member of this tenant only.'
       }</p>`
 }`;
   return page({ title: 'Tenants', body });
 }
 
+type OwnTenants = Awaited<ReturnType<typeof listOwnTenants>>;
+
+/** Somebody followed a link to a page of another tenant. */
+function renderWanted({ session, query }: SessionCall, own: OwnTenants): Html | undefined {
+  const wanted = parseTenantId(query.get('open') ?? '');
+  if (wanted === undefined || wanted === session.tenant) return undefined;
+  const found = own.find(({ tenant, tenantStatus }) => tenant === wanted && isUsable(tenantStatus));
+  if (!found) {
+    return html`<p class="alert" role="alert">The page is of the tenant <code>${renderTenantId(wanted)}</code>, which this log-in
+does not reach. Log out, and log in with an address that is a member of it.</p>`;
+  }
+  return html`<div class="note"><p>The page is of <strong>${named(found.tenantName)}</strong>, and another tenant is open.</p>
+<form method="post" action="/console/tenants"><input type="hidden" name="tenant" value="${renderTenantId(wanted)}">
+<input type="hidden" name="next" value="${parseNext(query.get('next'))}">
+<p><button class="primary">Open it, and go to the page</button></p></form></div>`;
+}
+
+function isUsable(status: TenantStatus): boolean {
+  return status === 'active' || status === 'pending';
+}
+
 export async function submitTenant({ deps, session, form }: SessionCall): Promise<Answer> {
   const secret = await switchTenant(deps, session, parseTenantId(form.get('tenant') ?? ''));
   if (secret === undefined) throw notFound('tenant');
-  return redirect('/console', { secret });
+  return redirect(parseNext(form.get('next')), { secret });
 }

@@ -1,8 +1,8 @@
 /** Pages that only say something: what went wrong, and what was not found. */
 import { html } from '@boxoffice/pages/html';
-import type { Failure } from '../../../base/failure.ts';
-import type { Page } from '../layout.ts';
-import { type Answer, type Call, page } from '../route.ts';
+import { Failure } from '../../base/failure.ts';
+
+import { type Answer, type Page, page } from './answer.ts';
 
 export function notFoundPage(): Answer {
   return page(
@@ -12,11 +12,11 @@ export function notFoundPage(): Answer {
 }
 
 /** The form came from elsewhere, or the browser does not say where it came from. */
-export function refusedFormPage({ deps }: Call): Answer {
-  const { publicUrl } = deps.config;
+export function refusedFormPage(consoleUrl: string, setting: string): Answer {
   const title = 'This form was not sent from the console';
   const body = html`<h1>${title}</h1>
-<p>Nothing was changed. Open the console at <a href="${publicUrl}/console">${publicUrl}/console</a>, and try again there.</p>`;
+<p>Nothing was changed. Open the console at <a href="${consoleUrl}">${consoleUrl}</a>, and try again there. If that is another address
+than the one in your browser, whoever runs the service can set <code>${setting}</code> to yours.</p>`;
   return page({ title, body, layout: 'narrow' }, 403);
 }
 
@@ -40,6 +40,19 @@ export function failurePage(status: number, failure: Failure | undefined): Page 
 export function sentence({ message }: Failure): string {
   const text = message.replace(/^invalid request: /, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** What is wrong with one field, beside it: without its name. */
+export function faultOf({ message, field = '' }: Failure): string {
+  const text = message.replace(`invalid request: ${field} `, '');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** What is wrong with one of the fields `names`, which is told beside it; `undefined` for any other error. */
+export function faultsOf(error: unknown, names: readonly string[]): Record<string, string> | undefined {
+  if (!(error instanceof Failure) || error.field === undefined || !names.includes(error.field))
+    return undefined;
+  return { [error.field]: faultOf(error) };
 }
 
 function notice(title: string, text: string): Page {

@@ -1,6 +1,7 @@
 /** The parts that pages are made of. */
 import { randomUUID } from 'node:crypto';
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import type { Session } from '../../access/sessions/session.ts';
 import { displayMicros } from '../../money/amount.ts';
 
 /** `$1,234.50`: to the cent, cut off toward zero. */
@@ -18,21 +19,32 @@ function grouped(text: string): string {
   return text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
-/** In UTC; the script shows it in the reader's zone. */
+/** In UTC; the script shows it in the reader's zone. The text keeps its width then, so that nothing moves. */
 export function timeOf(at: Date): Html {
-  const iso = at.toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
+  return html`<time datetime="${at.toISOString()}" title="${utcText(at)} UTC">${utcText(at)}</time>`;
 }
 
-/** A time in the future; the script counts down to it. */
+/** How long it is until a time in the future; the script counts down. */
 export function countDownTo(at: Date): Html {
+  const left = Math.max(0, Math.floor((at.getTime() - Date.now()) / 1000));
+  const two = (number: number) => String(number).padStart(2, '0');
+  const text = `in ${Math.floor(left / 3600)}:${two(Math.floor(left / 60) % 60)}:${two(left % 60)}`;
+  return html`<time datetime="${at.toISOString()}" title="${utcText(at)} UTC" data-until>${left === 0 ? 'now' : text}</time>`;
+}
+
+function utcText(at: Date): string {
   const iso = at.toISOString();
-  return html`<time datetime="${iso}" data-until>${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
 }
 
 /** A name that somebody chose. Its direction of writing does not reach the text around it. */
 export function named(text: string): Html {
   return html`<bdi>${text}</bdi>`;
+}
+
+/** A name that somebody chose, and below it the id. */
+export function nameWithId(name: string, id: string): Html {
+  return html`<span class="name">${named(name)} <code>${id}</code></span>`;
 }
 
 export function badge(text: string, look: 'good' | 'bad' | 'warn' | '' = ''): Html {
@@ -44,6 +56,8 @@ export type Faults = Readonly<Record<string, string>>;
 
 interface Field {
   readonly name: string;
+  /** If the page has several fields of this name. */
+  readonly id?: string;
   readonly label: HtmlValue;
   readonly value?: string | undefined;
   readonly hint?: HtmlValue;
@@ -52,16 +66,16 @@ interface Field {
   readonly input?: Html;
 }
 
-export function field({ name, label, value = '', hint, faults = {}, input }: Field): Html {
+export function field({ name, id = name, label, value = '', hint, faults = {}, input }: Field): Html {
   const fault = faults[name];
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return html`<div class="field">
-<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" value="${value}"${input && html` ${input}`}${
+<label for="${id}">${label}</label>
+<input id="${id}" name="${name}" value="${value}"${input && html` ${input}`}${
     described !== '' && html` aria-describedby="${described}"`
   }${fault !== undefined && html` aria-invalid="true"`}>
-${fault !== undefined && html`<p class="wrong" id="${name}-fault">${fault}</p>`}
-${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${fault !== undefined && html`<p class="wrong" id="${id}-fault">${fault}</p>`}
+${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>`;
 }
 
@@ -93,9 +107,26 @@ export function emptyState(title: string, text: HtmlValue): Html {
   return html`<div class="empty"><strong>${title}</strong> ${text}</div>`;
 }
 
-/** A table that scrolls in itself where the screen is narrow. */
-export function scrolling(label: string, table: Html): Html {
-  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`;
+/** A choice that is sent as `on`, or not at all. */
+export function checkbox(name: string, label: HtmlValue, isChecked: boolean, hint?: HtmlValue): Html {
+  return html`<div class="check"><input type="checkbox" id="${name}" name="${name}"${isChecked && html` checked`}${
+    hint && html` aria-describedby="${name}-hint"`
+  }><label for="${name}">${label}</label>${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}</div>`;
+}
+
+/** `what` needs a log-in of the last minutes, which this session does not have. */
+export function freshNote(
+  { isFresh }: Pick<Session, 'isFresh'>,
+  what: string,
+  path: string,
+): Html | undefined {
+  if (isFresh) return undefined;
+  return html`<p class="note">${what}, <a href="/console/confirm?next=${path}">log in again</a>.</p>`;
+}
+
+/** A table that scrolls in itself where the screen is narrow. One of names and values is `slim`, so that a line can be read across. */
+export function scrolling(label: string, table: Html, look: 'wide' | 'slim' = 'wide'): Html {
+  return html`<div class="scroll${look === 'slim' && ' slim'}" role="region" aria-label="${label}" tabindex="0">${table}</div>`;
 }
 
 /** What makes a form take effect once, though it may be sent twice. */

@@ -1,13 +1,12 @@
 /**
  * The script of the console. Every page works without it: it shows times in the reader's zone, counts down, copies,
- * and reads a part of a page again that waits for something.
+ * reads a part of a page again that waits for something, and adds events as they happen.
  */
 export const SCRIPT = `'use strict';
 const two = (number) => String(number).padStart(2, '0');
 const showTimes = (root) => {
   for (const time of root.querySelectorAll('time[datetime]:not([data-shown])')) {
     const at = new Date(time.dateTime);
-    time.title = time.textContent;
     time.dataset.shown = '';
     if (time.dataset.until === undefined) {
       time.textContent = at.getFullYear() + '-' + two(at.getMonth() + 1) + '-' + two(at.getDate()) + ' ' +
@@ -47,9 +46,47 @@ const readAgain = () => {
     readAgain();
   }, 2000);
 };
+const partsRead = new Map();
+const readParts = async () => {
+  const answer = await fetch(location.href, { credentials: 'same-origin' });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  for (const part of document.querySelectorAll('[data-live]')) {
+    const fresh = page.getElementById(part.id);
+    // Who has the focus in it would lose the place.
+    if (!fresh || part.contains(document.activeElement) || fresh.innerHTML === partsRead.get(part.id)) continue;
+    partsRead.set(part.id, fresh.innerHTML);
+    part.replaceWith(fresh);
+    showTimes(fresh);
+  }
+};
+const followEvents = () => {
+  const feed = document.querySelector('[data-events]');
+  if (!feed) return;
+  const state = document.getElementById('feed-state');
+  const say = (text) => { if (state.textContent !== text) state.textContent = text; };
+  const source = new EventSource(feed.dataset.events);
+  let reading;
+  const readSoon = () => {
+    reading ??= setTimeout(() => { reading = undefined; readParts().catch(() => {}); }, 500);
+  };
+  source.onopen = () => say('New events appear by themselves.');
+  source.onerror = () => say(source.readyState === EventSource.CLOSED ?
+    'No more events arrive. Reload the page to see newer ones.' : 'The connection was lost, and is made again.');
+  source.addEventListener('row', ({ data }) => {
+    const row = new DOMParser().parseFromString(data, 'text/html').body.firstElementChild;
+    showTimes(row);
+    feed.prepend(row);
+    while (feed.children.length > 200) feed.lastElementChild.remove();
+    readSoon();
+  });
+  source.addEventListener('gap', () => { source.close(); location.reload(); });
+  source.addEventListener('over', () => { source.close(); say('Your session is over. Log in again to see newer events.'); });
+};
 showTimes(document);
 prepareCopying(document);
 countDown();
 setInterval(countDown, 1000);
 readAgain();
+followEvents();
 `;

@@ -1,0 +1,37 @@
+/** Routes of payments, of the ledger as a file, and of the export of everything. */
+import { showExport, submitExport } from './pages/export.ts';
+import { sendLedger } from './pages/ledger.ts';
+import { openInvoice, openReceipt, showPayments, submitPortal } from './pages/payments.ts';
+import type { ConsoleRoute } from './route.ts';
+
+export const MONEY_ROUTES: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', handle: sendLedger },
+  { method: 'GET', path: '/console/payments', needs: 'see_money', handle: showPayments },
+  {
+    method: 'GET',
+    path: '/console/payments/:id/receipt',
+    needs: 'see_money',
+    callsProvider: true,
+    handle: openReceipt,
+  },
+  {
+    method: 'GET',
+    path: '/console/payments/:id/invoice',
+    needs: 'see_money',
+    callsProvider: true,
+    handle: openInvoice,
+  },
+  {
+    method: 'POST',
+    path: '/console/payments/portal',
+    needs: 'pay',
+    // Cards are added and removed there.
+    isDangerous: true,
+    callsProvider: true,
+    fields: ['form'],
+    handle: submitPortal,
+  },
+  { method: 'GET', path: '/console/export', needs: 'export_data', handle: showExport },
+  // A form, so that no link of another site begins an export.
+  { method: 'POST', path: '/console/export', needs: 'export_data', isDangerous: true, handle: submitExport },
+];

@@ -1,0 +1,30 @@
+/** What makes a form take effect once, though the browser sends it twice. */
+import type { Tx } from '../../base/db/pool.ts';
+import { invalidField } from '../../base/failure.ts';
+import { type Mutation, once } from '../../base/idempotency/once.ts';
+import type { SessionCall } from './route.ts';
+
+/** The change that a form asks for, by the id that `formId()` gave it. Fails with `invalid_request`. */
+export function mutationOf({ session, form, path }: SessionCall): Mutation {
+  const id = form.get('form') ?? '';
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
+  return {
+    tenant: session.tenant,
+    key: `console-${id}`,
+    method: `POST ${path}`,
+    request: Buffer.from(JSON.stringify([...form])),
+  };
+}
+
+/**
+ * Run `work` once for each form that was shown: a form that is sent twice creates one key, and shows it again.
+ * The result is kept sealed for a day, as answers of the REST interface are.
+ */
+export async function onceForForm<T>(call: SessionCall, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const { deps, session } = call;
+  const answer = await once(deps, mutationOf(call), async (tx) =>
+    Buffer.from(JSON.stringify(await work(tx))),
+  );
+  deps.events.wake(session.tenant);
+  return JSON.parse(Buffer.from(answer).toString()) as T;
+}

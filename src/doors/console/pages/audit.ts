@@ -1,0 +1,113 @@
+/** `/console/audit`: who changed what. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { listMembers } from '../../../access/members/list-members.ts';
+import {
+  ACTION_LENGTH_MAX,
+  ACTION_PATTERN,
+  type AuditEntry,
+  isAuditId,
+} from '../../../base/audit/audit-entry.ts';
+import { listAudit } from '../../../base/audit/list-audit.ts';
+import { invalidField } from '../../../base/failure.ts';
+import type { Form } from '../../http/form.ts';
+import { noSuchPage } from '../../http/no-such-page.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { renderChange } from '../../pages/audit-change.ts';
+import { emptyState, type Faults, field, named, scrolling, timeOf } from '../../pages/components.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import { periodOf, queryOf, textOf } from '../../pages/query.ts';
+import type { SessionCall } from '../route.ts';
+
+const PAGE_SIZE = 50;
+const SUBJECT_LENGTH_MAX = 200;
+const FILTERS = ['action', 'subject', 'from', 'to'];
+const ACTION = new RegExp(ACTION_PATTERN);
+
+export async function showAudit({ deps, session, query }: SessionCall): Promise<Answer> {
+  const after = query.get('after');
+  if (after !== undefined && !isAuditId(after)) throw noSuchPage();
+  let asked: ReturnType<typeof parseAsked>;
+  try {
+    asked = parseAsked(query);
+  } catch (error) {
+    const faults = faultsOf(error, FILTERS);
+    if (!faults) throw error;
+    return page(
+      { title: 'Audit trail', body: html`<h1>Audit trail</h1>${renderFilters(query, faults)}` },
+      400,
+    );
+  }
+  const found = await listAudit(deps.db, session.tenant, { ...asked, after, size: PAGE_SIZE });
+  if (!found) throw noSuchPage();
+  const members = await listMembers(deps, session.tenant);
+  const emails = new Map(members.map(({ id, email }) => [id, email]));
+  const { items, end } = found;
+  const body = html`<h1>Audit trail</h1>
+<p>Who changed what, the newest first. Entries are never changed.</p>
+${renderFilters(query, {})}
+${
+  items.length > 0
+    ? renderEntries(items, emails)
+    : emptyState('No entry fits.', html`<a href="/console/audit">Show all entries</a>`)
+}
+<p class="pages">${after !== undefined && html`<a href="/console/audit${queryOf(query, FILTERS)}">Newest</a>`}${
+    end &&
+    html`<a href="/console/audit${queryOf(query, FILTERS, { after: end.id })}" rel="next">Older entries</a>`
+  }</p>`;
+  return page({ title: 'Audit trail', body });
+}
+
+function parseAsked(query: Form) {
+  return {
+    action: actionOf(query),
+    subject: textOf(query, 'subject', SUBJECT_LENGTH_MAX),
+    ...periodOf(query),
+  };
+}
+
+/** As it is written in an entry, or with spaces. */
+function actionOf(query: Form): string | undefined {
+  const action = textOf(query, 'action', ACTION_LENGTH_MAX)?.toLowerCase().replaceAll(' ', '_');
+  if (action !== undefined && !ACTION.test(action))
+    throw invalidField('action', 'must be words of letters, such as key created');
+  return action;
+}
+
+function renderFilters(query: Form, faults: Faults): Html {
+  const value = (name: string) => query.get(name);
+  return html`<form class="filters" method="get" action="/console/audit" novalidate>
+${field({ name: 'action', label: 'Action', value: value('action'), faults })}
+${field({ name: 'subject', label: 'Id of what was changed', value: value('subject'), faults })}
+${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"`, faults })}
+${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"`, faults })}
+<button>Filter</button></form>`;
+}
+
+function renderEntries(entries: readonly AuditEntry[], emails: ReadonlyMap<string, string>): Html {
+  return scrolling(
+    'Entries of the audit trail',
+    html`<table class="rows"><caption class="hidden">Entries, the newest first</caption>
+<thead><tr><th scope="col">Time</th><th scope="col">Who</th><th scope="col">Action</th><th scope="col">Of</th><th scope="col">Change</th></tr></thead>
+<tbody>${entries.map(
+      (entry) => html`<tr><td data-label="Time">${timeOf(entry.at)}</td>
+<td data-label="Who"><span>${renderActor(entry, emails)}</span></td><td data-label="Action">${entry.action.replaceAll('_', ' ')}</td>
+<td data-label="Of">${entry.subject !== null && html`<code>${entry.subject}</code>`}</td>
+<td data-label="Change">${renderChange(entry)}</td></tr>`,
+    )}</tbody></table>`,
+  );
+}
+
+/** Which operator it was concerns the deployment alone. */
+function renderActor({ actorKind, actorId, address }: AuditEntry, emails: ReadonlyMap<string, string>): Html {
+  const from = address !== null && html` <span class="hint">from ${named(address)}</span>`;
+  switch (actorKind) {
+    case 'member':
+      return html`${named(emails.get(actorId) ?? `${actorId} (removed)`)}${from}`;
+    case 'key':
+      return html`key <code>${actorId}</code>${from}`;
+    case 'operator':
+      return html`operator`;
+    case 'system':
+      return html`the service: ${actorId}`;
+  }
+}

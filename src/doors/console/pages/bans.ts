@@ -1,0 +1,161 @@
+/** `/console/rooms/bans`: who may not join, and for how long. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { Failure, invalidField } from '../../../base/failure.ts';
+import { readPage } from '../../../base/lib/page.ts';
+import type { Ban } from '../../../control/moderation/ban.ts';
+import { banSubject } from '../../../control/moderation/ban-subject.ts';
+import { listBans } from '../../../control/moderation/list-bans.ts';
+import { unbanSubject } from '../../../control/moderation/unban-subject.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import {
+  type Choice,
+  emptyState,
+  type Faults,
+  field,
+  named,
+  scrolling,
+  select,
+  timeOf,
+} from '../../pages/components.ts';
+import { sentence } from '../../pages/notices.ts';
+import {
+  BAN_TIMES,
+  moderate,
+  parseBanTime,
+  parseOptionalRoom,
+  parseReason,
+  parseSubject,
+  REASON_LENGTH_MAX,
+} from '../moderation.ts';
+import type { SessionCall } from '../route.ts';
+
+const BANS = 50;
+
+const KINDS: readonly Choice[] = [
+  { value: 'user', text: 'A user, by name' },
+  { value: 'device', text: 'A device, by the thumbprint of its key' },
+  { value: 'cidr', text: 'A range of addresses' },
+];
+
+const KIND_NAMES = { user: 'user', device: 'device', cidr: 'addresses' } as const;
+
+export async function showBans(call: SessionCall): Promise<Answer> {
+  return page(await bansPage(call, {}));
+}
+
+export async function submitBan(call: SessionCall): Promise<Answer> {
+  const { form } = call;
+  try {
+    const ban = {
+      room: parseOptionalRoom(form.get('room')),
+      subject: parseSubject(form.get('kind'), form.get('subject')),
+      ttlMs: parseBanTime(form.get('time')),
+      reason: parseReason(form),
+      actor: undefined,
+    };
+    await moderate(call, (tx, moderator) => banSubject(tx, moderator, ban));
+  } catch (error) {
+    const fault = faultOf(error);
+    if (!fault) throw error;
+    return page(await bansPage(call, fault), 400);
+  }
+  return redirect('/console/rooms/bans');
+}
+
+/** A mistake in a field that was typed, to be told beside it. */
+function faultOf(error: unknown): Faults | undefined {
+  if (!(error instanceof Failure)) return undefined;
+  if (error.resource === 'room') return { room: 'No room ever had this name.' };
+  const at = error.field === 'username' ? 'subject' : error.field;
+  return at !== undefined && ['room', 'subject', 'reason'].includes(at)
+    ? { [at]: sentence(error) }
+    : undefined;
+}
+
+export async function submitUnban(call: SessionCall): Promise<Answer> {
+  const { form } = call;
+  const ban = {
+    room: parseOptionalRoom(form.get('room')),
+    subject: parseSubject(form.get('kind'), form.get('subject')),
+    actor: undefined,
+  };
+  await moderate(call, (tx, moderator) => unbanSubject(tx, moderator, ban));
+  return redirect('/console/rooms/bans');
+}
+
+async function bansPage({ deps, session, query, form }: SessionCall, faults: Faults): Promise<Page> {
+  const after = parseAfter(query.get('after'));
+  const { items, end } = await readPage(BANS, (limit) =>
+    listBans(deps.db, session.tenant, { room: undefined, subject: undefined, after, limit }),
+  );
+  const mayModerate = mayDo(session.role, 'moderate');
+  const body = html`<h1>Bans</h1>
+${
+  items.length > 0
+    ? scrolling(
+        'Bans',
+        html`<table class="rows"><thead><tr><th scope="col">Who</th><th scope="col">Where</th><th scope="col">Since</th>
+<th scope="col">Until</th><th scope="col">Reason</th>${mayModerate && html`<th scope="col">Change</th>`}</tr></thead>
+<tbody>${items.map((ban) => renderBan(ban, mayModerate))}</tbody></table>`,
+      )
+    : emptyState(
+        'Nobody is banned.',
+        'A ban keeps a user, a device or a range of addresses out of a room, or of all rooms.',
+      )
+}
+<p class="pages">${after !== undefined && html`<a href="/console/rooms/bans">Newest</a>`}${
+    end && html`<a href="/console/rooms/bans?after=${end.id}" rel="next">Older bans</a>`
+  }</p>
+${mayModerate && renderForm((name) => form.get(name), faults)}`;
+  return { title: 'Bans', body };
+}
+
+function parseAfter(text: string | undefined): string | undefined {
+  if (text !== undefined && !/^ban_[0-9a-f]{32}$/.test(text))
+    throw invalidField('after', 'must be that of a page of the console');
+  return text;
+}
+
+function renderBan({ subject, room, createdAt, expiresAt, reason, actor }: Ban, mayModerate: boolean): Html {
+  return html`<tr><th scope="row" data-label="Who">${KIND_NAMES[subject.kind]} ${named(subject.value)}</th>
+<td data-label="Where">${room === null ? 'all rooms' : named(room)}</td><td data-label="Since">${timeOf(createdAt)}</td>
+<td data-label="Until">${expiresAt ? timeOf(expiresAt) : room === null ? 'lifted' : 'the room ends'}</td>
+<td data-label="Reason">${reason !== '' && named(reason)}${actor !== null && html` <span class="hint">by ${named(actor)}</span>`}</td>${
+    mayModerate &&
+    html`<td data-label="Change"><form class="inline" method="post" action="/console/rooms/bans/lift">
+<input type="hidden" name="kind" value="${subject.kind}"><input type="hidden" name="subject" value="${subject.value}">
+${room !== null && html`<input type="hidden" name="room" value="${room}">`}<button>Lift<span class="hidden"> the ban of ${subject.value}</span></button></form></td>`
+  }</tr>`;
+}
+
+function renderForm(typed: (name: string) => string | undefined, faults: Faults): Html {
+  return html`<section class="card"><h2>Ban somebody</h2>
+<form method="post" action="/console/rooms/bans" novalidate>
+${select('kind', 'What', KINDS, typed('kind') ?? 'user')}
+${field({
+  name: 'subject',
+  label: 'Name, thumbprint or range',
+  value: typed('subject'),
+  hint: 'A range looks like 203.0.113.0/24.',
+  faults,
+  input: html`autocomplete="off" autocapitalize="none" spellcheck="false" required`,
+})}
+${field({
+  name: 'room',
+  label: 'Room',
+  value: typed('room'),
+  hint: 'Empty: all rooms.',
+  faults,
+  input: html`autocomplete="off" maxlength="128"`,
+})}
+${select('time', 'How long', BAN_TIMES, typed('time') ?? 'day')}
+${field({
+  name: 'reason',
+  label: 'Reason',
+  value: typed('reason'),
+  faults,
+  input: html`maxlength="${REASON_LENGTH_MAX}" autocomplete="off"`,
+})}
+<p><button class="danger">Ban</button></p></form></section>`;
+}

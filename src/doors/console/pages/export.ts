@@ -1,0 +1,65 @@
+/** `/console/export`: everything that is stored about the tenant, as one file. */
+import { html } from '@boxoffice/pages/html';
+import { actorOf } from '../../../access/sessions/session.ts';
+import { Failure } from '../../../base/failure.ts';
+import { renderTenantId } from '../../../base/tenants/tenant.ts';
+import { openExport } from '../../../outward/export/open-export.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { alert, freshNote } from '../../pages/components.ts';
+import { sentence } from '../../pages/notices.ts';
+import type { SessionCall } from '../route.ts';
+
+/** Of this process: each has a connection of its own to the database. */
+const EXPORTS_MAX = 4;
+/** Of one export: while it runs, the database keeps old versions of all rows. */
+const EXPORT_MS_MAX = 3_600_000;
+let running = 0;
+
+export async function showExport(call: SessionCall): Promise<Answer> {
+  return exportPage(call, undefined, 200);
+}
+
+export async function submitExport(call: SessionCall): Promise<Answer> {
+  const { deps, session, address, closing } = call;
+  if (running >= EXPORTS_MAX) throw new Failure('overloaded');
+  running += 1;
+  const leave = () => {
+    running -= 1;
+  };
+  try {
+    const { pages, close } = await openExport(deps, actorOf(session, address), session.tenant, {
+      isExclusive: true,
+      stopping: AbortSignal.any([closing, AbortSignal.timeout(EXPORT_MS_MAX)]),
+    });
+    return {
+      kind: 'download',
+      type: 'application/x-ndjson; charset=utf-8',
+      chunks: pages,
+      saveAs: `${renderTenantId(session.tenant)}.ndjson`,
+      close: () => close().finally(leave),
+    };
+  } catch (error) {
+    leave();
+    if (error instanceof Failure && error.kind === 'export_running')
+      return exportPage(call, sentence(error), 409);
+    throw error;
+  }
+}
+
+async function exportPage({ session }: SessionCall, problem: string | undefined, status: number) {
+  const body = html`<h1>Export</h1>
+${alert(problem)}
+<p>Everything that is stored about this tenant, as one file: settings, people, keys without their secrets, each entry of the ledger and
+each usage record, rooms, moderation, events and the audit trail. Rows are of one moment.</p>
+<p>Each line is a JSON object, with the name of its table in <code>table</code>. Amounts are in micro-dollars, times in UTC. The audit
+trail notes who exported.</p>
+${freshNote(session, 'To export', '/console/export')}
+${
+  session.isFresh &&
+  html`<section class="card"><form method="post" action="/console/export"><p><button class="primary">Download everything</button></p></form>
+<p class="hint">One export at a time. It takes as long as your connection needs for all usage records.</p></section>`
+}
+<p>What is stored about one participant is under <a href="/console/people">People</a>, and can be erased there. The ledger alone is
+there as <a href="/console/ledger">CSV</a>.</p>`;
+  return page({ title: 'Export', body }, status);
+}

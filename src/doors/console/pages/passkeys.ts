@@ -1,0 +1,186 @@
+/** `/console/passkeys` and below: the passkeys of a person, and logging in with one. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { addPasskey } from '../../../access/passkeys/add-passkey.ts';
+import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
+import { confirmWithPasskey, logInWithPasskey } from '../../../access/passkeys/log-in-with-passkey.ts';
+import { offerConfirmation, offerLogin, offerNewPasskey } from '../../../access/passkeys/offer-challenge.ts';
+import {
+  PASSKEY_NAME_LENGTH_MAX,
+  PASSKEYS_MAX,
+  type Passkey,
+  passkeysAt,
+  type RelyingParty,
+} from '../../../access/passkeys/passkey.ts';
+import { removePasskey } from '../../../access/passkeys/remove-passkey.ts';
+import { provedAddressOf, type Session } from '../../../access/sessions/session.ts';
+import { Failure, notFound } from '../../../base/failure.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import {
+  badge,
+  emptyState,
+  type Faults,
+  field,
+  freshNote,
+  named,
+  scrolling,
+  timeOf,
+} from '../../pages/components.ts';
+import { parseName, parseNext } from '../../pages/fields.ts';
+import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
+import type { Call, SessionCall } from '../route.ts';
+
+const PATH = '/console/passkeys';
+
+export async function showPasskeys(call: SessionCall): Promise<Answer> {
+  return page(await passkeysPage(call));
+}
+
+export async function offerAdding({ deps, session }: SessionCall): Promise<Answer> {
+  return json(await offerNewPasskey(deps, partyOf(deps), session, addressOf(session)));
+}
+
+export async function submitPasskey(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  const given = form.get('name') ?? '';
+  const name = parseName(given, PASSKEY_NAME_LENGTH_MAX);
+  if (name === undefined) {
+    const faults = { name: `Give a name of 1 to ${PASSKEY_NAME_LENGTH_MAX} characters.` };
+    return page(await passkeysPage(call, { given, faults }), 400);
+  }
+  const added = { email: addressOf(session), name, answer: form.get('answer') ?? '' };
+  if (await addPasskey(deps, partyOf(deps), session, added, address)) return redirect(PATH);
+  const alert = 'The passkey was not added: it came too late, or is not one that can log in here. Try again.';
+  return page(await passkeysPage(call, { given, alert }), 400);
+}
+
+export async function submitPasskeyRemoval({ deps, session, params, address }: SessionCall): Promise<Answer> {
+  const id = params.id ?? '';
+  await removePasskey(deps, session, { email: addressOf(session), id }, address);
+  return session.passkeyId === id ? redirect('/console/login', { secret: null }) : redirect(PATH);
+}
+
+export async function offerLoggingIn({ deps, address }: Call): Promise<Answer> {
+  return json(await offerLogin(deps, partyOf(deps), address));
+}
+
+export async function submitPasskeyLogin({ deps, form, address, session }: Call): Promise<Answer> {
+  const from = { address, before: session?.hash };
+  const next = parseNext(form.get('next'));
+  const secret = await logInWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', from);
+  return secret === undefined ? refusedPage('/console/login', next) : redirect(next, { secret });
+}
+
+export async function offerConfirming({ deps, session }: SessionCall): Promise<Answer> {
+  return json(await offerConfirmation(deps, partyOf(deps), session, addressOf(session)));
+}
+
+export async function submitPasskeyConfirmation(call: SessionCall): Promise<Answer> {
+  const { deps, form, session } = call;
+  addressOf(session);
+  const next = parseNext(form.get('next'));
+  const secret = await confirmWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', call);
+  return secret === undefined ? refusedPage('/console/confirm', next) : redirect(next, { secret });
+}
+
+/** Fails with `not_found` where there are no passkeys. */
+function partyOf({ config }: Call['deps']): RelyingParty {
+  const { party } = passkeysAt(config.publicUrl);
+  if (!party) throw notFound('page');
+  return party;
+}
+
+/** Fails with `permission_denied` for a session that does not prove who the person is. */
+function addressOf(session: Session): string {
+  const email = provedAddressOf(session);
+  if (email === undefined) throw new Failure('permission_denied');
+  return email;
+}
+
+function json(body: object): Answer {
+  return { kind: 'json', status: 200, body };
+}
+
+function refusedPage(back: string, next: string): Answer {
+  const title = 'This passkey did not log you in';
+  const body = html`<h1>${title}</h1>
+<p role="alert">It may have been removed, it may have taken too long, or your address may belong to no tenant that is active.</p>
+<p><a href="${back}?next=${encodeURIComponent(next)}">Try again, or log in by mail</a></p>`;
+  return page({ title, body, layout: 'narrow' }, 403);
+}
+
+interface Adding {
+  readonly given?: string;
+  readonly faults?: Faults;
+  readonly alert?: string;
+}
+
+async function passkeysPage({ deps, session }: SessionCall, adding: Adding = {}): Promise<Page> {
+  const email = provedAddressOf(session);
+  const body =
+    email === undefined
+      ? html`<h1>Passkeys</h1>${strangerNote(session)}`
+      : html`<h1>Passkeys</h1>
+<p>A passkey logs you in without a mail: by the fingerprint, face or PIN of your device, or by a security key. Yours belong to
+<strong>${named(email)}</strong>, and log in to every tenant of this address.</p>
+${freshNote(session, 'To add or remove passkeys', PATH)}${passkeysTable(session, await listPasskeys(deps, email))}
+${addingPart(deps.config.publicUrl, session, adding)}`;
+  return { title: 'Passkeys', body, script: PASSKEY_SCRIPT };
+}
+
+/** Nothing proved who the person is, so the passkeys of the address are not theirs to see. */
+function strangerNote({ member }: Session): Html {
+  return member
+    ? html`<p class="note">Passkeys are for people who have shown that an address is theirs.
+<a href="/console/confirm?next=${PATH}">Log in by mail</a> to see and add yours.</p>`
+    : html`<p class="note">Passkeys belong to people. This session was opened by a key or by an operator: log in as a member, by mail.</p>`;
+}
+
+function passkeysTable(session: Session, passkeys: readonly Passkey[]): Html {
+  if (passkeys.length === 0)
+    return emptyState('You have no passkeys yet.', 'Until then, each log-in needs a mail.');
+  return scrolling(
+    'Your passkeys',
+    html`<table class="rows"><thead><tr><th scope="col">Name</th><th scope="col">Kept</th><th scope="col">Added</th>
+<th scope="col">Last used</th>${session.isFresh && html`<th scope="col">Change</th>`}</tr></thead>
+<tbody>${passkeys.map((passkey) => passkeyRow(session, passkey))}</tbody></table>`,
+  );
+}
+
+function passkeyRow(session: Session, { id, name, backedUp, createdAt, lastUsedAt }: Passkey): Html {
+  const isThis = id === session.passkeyId;
+  return html`<tr><th scope="row" data-label="Name"><span>${named(name)}${isThis && html` ${badge('this session', 'good')}`}</span></th>
+<td data-label="Kept">${backedUp ? 'on several devices' : 'on one device'}</td><td data-label="Added">${timeOf(createdAt)}</td>
+<td data-label="Last used">${lastUsedAt ? timeOf(lastUsedAt) : 'never'}</td>
+${
+  session.isFresh &&
+  html`<td data-label="Change"><form class="inline" method="post" action="${PATH}/${id}/remove">
+<button class="danger">Remove<span class="hidden"> ${name}${isThis && ', which ends this session'}</span></button></form></td>`
+}</tr>`;
+}
+
+function addingPart(
+  publicUrl: string,
+  session: Session,
+  { given = '', faults, alert }: Adding,
+): Html | undefined {
+  const available = passkeysAt(publicUrl);
+  if (!available.party) return html`<p class="note">${whyNone(available, publicUrl)}</p>`;
+  if (!session.isFresh) return undefined;
+  const form = passkeyForm('create', {
+    action: PATH,
+    fields: field({
+      name: 'name',
+      label: 'Name',
+      value: given,
+      hint: 'For you, to know it again: such as the name of the device.',
+      ...(faults && { faults }),
+      input: html`autocomplete="off" maxlength="${PASSKEY_NAME_LENGTH_MAX}" pattern=".*\\S.*" required`,
+    }),
+    button: html`<button class="primary">Add a passkey</button>`,
+  });
+  return html`<section class="card"><h2>Add a passkey</h2>
+${alert !== undefined && html`<p class="alert" role="alert">${alert}</p>`}
+<p data-without-passkeys>To add one, you need JavaScript, and a browser that knows passkeys.</p>
+${form}
+<p class="hint">You may have ${PASSKEYS_MAX}. Have two at least, on different devices, or keep your mail.</p></section>`;
+}

@@ -1,0 +1,113 @@
+/** `/console/payments`: what was paid, with the provider's receipts and invoices, and the way to its portal. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { Failure } from '../../../base/failure.ts';
+import { getBilling } from '../../../money/payments/get-billing.ts';
+import { getReceipt } from '../../../money/payments/get-receipt.ts';
+import { listPayments } from '../../../money/payments/list-payments.ts';
+import { openPortal } from '../../../money/payments/open-portal.ts';
+import { isPaymentId, type ListedPayment } from '../../../money/payments/payment.ts';
+import { noSuchPage } from '../../http/no-such-page.ts';
+import { type Answer, page, redirect } from '../../pages/answer.ts';
+import { badge, emptyState, exact, formId, freshNote, scrolling, timeOf } from '../../pages/components.ts';
+import { mutationOf } from '../once-for-form.ts';
+import type { SessionCall } from '../route.ts';
+import { KIND_NAMES } from './ledger.ts';
+import { payForm } from './pay.ts';
+
+const PAGE_SIZE = 50;
+
+export async function showPayments({ deps, session, query }: SessionCall): Promise<Answer> {
+  const after = query.get('after');
+  const listed =
+    after === undefined || isPaymentId(after)
+      ? await listPayments(deps.db, session.tenant, after, PAGE_SIZE)
+      : undefined;
+  if (!listed) throw noSuchPage();
+  const { settings } = await getBilling(deps.db, session.tenant);
+  const mayPay = mayDo(session.role, 'pay');
+  const isCustomer = settings.firstPaidAt !== null && settings.customerId !== null;
+  const hasPortal = mayPay && deps.provider !== undefined && isCustomer;
+  const body = html`<h1>Payments</h1>
+${
+  listed.items.length === 0
+    ? emptyState('Nothing was paid yet.', 'Each payment appears here as soon as it is credited.')
+    : renderPayments(listed.items, deps.provider !== undefined)
+}
+<p class="pages">${after !== undefined && html`<a href="/console/payments">Newest</a>`}${
+    listed.end && html`<a href="/console/payments?after=${listed.end.id}" rel="next">Older payments</a>`
+  }</p>
+${hasPortal && portalCard(session.isFresh, freshNote(session, 'To open it', '/console/payments'))}
+${mayPay && html`<section class="card"><h2>Pay in credit</h2>${payForm(deps, '20')}</section>`}`;
+  return page({ title: 'Payments', body });
+}
+
+function portalCard(isFresh: boolean, note: Html | undefined): Html {
+  return html`<section class="card"><h2>Cards and receipts</h2>
+<p>The payment provider has a page of yours: saved cards, the address on invoices, and all receipts.</p>
+${
+  isFresh
+    ? html`<form method="post" action="/console/payments/portal">${formId()}<p><button>Open the provider's page</button></p></form>`
+    : note
+}</section>`;
+}
+
+function renderPayments(payments: readonly ListedPayment[], hasProvider: boolean): Html {
+  return scrolling(
+    'Payments',
+    html`<table class="rows"><caption class="hidden">Payments, the newest first</caption>
+<thead><tr><th scope="col">Credited</th><th scope="col">Kind</th><th scope="col">Id</th><th scope="col" class="number">Credit</th>
+<th scope="col" class="number">Tax</th><th scope="col" class="number">Taken back</th>${hasProvider && html`<th scope="col">Documents</th>`}</tr></thead>
+<tbody>${payments.map((each) => renderPayment(each, hasProvider))}</tbody></table>`,
+  );
+}
+
+function renderPayment(
+  { id, kind, credited, tax, reversed, settledAt }: ListedPayment,
+  hasProvider: boolean,
+): Html {
+  const at = `/console/payments/${encodeURIComponent(id)}`;
+  const which = html`<span class="hidden"> of the payment ${id}</span>`;
+  return html`<tr><td data-label="Credited">${timeOf(settledAt)}</td><td data-label="Kind">${KIND_NAMES[kind]}</td>
+<th scope="row" data-label="Id"><code>${id}</code></th><td class="number" data-label="Credit">${exact(credited)}</td>
+<td class="number" data-label="Tax">${tax === 0n ? '–' : exact(tax)}</td>
+<td class="number" data-label="Taken back">${reversed === 0n ? '–' : html`${exact(reversed)} ${badge(reversed === credited ? 'all' : 'in part', 'warn')}`}</td>
+${
+  hasProvider &&
+  html`<td data-label="Documents"><span class="inline"><a href="${at}/receipt">Receipt${which}</a>${
+    kind === 'top_up' && html` <a href="${at}/invoice">Invoice${which}</a>`
+  }</span></td>`
+}</tr>`;
+}
+
+/** The provider's links expire, so each click asks for a new one. */
+export async function openReceipt({ deps, session, params }: SessionCall): Promise<Answer> {
+  const { url } = await getReceipt(deps, session.tenant, params.id ?? '');
+  return redirect(url);
+}
+
+export async function openInvoice({ deps, session, params }: SessionCall): Promise<Answer> {
+  const { url, invoiceUrl } = await getReceipt(deps, session.tenant, params.id ?? '');
+  if (invoiceUrl !== undefined) return redirect(invoiceUrl);
+  const title = 'There is no invoice';
+  const body = html`<h1>${title}</h1>
+<p>The payment provider made none of this payment, or is still at it. The receipt is there.</p>
+<p class="actions"><a class="button" href="${url}">Receipt</a> <a class="button" href="/console/payments">Back to the payments</a></p>`;
+  return page({ title, body, layout: 'narrow' });
+}
+
+/** A page, not a redirect: see `submitCheckout()`. */
+export async function submitPortal(call: SessionCall): Promise<Answer> {
+  try {
+    const url = await openPortal(call.deps, mutationOf(call));
+    const title = 'To the payment provider';
+    const body = html`<h1>${title}</h1>
+<p><a class="button primary" href="${url}">Go to the provider's page</a></p>`;
+    return page({ title, body, layout: 'narrow', goesTo: url });
+  } catch (error) {
+    // The card was removed, or nothing was ever paid: the page has no such form.
+    if (error instanceof Failure && error.kind === 'invalid_request' && !error.field)
+      return redirect('/console/payments');
+    throw error;
+  }
+}

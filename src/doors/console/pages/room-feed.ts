@@ -1,0 +1,117 @@
+/** What happens in rooms, as rows: the newest ones with the page, and later ones as they happen. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { maySessionStill } from '../../../access/sessions/authenticate-session.ts';
+import { invalidField } from '../../../base/failure.ts';
+import type { ModerationEvent } from '../../../control/moderation/moderation-event.ts';
+import type { Event } from '../../../control/streams/stream-event.ts';
+import { listRecentEvents, type Tail, tailEvents } from '../../../control/streams/tail-events.ts';
+import type { Place } from '../../../events/event.ts';
+import type { Answer } from '../../pages/answer.ts';
+import { named, timeOf } from '../../pages/components.ts';
+import { parseOptionalRoom } from '../moderation.ts';
+import type { SessionCall } from '../route.ts';
+
+/** With the page. The script keeps 200. */
+const ROWS = 50;
+
+/** The newest events of the rooms of a name, or of all. The script adds later ones. */
+export async function renderFeed({ deps, session }: SessionCall, room: string | undefined): Promise<Html> {
+  const { events, place } = await listRecentEvents(deps.db, session.tenant, { room, limit: ROWS });
+  const query = new URLSearchParams({ after: renderPlace(place), ...(room !== undefined && { room }) });
+  return html`<h2 id="feed-title">Events</h2>
+<p class="hint" role="status" id="feed-state">Reload the page to see newer ones.</p>
+<div class="scroll feed" role="region" aria-labelledby="feed-title" tabindex="0">
+<ol id="feed" data-events="/console/rooms/events?${query.toString()}">${events.map((event) => renderRow(event))}</ol></div>`;
+}
+
+/** The stream of one tab. It ends with the session. */
+export async function sendRoomEvents(call: SessionCall): Promise<Answer> {
+  const { deps, session, query, request, closing } = call;
+  // A browser that connects again says what it had last.
+  const last = request.headers['last-event-id'];
+  const after = parsePlace(typeof last === 'string' && last !== '' ? last : (query.get('after') ?? ''));
+  const room = parseOptionalRoom(query.get('room'));
+  const mayGoOn = () => maySessionStill(deps, session, 'see_rooms');
+  async function* open(gone: AbortSignal): AsyncGenerator<string> {
+    const signal = AbortSignal.any([gone, closing]);
+    const tail = tailEvents(deps, session, { after, room, signal, mayGoOn });
+    for await (const item of tail) yield renderItem(item);
+  }
+  return { kind: 'events', open };
+}
+
+/** Source: HTML, "Server-sent events". A line break would end a field. */
+function renderItem(item: Tail): string {
+  if (item.type === 'silence') return ': nothing new\n\n';
+  if (item.type !== 'event') return `event: ${item.type}\ndata: ${item.type}\n\n`;
+  const row = renderRow(item.event).text.replace(/[\r\n]+/g, ' ');
+  return `id: ${renderPlace(item.event)}\nevent: row\ndata: ${row}\n\n`;
+}
+
+function renderPlace({ seq, at }: Place): string {
+  return `${seq}-${at?.getTime() ?? ''}`;
+}
+
+function parsePlace(text: string): Place {
+  const [, seq, ms] = /^(\d{1,18})-(\d{0,15})$/.exec(text) ?? [];
+  if (seq === undefined) throw invalidField('after', 'must be that of a page of the console');
+  return { seq: BigInt(seq), at: ms === '' ? null : new Date(Number(ms)) };
+}
+
+function renderRow(event: Event): Html {
+  return html`<li>${timeOf(event.at)} <span>${describe(event)}</span></li>`;
+}
+
+const ACTS: Readonly<Record<ModerationEvent['action'], string>> = {
+  kick: 'kicked',
+  ban: 'banned',
+  unban: 'lifted the ban of',
+  force_mute: 'muted',
+  release_mute: 'unmuted',
+  revoke_publish: 'stopped the publishing of',
+  restore_publish: 'allowed the publishing of',
+  close_room: 'closed the room',
+};
+
+/** One sentence without its dot. */
+function describe(event: Event): Html {
+  switch (event.type) {
+    case 'room_created':
+      return html`Room ${named(event.subject.name)} was created`;
+    case 'room_updated':
+      return html`Room ${named(event.subject.name)} has other rules`;
+    case 'room_ended':
+      return html`Room ${named(event.subject.name)} ended`;
+    case 'participant_entered':
+      return html`${named(event.subject.username)} entered ${named(event.subject.room)} as ${event.subject.role}`;
+    case 'participant_updated':
+      return html`${named(event.subject.username)} changed in ${named(event.subject.room)}`;
+    case 'participant_left':
+      return html`${named(event.subject.username)} left ${named(event.subject.room)}: ${event.subject.leaveReason ?? 'expired'}`;
+    case 'moderation':
+      return describeAct(event.subject);
+    case 'watchdog_warned':
+      return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} is about to fire`;
+    case 'watchdog_rearmed':
+      return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} waits again`;
+    case 'watchdog_fired':
+      return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} fired: ${event.subject.action}`;
+    default:
+      return html`${event.type}`;
+  }
+}
+
+export function describeAct({
+  action,
+  actor,
+  subject,
+  tracks,
+  reason,
+  room,
+  watchdogId,
+}: Omit<ModerationEvent, 'id'>): Html {
+  const who = actor !== null ? named(actor) : watchdogId !== null ? 'A watchdog' : 'The tenant';
+  return html`${who} ${ACTS[action]}${subject && html` ${named(subject.value)}`}${
+    tracks.length > 0 && html` (${tracks.join(', ')})`
+  }${room !== null && html` in ${named(room)}`}${reason !== '' && html`: ${named(reason)}`}`;
+}

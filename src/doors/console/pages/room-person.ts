@@ -1,0 +1,182 @@
+/** `/console/rooms/at/:room/person`: one participant: kick, mute, ban. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { PUBLISH_RIGHTS, type PublishRight } from '../../../access/rights/publish-rights.ts';
+import type { Tx } from '../../../base/db/pool.ts';
+import { banSubject } from '../../../control/moderation/ban-subject.ts';
+import { kickParticipant } from '../../../control/moderation/kick-participant.ts';
+import { listModerationEvents } from '../../../control/moderation/list-moderation-events.ts';
+import { type RestrictingAction, restrictTracks } from '../../../control/moderation/restrict-tracks.ts';
+import { getParticipant } from '../../../control/rooms/get-participant.ts';
+import type { Moderator } from '../../../control/rooms/moderator.ts';
+import type { Participant } from '../../../control/rooms/participant.ts';
+import type { Form } from '../../http/form.ts';
+import { type Answer, page, redirect } from '../../pages/answer.ts';
+import { badge, type Faults, field, named, select, timeOf } from '../../pages/components.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import {
+  BAN_TIMES,
+  moderate,
+  parseBanTime,
+  parseReason,
+  parseRoomName,
+  parseTracks,
+  parseUsername,
+  REASON_LENGTH_MAX,
+} from '../moderation.ts';
+import type { SessionCall } from '../route.ts';
+import { describeAct } from './room-feed.ts';
+import { pathOf, renderRestrictions } from './rooms.ts';
+
+const ACTS_SHOWN = 20;
+
+export async function showPerson(call: SessionCall): Promise<Answer> {
+  return personPage(call, call.query.get('name'), undefined);
+}
+
+type FormName = 'mute' | 'kick' | 'ban';
+
+/** What is wrong with what was typed into one of the forms. */
+interface Wrong {
+  readonly form: FormName;
+  readonly faults: Faults;
+}
+
+async function personPage(
+  { deps, session, params, form }: SessionCall,
+  name: string | undefined,
+  wrong: Wrong | undefined,
+): Promise<Answer> {
+  const room = parseRoomName(params.room);
+  const username = parseUsername(name);
+  const [participant, acts] = await Promise.all([
+    getParticipant(deps.db, session.tenant, {
+      room: { name: room, uid: undefined },
+      username,
+      actor: undefined,
+    }),
+    listModerationEvents(deps.db, session.tenant, { room, username, before: undefined, limit: ACTS_SHOWN }),
+  ]);
+  const isPresent = participant.leftAt === null;
+  const body = html`<h1>${named(username)}</h1>
+<p>${isPresent ? badge('present', 'good') : badge(`left: ${participant.leaveReason ?? 'expired'}`)} in <a href="${pathOf(room)}">${named(room)}</a>
+since ${timeOf(participant.enteredAt)}. ${renderRestrictions(participant)}</p>
+${renderFacts(participant)}
+${mayDo(session.role, 'moderate') && renderForms(participant, form, wrong)}
+${
+  acts.length > 0 &&
+  html`<h2>What moderators did</h2><ol class="plain-list">${acts.map(
+    (act) => html`<li>${timeOf(act.at)} ${describeAct(act)}</li>`,
+  )}</ol>`
+}`;
+  return page({ title: `${username} in ${room}`, body }, wrong ? 400 : 200);
+}
+
+function renderFacts({ role, rank, tier, capabilities, devices, expiresAt }: Participant): Html {
+  return html`<section class="card"><h2>Rights</h2>
+<p>${role}, rank ${rank}${tier !== null && html`, ${tier}`}. The last token works until ${timeOf(expiresAt)}.</p>
+<p>${capabilities.length > 0 ? capabilities.map((each) => html`<code>${each}</code> `) : 'No capabilities.'}</p>
+${devices.map(({ thumbprint }) => html`<p class="hint">Device <code>${thumbprint}</code></p>`)}</section>`;
+}
+
+function renderForms({ room, username }: Participant, typed: Form, wrong: Wrong | undefined): Html {
+  const reasonField = (form: FormName) =>
+    field({
+      id: `${form}-reason`,
+      name: 'reason',
+      label: 'Reason',
+      input: html`maxlength="${REASON_LENGTH_MAX}" autocomplete="off"`,
+      ...(wrong?.form === form && { value: typed.get('reason'), faults: wrong.faults }),
+    });
+  const tracksFault = wrong?.faults.tracks;
+  const isChecked = (track: PublishRight) => (wrong?.form === 'mute' ? typed.has(track) : track === 'audio');
+  const who = html`<input type="hidden" name="username" value="${username}">`;
+  return html`<div class="cards">
+<section class="card"><h2>Mute</h2>
+<form method="post" action="${pathOf(room)}/mute">${who}
+<fieldset class="checks"><legend>Tracks</legend>${PUBLISH_RIGHTS.map(
+    (track) =>
+      html`<label><input type="checkbox" name="${track}" value="on"${isChecked(track) && html` checked`}${tracksFault !== undefined && html` aria-describedby="tracks-fault" aria-invalid="true"`}> ${track}</label>`,
+  )}</fieldset>${tracksFault !== undefined && html`<p class="wrong" id="tracks-fault">${tracksFault}</p>`}
+${reasonField('mute')}
+<p class="actions"><button>Mute</button> <button formaction="${pathOf(room)}/unmute">Unmute</button></p></form></section>
+<section class="card"><h2>Kick</h2><p>The participant leaves, and may join again.</p>
+<form method="post" action="${pathOf(room)}/kick">${who}${reasonField('kick')}
+<p><button class="danger">Kick</button></p></form></section>
+<section class="card"><h2>Ban</h2><p>The participant leaves, and may not join again.</p>
+<form method="post" action="${pathOf(room)}/ban">${who}
+${select(
+  'scope',
+  'Where',
+  [
+    { value: 'room', text: 'in this room' },
+    { value: 'everywhere', text: 'in all rooms' },
+  ],
+  'room',
+)}
+${select('time', 'How long', BAN_TIMES, 'day')}
+${reasonField('ban')}
+<p><button class="danger">Ban</button></p></form></section></div>`;
+}
+
+/** Do what a form asks for, or show what is wrong with it beside its field. */
+async function act(
+  call: SessionCall,
+  form: FormName,
+  work: (tx: Tx, moderator: Moderator, target: Target) => Promise<unknown>,
+): Promise<Answer> {
+  try {
+    const target = parseTarget(call);
+    await moderate(call, (tx, moderator) => work(tx, moderator, target));
+    return redirect(personPath(target));
+  } catch (error) {
+    const faults = faultsOf(error, ['reason', 'tracks']);
+    if (!faults) throw error;
+    return personPage(call, call.form.get('username'), { form, faults });
+  }
+}
+
+export function submitKick(call: SessionCall): Promise<Answer> {
+  return act(call, 'kick', kickParticipant);
+}
+
+export function submitMute(call: SessionCall): Promise<Answer> {
+  return restrict(call, 'force_mute');
+}
+
+export function submitUnmute(call: SessionCall): Promise<Answer> {
+  return restrict(call, 'release_mute');
+}
+
+function restrict(call: SessionCall, action: RestrictingAction): Promise<Answer> {
+  return act(call, 'mute', async (tx, moderator, target) =>
+    restrictTracks(tx, moderator, action, { ...target, tracks: parseTracks(call.form) }),
+  );
+}
+
+export function submitPersonBan(call: SessionCall): Promise<Answer> {
+  return act(call, 'ban', (tx, moderator, { room, username, reason, actor }) =>
+    banSubject(tx, moderator, {
+      room: call.form.get('scope') === 'everywhere' ? undefined : room,
+      subject: { kind: 'user', value: username },
+      ttlMs: parseBanTime(call.form.get('time')),
+      reason,
+      actor,
+    }),
+  );
+}
+
+type Target = ReturnType<typeof parseTarget>;
+
+function parseTarget({ params, form }: SessionCall) {
+  return {
+    room: parseRoomName(params.room),
+    username: parseUsername(form.get('username')),
+    reason: parseReason(form),
+    actor: undefined,
+  };
+}
+
+function personPath({ room, username }: { readonly room: string; readonly username: string }): string {
+  return `${pathOf(room)}/person?name=${encodeURIComponent(username)}`;
+}

@@ -1,0 +1,179 @@
+/** `/console/rooms`: live rooms, who is in them, and what happens there. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { invalidField } from '../../../base/failure.ts';
+import { readPage } from '../../../base/lib/page.ts';
+import { closeRoom } from '../../../control/moderation/close-room.ts';
+import { getRoom } from '../../../control/rooms/get-room.ts';
+import { listParticipants } from '../../../control/rooms/list-participants.ts';
+import { listRooms } from '../../../control/rooms/list-rooms.ts';
+import type { Participant } from '../../../control/rooms/participant.ts';
+import type { Room } from '../../../control/rooms/room.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { badge, emptyState, type Faults, field, named, scrolling, timeOf } from '../../pages/components.ts';
+import { moderate, parseReason, parseRoomName, parseUsername, REASON_LENGTH_MAX } from '../moderation.ts';
+import type { SessionCall } from '../route.ts';
+import { renderFeed } from './room-feed.ts';
+
+const ROOMS = 50;
+const PARTICIPANTS = 100;
+/** What must be typed to end a room. */
+const END = 'end';
+
+export async function showRooms(call: SessionCall): Promise<Answer> {
+  const { deps, session, query } = call;
+  const { rooms, end } = await listRooms(deps.db, session.tenant, {
+    state: 'LIVE',
+    namePrefix: undefined,
+    createdFrom: undefined,
+    createdBefore: undefined,
+    after: parseRoomUid(query.get('after')),
+    size: ROOMS,
+  });
+  const isFirst = !query.has('after');
+  const body = html`<h1>Rooms</h1>
+<div id="rooms" data-live>${
+    rooms.length > 0
+      ? renderRooms(rooms)
+      : emptyState(
+          'No room is live.',
+          'A room comes to life when your back end creates it, or when the first participant joins it.',
+        )
+  }
+<p class="pages">${!isFirst && html`<a href="/console/rooms">Newest</a>`}${
+    end !== undefined && html`<a href="/console/rooms?after=${end}" rel="next">Older rooms</a>`
+  }</p></div>
+${await renderFeed(call, undefined)}`;
+  return page({ title: 'Rooms', body });
+}
+
+function parseRoomUid(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!/^rm_[0-9a-f]{32}$/.test(text)) throw invalidField('after', 'must be that of a page of the console');
+  return text;
+}
+
+function renderRooms(rooms: readonly Room[]): Html {
+  return scrolling(
+    'Live rooms',
+    html`<table class="rows"><thead><tr><th scope="col">Room</th><th scope="col">Since</th><th scope="col">Mode</th>
+<th scope="col" class="number">Participants</th></tr></thead>
+<tbody>${rooms.map(
+      ({ name, createdAt, policy, participantCount }) => html`<tr>
+<th scope="row" data-label="Room"><a href="${pathOf(name)}">${named(name)}</a></th>
+<td data-label="Since">${timeOf(createdAt)}</td><td data-label="Mode">${policy.mode.toLowerCase()}${policy.locked && html` ${badge('locked', 'warn')}`}</td>
+<td class="number" data-label="Participants">${participantCount}</td></tr>`,
+    )}</tbody></table>`,
+  );
+}
+
+export function pathOf(room: string): string {
+  return `/console/rooms/at/${encodeURIComponent(room)}`;
+}
+
+export async function showRoom(call: SessionCall): Promise<Answer> {
+  return page(await roomPage(call, {}));
+}
+
+export async function submitEnd(call: SessionCall): Promise<Answer> {
+  const { form, params } = call;
+  const room = parseRoomName(params.room);
+  const reason = parseReason(form);
+  if (form.get('confirm')?.trim() !== END) {
+    return page(await roomPage(call, { confirm: `Type ${END}, and nothing else.` }), 400);
+  }
+  await moderate(call, (tx, moderator) => closeRoom(tx, moderator, { room, reason, actor: undefined }));
+  return redirect(pathOf(room));
+}
+
+async function roomPage(call: SessionCall, faults: Faults): Promise<Page> {
+  const { deps, session, params, query, form } = call;
+  const name = parseRoomName(params.room);
+  const room = await getRoom(deps.db, session.tenant, { name, uid: undefined });
+  const last = query.get('after');
+  const after = last === undefined ? undefined : { roomUid: room.uid, username: parseUsername(last) };
+  const { items, end } = await readPage(
+    PARTICIPANTS,
+    async (limit) =>
+      (
+        await listParticipants(deps.db, session.tenant, {
+          room: { name: room.name, uid: room.uid },
+          actor: undefined,
+          includeLeft: false,
+          after,
+          limit,
+        })
+      ).participants,
+  );
+  const isLive = room.state === 'LIVE';
+  const body = html`<h1>Room ${named(room.name)}</h1>
+<div id="room" data-live>${renderState(room)}
+${
+  items.length > 0
+    ? renderParticipants(room, items)
+    : emptyState('Nobody is in the room.', 'Participants appear here as they join.')
+}
+<p class="pages">${last !== undefined && html`<a href="${pathOf(room.name)}">From the beginning</a>`}${
+    end &&
+    html`<a href="${pathOf(room.name)}?after=${encodeURIComponent(end.username)}" rel="next">More participants</a>`
+  }</p></div>
+${await renderFeed(call, room.name)}
+${isLive && mayDo(session.role, 'moderate') && renderEnd(room, form.get('reason'), faults)}
+<p><a href="/console/rooms">All live rooms</a></p>`;
+  return { title: `Room ${room.name}`, body };
+}
+
+function renderState({ state, createdAt, endedAt, participantCount, policy }: Room): Html {
+  const rules = [
+    policy.locked && badge('locked', 'warn'),
+    policy.muteOnEntry && badge('mutes on entry'),
+    policy.maxParticipants > 0 && badge(`at most ${policy.maxParticipants}`),
+  ];
+  return html`<p>${state === 'LIVE' ? badge('live', 'good') : badge('ended', 'bad')} ${rules} Since ${timeOf(createdAt)}${
+    endedAt && html`, ended ${timeOf(endedAt)}`
+  }. ${participantCount === 1 ? '1 participant' : `${participantCount} participants`}.</p>`;
+}
+
+function renderParticipants(room: Room, participants: readonly Participant[]): Html {
+  return scrolling(
+    'Participants',
+    html`<table class="rows"><thead><tr><th scope="col">Participant</th><th scope="col">Role</th><th scope="col" class="number">Rank</th>
+<th scope="col">Since</th><th scope="col">Taken away</th></tr></thead>
+<tbody>${participants.map(
+      ({ username, role, rank, enteredAt, muted, publishRevoked }) => html`<tr>
+<th scope="row" data-label="Participant"><a href="${pathOf(room.name)}/person?name=${encodeURIComponent(username)}">${named(username)}</a></th>
+<td data-label="Role">${role}</td><td class="number" data-label="Rank">${rank}</td><td data-label="Since">${timeOf(enteredAt)}</td>
+<td data-label="Taken away">${renderRestrictions({ muted, publishRevoked })}</td></tr>`,
+    )}</tbody></table>`,
+  );
+}
+
+export function renderRestrictions({
+  muted,
+  publishRevoked,
+}: Pick<Participant, 'muted' | 'publishRevoked'>): Html {
+  return html`${muted.map((track) => html`${badge(`${track} muted`, 'warn')} `)}${publishRevoked.map(
+    (track) => html`${badge(`no ${track}`, 'bad')} `,
+  )}`;
+}
+
+function renderEnd({ name }: Room, reason: string | undefined, faults: Faults): Html {
+  return html`<section class="card"><h2>End the room</h2>
+<p>All participants leave, and their tokens stop working. The name can be used again.</p>
+<form method="post" action="${pathOf(name)}/end" novalidate>
+${field({
+  name: 'reason',
+  label: 'Reason',
+  value: reason,
+  hint: 'Your back end and your moderators see it.',
+  faults,
+  input: html`maxlength="${REASON_LENGTH_MAX}" autocomplete="off"`,
+})}
+${field({
+  name: 'confirm',
+  label: html`Type <code>${END}</code> to confirm`,
+  faults,
+  input: html`autocomplete="off" autocapitalize="none" spellcheck="false" required`,
+})}
+<p><button class="danger">End the room</button></p></form></section>`;
+}

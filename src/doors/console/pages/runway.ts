@@ -1,0 +1,87 @@
+/** How long the credit lasts, as the overview and the page of alerts show it. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
+import type { Burns, Runway } from '../../../money/runway/get-runway.ts';
+import type { Burn, Window } from '../../../money/runway/runway.ts';
+import { dollars, emptyState, exact, named, scrolling, timeOf } from '../../pages/components.ts';
+
+const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
+  '1h': 'last hour',
+  '24h': 'last 24 hours',
+  '7d': 'last 7 days',
+};
+
+/** The windows after which an alert of hours is raised: `BURN_HOURS`. */
+const ALERTING: readonly Window[] = ['1h', '24h'];
+
+/** `null`: nothing is used. */
+function lengthOf(hours: number | null): string {
+  if (hours === null) return 'no end in sight';
+  if (hours === 0) return 'nothing is left';
+  if (hours < 1) return 'less than an hour';
+  if (hours < 48) return hours < 2 ? 'one hour' : `${Math.floor(hours)} hours`;
+  const days = Math.floor(hours / 24);
+  return days > 3_650 ? 'more than ten years' : `${days.toLocaleString('en-US')} days`;
+}
+
+/** The burn that ends the credit first, of those that alerts look at. */
+function soonestOf({ burns }: Burns): Burn {
+  const looked = burns.filter(({ window }) => ALERTING.includes(window));
+  return looked.reduce((a, b) => (b.perHour > a.perHour ? b : a));
+}
+
+export function runwayCard(runway: Burns): Html {
+  const { hours, perHour, window } = soonestOf(runway);
+  return html`<section class="card"><h2 class="label">The credit lasts</h2><p class="figure">${lengthOf(hours)}</p>
+<p class="hint">${
+    perHour === 0n
+      ? 'Nothing was used in the last 24 hours.'
+      : html`At ${perHour < MICROS_PER_DOLLAR ? exact(perHour) : dollars(perHour)} an hour, as in the ${WINDOW_TEXTS[window]}.`
+  } <a href="/console/alerts">Alerts</a></p></section>`;
+}
+
+/** What an hour costs at present. An exempt tenant pays nothing, and its burn is 0. */
+export function burnCard({ burns }: Burns): Html {
+  const of = (window: Window) => burns.find((each) => each.window === window)!;
+  const day = of('24h');
+  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${dollars(of('1h').perHour)}<span class="unit"> an hour</span></p>
+<p class="hint">${exact(of('1h').spent)} in the last hour, ${exact(day.spent)} in the last 24.</p></section>`;
+}
+
+export function renderBurns({ burns }: Runway): Html {
+  return scrolling(
+    'How long the credit lasts',
+    html`<table class="rows"><caption class="hidden">How long the credit lasts</caption>
+<thead><tr><th scope="col">If it goes on as in the</th><th scope="col" class="number">Spent</th><th scope="col" class="number">An hour</th>
+<th scope="col">The credit lasts</th><th scope="col">Until</th></tr></thead>
+<tbody>${burns.map(
+      ({
+        window,
+        spent,
+        perHour,
+        hours,
+        emptyAt,
+      }) => html`<tr><th scope="row" data-label="As in the">${WINDOW_TEXTS[window]}</th>
+<td class="number" data-label="Spent">${exact(spent)}</td><td class="number" data-label="An hour">${exact(perHour)}</td>
+<td data-label="Lasts">${lengthOf(hours)}</td><td data-label="Until">${emptyAt ? timeOf(emptyAt) : '–'}</td></tr>`,
+    )}</tbody></table>`,
+  );
+}
+
+export function renderRooms({ rooms }: Runway): Html {
+  if (rooms.top.length === 0)
+    return emptyState('Nothing was used.', 'The rooms that cost most appear here as soon as usage arrives.');
+  return scrolling(
+    'Rooms that cost most',
+    html`<table class="rows"><caption class="hidden">Rooms that cost most</caption>
+<thead><tr><th scope="col">Room</th><th scope="col" class="number">Spent</th><th scope="col" class="number">Share</th></tr></thead>
+<tbody>${rooms.top.map(
+      ({
+        room,
+        amount,
+        share,
+      }) => html`<tr><th scope="row" data-label="Room">${room === '' ? 'Without a room' : named(room)}</th>
+<td class="number" data-label="Spent">${exact(amount)}</td><td class="number" data-label="Share">${(share * 100).toFixed(1)} %</td></tr>`,
+    )}</tbody></table>`,
+  );
+}

@@ -1,0 +1,128 @@
+/** What usage cost by day or hour, as series of rooms, roles or tiers: what the page of spend draws and lists. */
+import { invalidField } from '../../../base/failure.ts';
+import type { TenantId } from '../../../base/tenants/tenant.ts';
+import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
+import {
+  SUMMARY_DAYS_MAX,
+  SUMMARY_ROWS_MAX,
+  type SummaryQuery,
+  type SummaryRow,
+} from '../../../money/usage/usage-summary.ts';
+import type { Deps } from '../../deps.ts';
+import type { Form } from '../../http/form.ts';
+import { SERIES_MAX, type Series } from './chart.ts';
+
+/** The first one is shown if none is asked for: rooms take longer to add up. */
+export const DIMENSIONS = ['role', 'tier', 'room'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+export const STEPS = ['day', 'hour'] as const;
+/** How much time a bar is about. */
+export type Step = (typeof STEPS)[number];
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const STEP_MS: Readonly<Record<Step, number>> = { day: DAY_MS, hour: HOUR_MS };
+const DAYS_USUAL: Readonly<Record<Step, number>> = { day: 30, hour: 3 };
+/** Of hours: their table would be too heavy for a page otherwise. */
+export const DAYS_MAX: Readonly<Record<Step, number>> = { day: SUMMARY_DAYS_MAX, hour: 14 };
+const OTHERS = 'All others';
+const NO_ROOM = 'Without a room';
+
+export interface Asked {
+  readonly by: Dimension;
+  readonly every: Step;
+  /** Whole days. */
+  readonly from: Date;
+  readonly to: Date;
+  /** The period began earlier, and is shown from `from` on. */
+  readonly isCut: boolean;
+}
+
+export interface Spend {
+  /** When each bar begins. */
+  readonly times: readonly Date[];
+  readonly series: readonly Series[];
+  readonly total: bigint;
+}
+
+/** `to` of the form is the last day, and in the period. Fails with `invalid_request`. */
+export function parseAsked(query: Form): Asked {
+  const by = choiceOf(query, 'by', DIMENSIONS);
+  const every = choiceOf(query, 'every', STEPS);
+  const last = parseDay('to', query.get('to')) ?? new Date(`${dayOf(new Date())}T00:00:00Z`);
+  const to = new Date(last.getTime() + DAY_MS);
+  const from = parseDay('from', query.get('from')) ?? new Date(to.getTime() - DAYS_USUAL[every] * DAY_MS);
+  if (from >= to) throw invalidField('from', 'must not be after the last day');
+  const earliest = new Date(to.getTime() - DAYS_MAX[every] * DAY_MS);
+  // Whoever asks for hours of a month that was shown by day has done nothing wrong.
+  if (from < earliest && every === 'hour') return { by, every, from: earliest, to, isCut: true };
+  if (from < earliest) throw invalidField('from', `must be within ${DAYS_MAX[every]} days of the last day`);
+  return { by, every, from, to, isCut: false };
+}
+
+/** The first of `choices` if there is none. */
+function choiceOf<T extends string>(query: Form, name: string, choices: readonly T[]): T {
+  const choice = choices.find((each) => each === (query.get(name) || choices[0]));
+  if (choice === undefined) throw invalidField(name, `must be one of ${choices.join(', ')}`);
+  return choice;
+}
+
+function parseDay(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined || text === '') return undefined;
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
+  if (Number.isNaN(day.getTime()) || dayOf(day) !== text)
+    throw invalidField(name, 'must be a day such as 2026-11-01');
+  return day;
+}
+
+export function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
+
+/** Of a bar: `2026-11-01`, or `2026-11-01 13:00`. */
+export function nameOfTime(time: Date, every: Step): string {
+  return every === 'day' ? dayOf(time) : time.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** The last day of the period. */
+export function lastDayOf({ to }: Asked): string {
+  return dayOf(new Date(to.getTime() - DAY_MS));
+}
+
+/** The most expensive groups, one series each, and one for all others. */
+export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Promise<Spend> {
+  const { by, every, from, to } = asked;
+  const step = STEP_MS[every];
+  const times = Array.from(
+    { length: Math.round((to.getTime() - from.getTime()) / step) },
+    (_, at) => new Date(from.getTime() + at * step),
+  );
+  const read = (groupBy: SummaryQuery['groupBy'], limit: number, room?: string) =>
+    summarizeUsage(deps.db, tenant, { groupBy, from, to, room, limit, skip: 0 });
+  const amountsOf = (rows: readonly SummaryRow[]) => {
+    const amounts = times.map(() => 0n);
+    for (const { time, amount } of rows)
+      amounts[Math.round((time!.getTime() - from.getTime()) / step)]! += amount;
+    return amounts;
+  };
+  const { rows: groups, total, hasMore } = await read([by], SERIES_MAX - 1);
+  const series: Series[] = [];
+  if (by === 'room') {
+    for (const { room } of groups) {
+      const { rows } = await read([every], SUMMARY_ROWS_MAX, room);
+      series.push({ name: room || NO_ROOM, amounts: amountsOf(rows) });
+    }
+  } else {
+    const { rows } = await read([every, by], times.length * SERIES_MAX);
+    for (const group of groups)
+      series.push({
+        name: group[by]!,
+        amounts: amountsOf(rows.filter((row) => row[by] === group[by])),
+      });
+  }
+  if (!hasMore) return { times, series, total: total.amount };
+  const all = amountsOf((await read([every], SUMMARY_ROWS_MAX)).rows);
+  const others = all.map((sum, at) => series.reduce((left, { amounts }) => left - amounts[at]!, sum));
+  return { times, series: [...series, { name: OTHERS, amounts: others }], total: total.amount };
+}

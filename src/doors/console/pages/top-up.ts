@@ -1,0 +1,115 @@
+/** `/console/top-up`: charge the saved card whenever the balance falls below a threshold. */
+import { html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { actorOf } from '../../../access/sessions/session.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { invalidField } from '../../../base/failure.ts';
+import { microsOfCents } from '../../../money/amount.ts';
+import { getBilling } from '../../../money/payments/get-billing.ts';
+import { describeTopUpError } from '../../../money/payments/payment-settings.ts';
+import { setAutoTopUp } from '../../../money/payments/set-auto-top-up.ts';
+import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/payments/top-up-amount.ts';
+import type { Form } from '../../http/form.ts';
+import { type Answer, page, redirect } from '../../pages/answer.ts';
+import {
+  alert,
+  badge,
+  checkbox,
+  dollars,
+  emptyState,
+  type Faults,
+  field,
+  freshNote,
+} from '../../pages/components.ts';
+import { parseDollars } from '../../pages/fields.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import type { SessionCall } from '../route.ts';
+import { payForm, RANGE } from './pay.ts';
+
+export async function showTopUp(call: SessionCall): Promise<Answer> {
+  return topUpPage(call, undefined, {});
+}
+
+export async function submitTopUp(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  try {
+    const wanted = parseTopUp(form);
+    await inTransaction(deps.db, (tx) => setAutoTopUp(tx, actorOf(session, address), session.tenant, wanted));
+  } catch (error) {
+    const faults = faultsOf(error, ['below', 'amount']);
+    if (!faults) throw error;
+    return topUpPage(call, form, faults, 400);
+  }
+  deps.events.wake(session.tenant);
+  return redirect('/console/top-up');
+}
+
+function parseTopUp(form: Form): AutoTopUp {
+  const enabled = form.has('enabled');
+  // When it is turned off, an empty field keeps its amount.
+  const given = (name: string) => enabled || (form.get(name) ?? '').trim() !== '';
+  const below = given('below') ? parseDollars('below', form.get('below')) : undefined;
+  const amount = given('amount') ? parseDollars('amount', form.get('amount')) : undefined;
+  if (enabled && (amount! < TOP_UP_CENTS_MIN || amount! > TOP_UP_CENTS_MAX))
+    throw invalidField('amount', `must be ${RANGE}`);
+  return {
+    enabled,
+    below: below === undefined ? null : microsOfCents(below),
+    amount: amount === undefined ? null : microsOfCents(amount),
+  };
+}
+
+async function topUpPage(
+  call: SessionCall,
+  typed: Form | undefined,
+  faults: Faults,
+  status = 200,
+): Promise<Answer> {
+  const { deps, session } = call;
+  const { settings } = await getBilling(deps.db, session.tenant);
+  const hasCard = settings.paymentMethodId !== null;
+  const mayChange = mayDo(session.role, 'pay');
+  const amountOf = (name: string, micros: bigint) =>
+    typed ? (typed.get(name) ?? '') : dollars(micros).replace(/[$,]/g, '');
+  const body = html`<h1>Automatic top-up</h1>
+${alert(describeTopUpError(settings) ?? undefined)}
+<p>${
+    settings.topUpEnabled
+      ? html`${badge('on', 'good')} Below <strong>${dollars(settings.topUpBelow)}</strong>, the saved card pays
+<strong>${dollars(settings.topUpAmount)}</strong>.`
+      : html`${badge('off')} When the credit is spent, no participant is admitted until somebody pays.`
+  }</p>
+${mayChange && hasCard && freshNote(session, 'To change this', '/console/top-up')}
+${
+  !hasCard &&
+  emptyState(
+    'There is no saved card.',
+    'The card of your next payment is saved. Then it can be charged automatically.',
+  )
+}
+${mayChange && !hasCard && html`<section class="card"><h2>Pay in credit</h2>${payForm(deps, '20')}</section>`}
+${
+  mayChange &&
+  hasCard &&
+  session.isFresh &&
+  html`<section class="card"><form method="post" action="/console/top-up" novalidate>
+${checkbox('enabled', 'Charge the saved card automatically', typed ? typed.has('enabled') : settings.topUpEnabled)}
+${field({
+  name: 'below',
+  label: 'When the balance is below (US dollars)',
+  value: amountOf('below', settings.topUpBelow),
+  faults,
+  input: html`inputmode="decimal" autocomplete="off"`,
+})}
+${field({
+  name: 'amount',
+  label: 'Charge (US dollars)',
+  value: amountOf('amount', settings.topUpAmount),
+  hint: `${RANGE.charAt(0).toUpperCase()}${RANGE.slice(1)}.`,
+  faults,
+  input: html`inputmode="decimal" autocomplete="off"`,
+})}
+<p><button class="primary">Save</button></p></form></section>`
+}`;
+  return page({ title: 'Automatic top-up', body }, status);
+}

@@ -1,0 +1,210 @@
+/** `/console/rooms/watchdogs`: timers that end or empty rooms. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { Failure, invalidField } from '../../../base/failure.ts';
+import { readPageToken, renderPageToken } from '../../../base/lib/page-token.ts';
+import { createWatchdog } from '../../../control/watchdogs/create-watchdog.ts';
+import { deleteWatchdog } from '../../../control/watchdogs/delete-watchdog.ts';
+import { listWatchdogs } from '../../../control/watchdogs/list-watchdogs.ts';
+import { refuseImpossible } from '../../../control/watchdogs/refuse-impossible.ts';
+import {
+  DURATION_MS_MAX,
+  WATCHDOG_ACTIONS,
+  WATCHDOG_CONDITIONS,
+  type Watchdog,
+  type WatchdogAction,
+  type WatchdogCondition,
+  type WatchdogPosition,
+  type WatchdogRule,
+  type WatchdogState,
+} from '../../../control/watchdogs/watchdog.ts';
+import type { Form } from '../../http/form.ts';
+import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import {
+  badge,
+  countDownTo,
+  emptyState,
+  type Faults,
+  field,
+  named,
+  scrolling,
+  select,
+  timeOf,
+} from '../../pages/components.ts';
+import { sentence } from '../../pages/notices.ts';
+import { moderate, parseRoomName } from '../moderation.ts';
+import type { SessionCall } from '../route.ts';
+import { pathOf } from './rooms.ts';
+
+const WATCHDOGS = 50;
+const MINUTE_MS = 60_000;
+
+const CONDITION_TEXTS: Readonly<Record<WatchdogCondition, string>> = {
+  max_duration: 'the room is live for',
+  unused_for: 'nobody ever came for',
+  empty_for: 'the room is empty for',
+  host_absent_for: 'no host is there for',
+  alone_for: 'a participant is alone for',
+  participant_max_duration: 'a participant stays for',
+  unadmitted_for: 'there is no credit for',
+};
+
+const ACTION_TEXTS: Readonly<Record<WatchdogAction, string>> = {
+  end_room: 'end the room',
+  kick: 'kick',
+  revoke_publish: 'stop all publishing',
+  notify: 'only tell of it',
+};
+
+const STATE_LOOKS = { armed: 'good', warned: 'warn', fired: 'bad', disarmed: '' } as const satisfies Record<
+  WatchdogState,
+  string
+>;
+
+export async function showWatchdogs(call: SessionCall): Promise<Answer> {
+  return page(await watchdogsPage(call, {}));
+}
+
+export async function submitWatchdog(call: SessionCall): Promise<Answer> {
+  try {
+    const room = parseRoomName(call.form.get('room'));
+    const rule = parseRule(call.form);
+    await moderate(call, (tx, moderator) => createWatchdog(tx, moderator, { room, rule, actor: undefined }));
+  } catch (error) {
+    const faults = faultOf(error);
+    if (!faults) throw error;
+    return page(await watchdogsPage(call, faults), 400);
+  }
+  return redirect('/console/rooms/watchdogs');
+}
+
+function faultOf(error: unknown): Faults | undefined {
+  if (!(error instanceof Failure)) return undefined;
+  if (error.resource === 'room') return { room: 'No room ever had this name.' };
+  if (error.kind === 'room_ended') return { room: 'This room has ended.' };
+  const at = error.field?.replace('watchdog.', '');
+  if (at === 'warn_before') return { warning: 'Warn sooner than it fires.' };
+  if (at === 'action') return { minutes: 'This action does not go with this condition.' };
+  return at !== undefined && ['room', 'minutes', 'warning'].includes(at)
+    ? { [at]: sentence(error) }
+    : undefined;
+}
+
+export async function submitWatchdogDeletion(call: SessionCall): Promise<Answer> {
+  const id = call.params.id ?? '';
+  await moderate(call, (tx, moderator) => deleteWatchdog(tx, moderator, { id, actor: undefined }));
+  return redirect('/console/rooms/watchdogs');
+}
+
+function parseRule(form: Form): WatchdogRule {
+  const condition = WATCHDOG_CONDITIONS.find((each) => each === form.get('condition'));
+  const action = WATCHDOG_ACTIONS.find((each) => each === form.get('action'));
+  if (!condition) throw invalidField('condition', `must be one of ${WATCHDOG_CONDITIONS.join(', ')}`);
+  if (!action) throw invalidField('action', `must be one of ${WATCHDOG_ACTIONS.join(', ')}`);
+  const rule = {
+    condition,
+    action,
+    durationMs: parseMinutes('minutes', form.get('minutes'), 1),
+    warnBeforeMs: parseMinutes('warning', form.get('warning') || '0', 0),
+  };
+  refuseImpossible(rule);
+  return rule;
+}
+
+/** In milliseconds. */
+function parseMinutes(name: string, text: string | undefined, least: number): number {
+  const most = DURATION_MS_MAX / MINUTE_MS;
+  const minutes = /^\d{1,6}$/.test(text?.trim() ?? '') ? Number(text) : -1;
+  if (minutes < least || minutes > most)
+    throw invalidField(name, `must be ${least} to ${most} whole minutes`);
+  return minutes * MINUTE_MS;
+}
+
+async function watchdogsPage({ deps, session, query, form }: SessionCall, faults: Faults): Promise<Page> {
+  const after = parsePosition(query.get('after'));
+  const asked = { room: undefined, after, size: WATCHDOGS, actor: undefined };
+  const { watchdogs, end } = await listWatchdogs(deps.db, session.tenant, asked);
+  const mayModerate = mayDo(session.role, 'moderate');
+  const body = html`<h1>Watchdogs</h1>
+${
+  watchdogs.length > 0
+    ? scrolling(
+        'Watchdogs',
+        html`<table class="rows"><thead><tr><th scope="col">Room</th><th scope="col">If</th><th scope="col">Then</th>
+<th scope="col">State</th>${mayModerate && html`<th scope="col">Change</th>`}</tr></thead>
+<tbody>${watchdogs.map((each) => renderWatchdog(each, mayModerate))}</tbody></table>`,
+      )
+    : emptyState(
+        'There are no watchdogs.',
+        'A watchdog ends a room that was forgotten, before it costs money all night.',
+      )
+}
+<p class="pages">${after && html`<a href="/console/rooms/watchdogs">Newest</a>`}${
+    end &&
+    html`<a href="/console/rooms/watchdogs?after=${renderPageToken([end.createdMicros, end.id])}" rel="next">Older watchdogs</a>`
+  }</p>
+${mayModerate && renderForm((name) => form.get(name), faults)}`;
+  return { title: 'Watchdogs', body };
+}
+
+function parsePosition(text: string | undefined): WatchdogPosition | undefined {
+  if (text === undefined) return undefined;
+  const [createdMicros = '', id = ''] = readPageToken(text) ?? [];
+  if (!/^\d{1,16}$/.test(createdMicros) || !/^wd_[0-9a-f]{32}$/.test(id))
+    throw invalidField('after', 'must be that of a page of the console');
+  return { createdMicros, id };
+}
+
+function renderWatchdog(watchdog: Watchdog, mayModerate: boolean): Html {
+  const { id, room, condition, durationMs, action, warnBeforeMs, state, deadline, firedAt } = watchdog;
+  return html`<tr><th scope="row" data-label="Room"><a href="${pathOf(room)}">${named(room)}</a></th>
+<td data-label="If">${CONDITION_TEXTS[condition]} ${renderTime(durationMs)}</td>
+<td data-label="Then">${ACTION_TEXTS[action]}${warnBeforeMs > 0 && html` <span class="hint">warns ${renderTime(warnBeforeMs)} before</span>`}</td>
+<td data-label="State">${badge(state, STATE_LOOKS[state])} ${firedAt ? timeOf(firedAt) : deadline && countDownTo(deadline)}</td>${
+    mayModerate &&
+    html`<td data-label="Change">${
+      state !== 'fired' &&
+      html`<form class="inline" method="post" action="/console/rooms/watchdogs/${id}/delete">
+<button class="danger">Delete<span class="hidden"> the watchdog of ${room}: ${CONDITION_TEXTS[condition]}</span></button></form>`
+    }</td>`
+  }</tr>`;
+}
+
+/** `90 s`, `5 min`, `2 h`. */
+function renderTime(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`;
+  return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS} min` : `${ms / 1_000} s`;
+}
+
+function renderForm(typed: (name: string) => string | undefined, faults: Faults): Html {
+  const conditions = WATCHDOG_CONDITIONS.map((value) => ({ value, text: CONDITION_TEXTS[value] }));
+  const actions = WATCHDOG_ACTIONS.map((value) => ({ value, text: ACTION_TEXTS[value] }));
+  return html`<section class="card"><h2>Set a watchdog</h2>
+<form method="post" action="/console/rooms/watchdogs" novalidate>
+${field({
+  name: 'room',
+  label: 'Room',
+  value: typed('room'),
+  hint: 'The name of a live room.',
+  faults,
+  input: html`autocomplete="off" autocapitalize="none" maxlength="128" required`,
+})}
+${select('condition', 'If', conditions, typed('condition') ?? 'empty_for')}
+${field({
+  name: 'minutes',
+  label: 'Minutes',
+  value: typed('minutes') ?? '10',
+  faults,
+  input: html`inputmode="numeric" autocomplete="off" required`,
+})}
+${select('action', 'Then', actions, typed('action') ?? 'end_room')}
+${field({
+  name: 'warning',
+  label: 'Warn so many minutes before',
+  value: typed('warning'),
+  hint: 'Empty: no warning. Events and webhooks tell of it.',
+  faults,
+  input: html`inputmode="numeric" autocomplete="off"`,
+})}
+<p><button class="primary">Set</button></p></form></section>`;
+}

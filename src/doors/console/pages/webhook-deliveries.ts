@@ -1,0 +1,79 @@
+/** Attempts to send events to a webhook, as its page shows them. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { DELIVERY_DAYS, type Delivery, isDelivered } from '../../../outward/webhooks/delivery.ts';
+import { listDeliveries } from '../../../outward/webhooks/list-deliveries.ts';
+import type { Webhook } from '../../../outward/webhooks/webhook.ts';
+import { noSuchPage } from '../../http/no-such-page.ts';
+import { badge, emptyState, formId, named, scrolling, timeOf } from '../../pages/components.ts';
+import type { SessionCall } from '../route.ts';
+
+const PAGE_SIZE = 25;
+const ANSWER_LENGTH_SHOWN = 200;
+
+/** What became of an event that was sent on request. */
+export interface Outcome {
+  readonly type: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly latencyMs: number;
+}
+
+/** The form in which it is kept, in case the form is sent twice. */
+export function keepOutcome({ type, status, error, latencyMs }: Delivery): string {
+  return JSON.stringify({ type, status, error, latencyMs } satisfies Outcome);
+}
+
+export function renderOutcome({ type, status, error, latencyMs }: Outcome): Html {
+  if (isDelivered({ status }))
+    return html`<p class="done" role="status"><code>${type}</code> was delivered: status ${status} after ${latencyMs} ms.</p>`;
+  const why =
+    status === null ? html`there was no answer: ${error}` : html`the answer had the status ${status}`;
+  return html`<p class="alert" role="alert"><code>${type}</code> was not delivered: ${why}.</p>`;
+}
+
+/** The page is in the query: `before`. */
+export async function renderDeliveries(
+  { deps, session, query }: SessionCall,
+  { id }: Webhook,
+  mayChange: boolean,
+): Promise<Html> {
+  const text = query.get('before');
+  if (text !== undefined && !/^[1-9]\d{0,17}$/.test(text)) throw noSuchPage();
+  const before = text === undefined ? undefined : BigInt(text);
+  const { deliveries, end } = await listDeliveries(deps.db, session.tenant, id, { before, size: PAGE_SIZE });
+  if (deliveries.length === 0)
+    return emptyState('Nothing was sent yet.', `Each attempt is listed here for ${DELIVERY_DAYS} days.`);
+  const path = `/console/webhooks/${id}`;
+  return html`${scrolling(
+    'Deliveries',
+    html`<table class="rows"><caption class="hidden">Attempts, the newest first</caption>
+<thead><tr><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Number</th><th scope="col">Attempt</th><th scope="col">Outcome</th>
+<th scope="col" class="number">Took</th>${mayChange && html`<th scope="col">Again</th>`}</tr></thead>
+<tbody>${deliveries.map((each) => renderDelivery(path, each, mayChange))}</tbody></table>`,
+  )}<p class="pages">${before !== undefined && html`<a href="${path}">Newest</a>`}${
+    end !== undefined && html`<a href="${path}?before=${end}" rel="next">Older attempts</a>`
+  }</p>`;
+}
+
+function renderDelivery(path: string, delivery: Delivery, mayChange: boolean): Html {
+  const { at, type, seq, attempt, kind, latencyMs, status, error, answer } = delivery;
+  const look = isDelivered(delivery) ? 'good' : 'bad';
+  // What a receiver answers may hold its secrets, as its address may.
+  const said = mayChange ? (error ?? answer ?? '') : '';
+  return html`<tr><td data-label="Time">${timeOf(at)}</td><td data-label="Event"><code>${type}</code></td>
+<td data-label="Number">${seq ?? '–'}</td><td data-label="Attempt">${kind === 'event' ? attempt : kind}</td>
+<td data-label="Outcome"><span>${badge(status === null ? 'no answer' : String(status), look)}${
+    said !== '' && html` <span class="hint">${named(shorten(said))}</span>`
+  }</span></td><td class="number" data-label="Took">${latencyMs} ms</td>${
+    mayChange && html`<td data-label="Again">${seq !== null && resendForm(path, seq, type)}</td>`
+  }</tr>`;
+}
+
+function resendForm(path: string, seq: bigint, type: string): Html {
+  return html`<form class="inline" method="post" action="${path}/resend">${formId()}
+<input type="hidden" name="seq" value="${seq}"><button>Resend<span class="hidden"> ${type} ${seq}</span></button></form>`;
+}
+
+function shorten(text: string): string {
+  return text.length > ANSWER_LENGTH_SHOWN ? `${text.slice(0, ANSWER_LENGTH_SHOWN).toWellFormed()}…` : text;
+}

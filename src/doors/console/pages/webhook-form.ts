@@ -1,0 +1,63 @@
+/** The fields of a webhook, as the forms that create and change one have them. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { invalidField } from '../../../base/failure.ts';
+import {
+  PUBLIC_EVENT_TYPES,
+  PUBLIC_EVENTS,
+  type PublicEventType,
+} from '../../../outward/events/event-catalogue.ts';
+import { WEBHOOK_DESCRIPTION_LENGTH_MAX, type WebhookSettings } from '../../../outward/webhooks/webhook.ts';
+import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
+import type { Form } from '../../http/form.ts';
+import { checkbox, type Faults, field } from '../../pages/components.ts';
+import { parseName } from '../../pages/fields.ts';
+
+/** A box for each type, because a form has each field once. */
+const boxOf = (type: PublicEventType) => `type_${type}`;
+
+export const WEBHOOK_FIELDS = ['form', 'url', 'description', ...PUBLIC_EVENT_TYPES.map(boxOf)];
+
+/** Those whose faults are told beside them. */
+export const FAULTY_WEBHOOK_FIELDS: readonly string[] = ['url', 'description'];
+
+/** What was typed, before it is checked. No type that is chosen means all. */
+export function typedWebhook(form: Form): WebhookSettings {
+  return {
+    url: (form.get('url') ?? '').trim(),
+    types: PUBLIC_EVENT_TYPES.filter((type) => form.has(boxOf(type))),
+    description: (form.get('description') ?? '').trim(),
+  };
+}
+
+/** The address is checked by the operation. Fails with `invalid_request`. */
+export function parseWebhook(form: Form): WebhookSettings {
+  const typed = typedWebhook(form);
+  const isShort =
+    typed.description === '' || parseName(typed.description, WEBHOOK_DESCRIPTION_LENGTH_MAX) !== undefined;
+  if (!isShort)
+    throw invalidField('description', `must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters`);
+  return typed;
+}
+
+export function renderWebhookFields({ url, types, description }: WebhookSettings, faults: Faults): Html {
+  return html`${field({
+    name: 'url',
+    label: 'Address',
+    value: url,
+    hint: html`Where events go, such as <code>https://app.example.com/hooks</code>.`,
+    faults,
+    input: html`type="url" maxlength="${WEBHOOK_URL_CHARACTERS_MAX}" autocomplete="off" spellcheck="false" required`,
+  })}
+${field({
+  name: 'description',
+  label: 'Description',
+  value: description,
+  hint: 'So that you know later what gets them.',
+  faults,
+  input: html`maxlength="${WEBHOOK_DESCRIPTION_LENGTH_MAX}" autocomplete="off"`,
+})}
+<details${types.length > 0 && html` open`}><summary>Only some types of events</summary>
+<fieldset><legend class="hidden">Types of events. None: all</legend><div class="checks">${PUBLIC_EVENT_TYPES.map(
+    (type) => checkbox(boxOf(type), html`<code>${type}</code>`, types.includes(type), PUBLIC_EVENTS[type]),
+  )}</div></fieldset></details>`;
+}

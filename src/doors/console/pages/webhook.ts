@@ -1,0 +1,175 @@
+/** `/console/webhooks/...`: one webhook: its state, its deliveries, and changes of it. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { actorOf } from '../../../access/sessions/session.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { invalidField } from '../../../base/failure.ts';
+import { changeWebhook } from '../../../outward/webhooks/change-webhook.ts';
+import { deleteWebhook } from '../../../outward/webhooks/delete-webhook.ts';
+import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
+import { resendSince } from '../../../outward/webhooks/resend-since.ts';
+import { rotateSecret } from '../../../outward/webhooks/rotate-secret.ts';
+import { resendEvent, testWebhook } from '../../../outward/webhooks/send-now.ts';
+import type { Webhook, WebhookSettings } from '../../../outward/webhooks/webhook.ts';
+import { parseTime } from '../../http/period.ts';
+import { type Answer, page, redirect } from '../../pages/answer.ts';
+import { type Faults, field, formId, freshNote, named, timeOf } from '../../pages/components.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import { mutationOf, onceForForm } from '../once-for-form.ts';
+import { parseOverlap, rotationForm } from '../rotation.ts';
+import type { SessionCall } from '../route.ts';
+import { keepOutcome, type Outcome, renderDeliveries, renderOutcome } from './webhook-deliveries.ts';
+import { FAULTY_WEBHOOK_FIELDS, parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
+import { addressFor, type ShownSecret, secretPage, stateOf } from './webhooks.ts';
+
+const idOf = ({ params }: SessionCall) => params.id ?? '';
+const pathOf = (call: SessionCall) => `/console/webhooks/${idOf(call)}`;
+
+function changerOf({ session, address }: SessionCall) {
+  return { tenant: session.tenant, actor: actorOf(session, address) };
+}
+
+export async function showWebhook(call: SessionCall): Promise<Answer> {
+  return webhookPage(call, {});
+}
+
+export async function submitWebhookChange(call: SessionCall): Promise<Answer> {
+  const { deps, form } = call;
+  try {
+    const wanted = parseWebhook(form);
+    await inTransaction(deps.db, (tx) => changeWebhook(tx, deps, changerOf(call), idOf(call), wanted));
+  } catch (error) {
+    const faults = faultsOf(error, FAULTY_WEBHOOK_FIELDS);
+    if (!faults) throw error;
+    return webhookPage(call, { typed: typedWebhook(form), faults }, 400);
+  }
+  return changed(call);
+}
+
+export async function submitPause(call: SessionCall): Promise<Answer> {
+  await pause(call, true);
+  return changed(call);
+}
+
+export async function submitResumption(call: SessionCall): Promise<Answer> {
+  await pause(call, false);
+  return changed(call);
+}
+
+async function pause(call: SessionCall, paused: boolean): Promise<void> {
+  const { deps } = call;
+  await inTransaction(deps.db, (tx) => changeWebhook(tx, deps, changerOf(call), idOf(call), { paused }));
+}
+
+/** What waits is delivered at once. */
+function changed(call: SessionCall): Answer {
+  call.deps.events.wake(call.session.tenant);
+  return redirect(pathOf(call));
+}
+
+export async function submitSecretRotation(call: SessionCall): Promise<Answer> {
+  const overlapSeconds = parseOverlap(call.form);
+  const shown = await onceForForm<ShownSecret>(call, async (tx) => {
+    const rotated = await rotateSecret(tx, call.deps, changerOf(call), idOf(call), overlapSeconds);
+    return { id: rotated.webhook.id, secret: rotated.secret, publicKey: rotated.publicKey };
+  });
+  return page(secretPage('The secret is replaced', shown));
+}
+
+export async function showWebhookDeletion(call: SessionCall): Promise<Answer> {
+  const { url } = await getWebhook(call.deps.db, call.session.tenant, idOf(call));
+  const body = html`<h1>Delete the webhook</h1>
+<p>${named(url)} gets no more events. Events that wait for it are not delivered, and its secret is gone.</p>
+<form method="post" action="${pathOf(call)}/delete">
+<p class="actions"><button class="danger">Delete the webhook</button> <a class="button" href="${pathOf(call)}">Cancel</a></p></form>`;
+  return page({ title: 'Delete a webhook', body, layout: 'narrow' });
+}
+
+export async function submitWebhookDeletion(call: SessionCall): Promise<Answer> {
+  await inTransaction(call.deps.db, (tx) => deleteWebhook(tx, changerOf(call), idOf(call)));
+  return redirect('/console/webhooks');
+}
+
+export async function submitTest(call: SessionCall): Promise<Answer> {
+  const text = await testWebhook(call.deps, mutationOf(call), idOf(call), keepOutcome);
+  return webhookPage(call, { outcome: JSON.parse(text) as Outcome });
+}
+
+export async function submitResend(call: SessionCall): Promise<Answer> {
+  const seq = call.form.get('seq') ?? '';
+  if (!/^[1-9]\d{0,17}$/.test(seq)) throw invalidField('seq', 'must be the number of an event');
+  const text = await resendEvent(call.deps, mutationOf(call), idOf(call), BigInt(seq), keepOutcome);
+  return webhookPage(call, { outcome: JSON.parse(text) as Outcome });
+}
+
+export async function submitResendSince(call: SessionCall): Promise<Answer> {
+  const day = (call.form.get('since') ?? '').trim();
+  const since = /^\d{4}-\d{2}-\d{2}$/.test(day) ? parseTime('since', day) : undefined;
+  if (!since) return webhookPage(call, { faults: { since: 'Choose a day.' } }, 400);
+  await inTransaction(call.deps.db, (tx) => resendSince(tx, changerOf(call), idOf(call), since));
+  return changed(call);
+}
+
+interface Shown {
+  /** What was typed into the form that changes it. */
+  readonly typed?: WebhookSettings;
+  readonly faults?: Faults;
+  /** What became of the event that was just sent. */
+  readonly outcome?: Outcome;
+}
+
+async function webhookPage(
+  call: SessionCall,
+  { typed, faults = {}, outcome }: Shown,
+  status = 200,
+): Promise<Answer> {
+  const { deps, session } = call;
+  const webhook = await getWebhook(deps.db, session.tenant, idOf(call));
+  const mayChange = mayDo(session.role, 'change_webhooks');
+  const body = html`<h1>Webhook</h1>
+${outcome && renderOutcome(outcome)}
+<section class="card"><p class="label">Address</p><p>${named(addressFor(session, webhook))}</p>
+<p>${stateOf(webhook)} ${webhook.pausedAt && html`since ${timeOf(webhook.pausedAt)}`}</p>
+<p class="hint">Everything up to the event ${webhook.seq} is delivered. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
+${mayChange && renderActions(call, webhook)}</section>
+<h2>Deliveries</h2>
+${await renderDeliveries(call, webhook, mayChange)}
+${mayChange && renderResendSince(call, faults)}
+${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
+${mayChange && session.isFresh && renderChanges(call, typed ?? webhook, faults)}`;
+  return page({ title: 'Webhook', body }, status);
+}
+
+function renderActions(call: SessionCall, { pausedBy }: Webhook): Html {
+  const path = pathOf(call);
+  return html`<div class="actions">
+<form class="inline" method="post" action="${path}/test">${formId()}<button>Send a test event</button></form>
+${
+  pausedBy === null
+    ? html`<form class="inline" method="post" action="${path}/pause"><button>Pause</button></form>`
+    : html`<form class="inline" method="post" action="${path}/resume"><button class="primary">Resume</button></form>`
+}</div>`;
+}
+
+function renderResendSince(call: SessionCall, faults: Faults): Html {
+  return html`<section class="card"><h2>Deliver again since a day</h2>
+<form method="post" action="${pathOf(call)}/resend-since" novalidate>
+${field({
+  name: 'since',
+  label: 'From the start of the day (UTC)',
+  value: call.form.get('since'),
+  hint: 'The webhook gets everything from there again, in order.',
+  faults,
+  input: html`type="date" required`,
+})}
+<p><button>Deliver again</button></p></form></section>`;
+}
+
+function renderChanges(call: SessionCall, settings: WebhookSettings, faults: Faults): Html {
+  const path = pathOf(call);
+  return html`<section class="card"><h2>Change the webhook</h2><form method="post" action="${path}" novalidate>
+${renderWebhookFields(settings, faults)}
+<p><button class="primary">Save</button></p></form></section>
+<section class="card"><h2>Replace the secret</h2>${rotationForm(`${path}/rotate`, 'secret', 'the secret')}</section>
+<p><a class="button danger" href="${path}/delete">Delete the webhook</a></p>`;
+}

@@ -1,0 +1,130 @@
+/** `/console/webhooks`: endpoints that get the events of the tenant. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { actorOf, type Session } from '../../../access/sessions/session.ts';
+import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
+import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
+import {
+  type Pauser,
+  WEBHOOKS_MAX,
+  type Webhook,
+  type WebhookSettings,
+} from '../../../outward/webhooks/webhook.ts';
+import { type Answer, type Page, page } from '../../pages/answer.ts';
+import {
+  badge,
+  countDownTo,
+  emptyState,
+  type Faults,
+  formId,
+  freshNote,
+  named,
+  scrolling,
+  secretBox,
+} from '../../pages/components.ts';
+import { faultsOf } from '../../pages/notices.ts';
+import { onceForForm } from '../once-for-form.ts';
+import type { SessionCall } from '../route.ts';
+import { FAULTY_WEBHOOK_FIELDS, parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
+
+const NOTHING: WebhookSettings = { url: '', types: [], description: '' };
+
+export async function showWebhooks(call: SessionCall): Promise<Answer> {
+  return webhooksPage(call, NOTHING, {});
+}
+
+export async function submitWebhook(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  const by = { tenant: session.tenant, actor: actorOf(session, address) };
+  try {
+    const wanted = parseWebhook(form);
+    const shown = await onceForForm<ShownSecret>(call, async (tx) => {
+      const { webhook, secret, publicKey } = await createWebhook(tx, deps, by, wanted);
+      return { id: webhook.id, secret, publicKey };
+    });
+    return page(secretPage('The webhook is created', shown));
+  } catch (error) {
+    const faults = faultsOf(error, FAULTY_WEBHOOK_FIELDS);
+    if (!faults) throw error;
+    return webhooksPage(call, typedWebhook(form), faults, 400);
+  }
+}
+
+export interface ShownSecret {
+  /** Of the webhook. */
+  readonly id: string;
+  readonly secret: string;
+  readonly publicKey: string;
+}
+
+export function secretPage(title: string, { id, secret, publicKey }: ShownSecret): Page {
+  const body = html`<h1>${title}</h1>
+<p class="note"><strong>The secret is shown this once.</strong> Copy it now: nothing can show it again.</p>
+<section class="card">${secretBox('secret', 'Secret: verifies the signatures v1', secret)}</section>
+<section class="card">${secretBox('public-key', 'Public key: verifies the signatures v1a', publicKey)}</section>
+<p><a class="button" href="/console/webhooks/${id}">To the webhook</a></p>`;
+  return { title, body, layout: 'narrow' };
+}
+
+async function webhooksPage(
+  { deps, session }: SessionCall,
+  typed: WebhookSettings,
+  faults: Faults,
+  status = 200,
+): Promise<Answer> {
+  const webhooks = await listWebhooks(deps.db, session.tenant);
+  const mayChange = mayDo(session.role, 'change_webhooks');
+  const body = html`<h1>Webhooks</h1>
+${mayChange && freshNote(session, 'To create a webhook', '/console/webhooks')}
+${
+  webhooks.length === 0
+    ? emptyState(
+        'You have no webhooks yet.',
+        'One gets each event as a signed request: a spent balance, a new participant, a failed payment.',
+      )
+    : renderList(session, webhooks)
+}
+${
+  mayChange &&
+  session.isFresh &&
+  webhooks.length < WEBHOOKS_MAX &&
+  html`<section class="card"><h2>Create a webhook</h2><form method="post" action="/console/webhooks" novalidate>${formId()}
+${renderWebhookFields(typed, faults)}
+<p><button class="primary">Create</button></p></form></section>`
+}`;
+  return page({ title: 'Webhooks', body }, status);
+}
+
+function renderList(session: Session, webhooks: readonly Webhook[]): Html {
+  return scrolling(
+    'Webhooks',
+    html`<table class="rows"><caption class="hidden">Webhooks</caption>
+<thead><tr><th scope="col">Address</th><th scope="col">Description</th><th scope="col">Events</th><th scope="col">State</th></tr></thead>
+<tbody>${webhooks.map(
+      (each) => html`<tr><th scope="row" data-label="Address"><a href="/console/webhooks/${each.id}">${named(
+        addressFor(session, each),
+      )}</a></th>
+<td data-label="Description">${named(each.description)}</td><td data-label="Events">${
+        each.types.length === 0 ? 'all' : `${each.types.length} types`
+      }</td><td data-label="State"><span>${stateOf(each)}</span></td></tr>`,
+    )}</tbody></table>`,
+  );
+}
+
+/** An address may hold a secret of its receiver: who may not change it sees its host. */
+export function addressFor({ role }: Pick<Session, 'role'>, { url }: Pick<Webhook, 'url'>): string {
+  return mayDo(role, 'change_webhooks') ? url : new URL(url).host;
+}
+
+const PAUSES: Readonly<Record<Pauser, string>> = {
+  tenant: 'paused',
+  failing: 'paused: deliveries failed',
+  gone: 'paused: it answered 410',
+};
+
+export function stateOf({ pausedBy, failures, retryAt }: Webhook): Html {
+  if (pausedBy !== null) return badge(PAUSES[pausedBy], pausedBy === 'tenant' ? 'warn' : 'bad');
+  if (failures === 0) return badge('delivers', 'good');
+  const attempts = failures === 1 ? '1 attempt failed' : `${failures} attempts failed`;
+  return html`${badge(attempts, 'warn')}${retryAt && html` next ${countDownTo(retryAt)}`}`;
+}

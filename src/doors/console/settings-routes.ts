@@ -1,0 +1,99 @@
+/** Routes of what a tenant sets up: devices, top-up, alerts, mail and webhooks; and of the audit trail of that. */
+import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
+import { showAudit } from './pages/audit.ts';
+import {
+  DEVICE_FIELDS,
+  showDeviceRevocation,
+  showDevices,
+  submitDevice,
+  submitDeviceRevocation,
+  submitDeviceRotation,
+} from './pages/devices.ts';
+import { MAIL_FIELDS, showMail, submitMail } from './pages/mail.ts';
+import { showTopUp, submitTopUp } from './pages/top-up.ts';
+import {
+  showWebhook,
+  showWebhookDeletion,
+  submitPause,
+  submitResend,
+  submitResendSince,
+  submitResumption,
+  submitSecretRotation,
+  submitTest,
+  submitWebhookChange,
+  submitWebhookDeletion,
+} from './pages/webhook.ts';
+import { WEBHOOK_FIELDS } from './pages/webhook-form.ts';
+import { showWebhooks, submitWebhook } from './pages/webhooks.ts';
+import type { ConsoleRoute, GuardedRoute } from './route.ts';
+
+/** A log-in of the last minutes is needed for what reveals a secret, moves money, or sends events and mail elsewhere. */
+const isDangerous = true;
+
+function get(path: string, needs: GuardedRoute['needs'], handle: GuardedRoute['handle']): ConsoleRoute {
+  return { method: 'GET', path, needs, handle };
+}
+
+function post(
+  path: string,
+  needs: GuardedRoute['needs'],
+  fields: readonly string[],
+  handle: GuardedRoute['handle'],
+  more: Pick<GuardedRoute, 'isDangerous' | 'callsWebhook'> = {},
+): ConsoleRoute {
+  return { method: 'POST', path, needs, fields, handle, ...more };
+}
+
+const DEVICES: readonly ConsoleRoute[] = [
+  get('/console/devices', 'see_keys', showDevices),
+  post('/console/devices', 'change_keys', DEVICE_FIELDS, submitDevice, { isDangerous }),
+  post('/console/devices/:id/rotate', 'change_keys', ['form', 'overlap'], submitDeviceRotation, {
+    isDangerous,
+  }),
+  {
+    method: 'GET',
+    path: '/console/devices/:id/revoke',
+    needs: 'change_keys',
+    isDangerous,
+    handle: showDeviceRevocation,
+  },
+  post('/console/devices/:id/revoke', 'change_keys', [], submitDeviceRevocation, { isDangerous }),
+];
+
+const WEBHOOKS: readonly ConsoleRoute[] = [
+  get('/console/webhooks', 'see_webhooks', showWebhooks),
+  post('/console/webhooks', 'change_webhooks', WEBHOOK_FIELDS, submitWebhook, { isDangerous }),
+  get('/console/webhooks/:id', 'see_webhooks', showWebhook),
+  post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, { isDangerous }),
+  post('/console/webhooks/:id/pause', 'change_webhooks', [], submitPause),
+  post('/console/webhooks/:id/resume', 'change_webhooks', [], submitResumption),
+  post('/console/webhooks/:id/rotate', 'change_webhooks', ['form', 'overlap'], submitSecretRotation, {
+    isDangerous,
+  }),
+  {
+    method: 'GET',
+    path: '/console/webhooks/:id/delete',
+    needs: 'change_webhooks',
+    isDangerous,
+    handle: showWebhookDeletion,
+  },
+  post('/console/webhooks/:id/delete', 'change_webhooks', [], submitWebhookDeletion, { isDangerous }),
+  post('/console/webhooks/:id/test', 'change_webhooks', ['form'], submitTest, { callsWebhook: true }),
+  post('/console/webhooks/:id/resend', 'change_webhooks', ['form', 'seq'], submitResend, {
+    callsWebhook: true,
+  }),
+  post('/console/webhooks/:id/resend-since', 'change_webhooks', ['since'], submitResendSince),
+];
+
+export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
+  ...DEVICES,
+  ...WEBHOOKS,
+  get('/console/alerts', 'see_alerts', showAlerts),
+  post('/console/alerts', 'change_alerts', ['kind', 'below'], submitAlert),
+  post('/console/alerts/remove', 'change_alerts', ['kind', 'below'], submitAlertRemoval),
+  get('/console/mail', 'see_alerts', showMail),
+  post('/console/mail', 'change_alerts', MAIL_FIELDS, submitMail, { isDangerous }),
+  get('/console/top-up', 'see_money', showTopUp),
+  post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, { isDangerous }),
+  get('/console/audit', 'see_audit', showAudit),
+];

@@ -1,0 +1,47 @@
+/** Fields of forms and queries of operators. */
+import { invalidField, notFound } from '../../../base/failure.ts';
+import { parseTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { microsOfDollars } from '../../../money/amount.ts';
+import { parseName } from '../../pages/fields.ts';
+
+const SEARCH_MAX = 300;
+/** As at the command line. */
+export const REASON_MAX = 500;
+
+/** An empty field is one that was left out. Fails with `invalid_request`. */
+export function parseSearch(name: string, text: string | undefined): string | undefined {
+  const searched = text?.trim() ?? '';
+  if (searched === '') return undefined;
+  if ([...searched].length > SEARCH_MAX)
+    throw invalidField(name, `must have at most ${SEARCH_MAX} characters`);
+  return searched;
+}
+
+/** `undefined`: there is none, or it is too long. */
+export function parseReason(text: string | undefined): string | undefined {
+  return parseName(text ?? '', REASON_MAX);
+}
+
+/** The tenant that a path names. Fails with `not_found`. */
+export function parseTenantParam(text: string | undefined): TenantId {
+  const id = parseTenantId(text ?? '');
+  if (id === undefined) throw notFound('tenant');
+  return id;
+}
+
+/** The tenant of a filter; `undefined`: all tenants. Fails with `invalid_request`. */
+export function parseTenantFilter(text: string | undefined): TenantId | undefined {
+  const searched = parseSearch('tenant', text);
+  if (searched === undefined) return undefined;
+  const id = parseTenantId(searched);
+  if (id === undefined) throw invalidField('tenant', 'must be t_ and 16 hex digits');
+  return id;
+}
+
+/** Decimal dollars, such as `12.50` or `-3`, in micros. `undefined`: it is no such amount, or zero. */
+export function parseSignedDollars(text: string | undefined): bigint | undefined {
+  const [, sign, size] = /^(-?)\$?([0-9]{1,9}(?:\.[0-9]{1,6})?)$/.exec((text ?? '').trim()) ?? [];
+  const micros = size === undefined ? 0n : microsOfDollars(size);
+  if (micros === 0n) return undefined;
+  return sign ? -micros : micros;
+}

@@ -1,0 +1,28 @@
+/** What the console of operators needs: the service's own, or what the first process of several opens for it. */
+import type { IssuerDeps } from '../../../access/oidc/begin-login.ts';
+import type { SecretBox } from '../../../base/lib/secret-box.ts';
+import type { Provider } from '../../../money/payments/provider.ts';
+import type { Rounding } from '../../../money/pricing/carry.ts';
+
+export interface OperatorDeps extends IssuerDeps {
+  readonly box: SecretBox;
+  /** `undefined`: payments are not configured. */
+  readonly provider: Provider | undefined;
+  readonly config: {
+    /** Where operators open this console, without a trailing slash. */
+    readonly opsUrl: string;
+    readonly publicUrl: string;
+    readonly billingRounding: Rounding;
+  };
+}
+
+/** Of the door: what it opened, and what is over when it closes. */
+export interface OperatorDoor {
+  readonly deps: OperatorDeps;
+  /** Why requests should not be sent to the service; `undefined`: it is ready. */
+  findFault(): Promise<string | undefined>;
+  /** Aborted when the door closes. */
+  readonly stopping: AbortSignal;
+  /** Work in the background, which the door waits for when it closes. */
+  keep(work: Promise<void>): void;
+}

@@ -1,0 +1,64 @@
+/** `/console/conflicts`: ids that relays reported again with other values. Only the first report was charged. */
+import { html } from '@boxoffice/pages/html';
+import { renderTenantId } from '../../../../base/tenants/tenant.ts';
+import { listConflictTenants } from '../../../../money/overview/payment-lists.sql.ts';
+import type { Conflict, Report } from '../../../../money/usage/conflict.ts';
+import { listConflicts } from '../../../../money/usage/list-conflicts.ts';
+import { type Answer, page } from '../../../pages/answer.ts';
+import { emptyState, named, timeOf } from '../../../pages/components.ts';
+import { parseTenantFilter } from '../fields.ts';
+import type { LoggedInCall } from '../route.ts';
+import { table, tenantLink } from '../table.ts';
+
+const LINES = 100;
+
+export async function showConflicts({ deps, query }: LoggedInCall): Promise<Answer> {
+  const tenant = parseTenantFilter(query.get('tenant'));
+  if (tenant !== undefined) {
+    const { conflicts } = await listConflicts(deps.db, tenant, { size: LINES });
+    const body = html`<h1>Conflicts of a tenant</h1>
+<p>${tenantLink(tenant)}: ids that came again with other values. Only the first report was charged.</p>
+${table(
+  'Conflicts, the newest first',
+  ['Record', 'First', 'Last', 'Charged, then reported', 'Times'],
+  conflicts.map((each) => [
+    named(each.id),
+    timeOf(each.firstAt),
+    timeOf(each.lastAt),
+    named(describeDifference(each)),
+    each.times,
+  ]),
+  { numbers: ['Times'] },
+)}
+<p><a href="/console/conflicts">All tenants</a></p>`;
+    return page({ title: `Conflicts of ${renderTenantId(tenant)}`, body });
+  }
+  const found = await listConflictTenants(deps.db, LINES);
+  const body = html`<h1>Conflicts</h1>
+<p>Tenants whose relays reported an id again with other values. Only the first report was charged, so such a relay loses money.</p>
+${
+  found.length === 0
+    ? emptyState('There are none.', 'Every id was reported with one set of values.')
+    : table(
+        'Tenants with conflicts, the newest first',
+        ['Tenant', 'Last', 'Ids', 'Times'],
+        found.map((each) => [
+          html`<a href="/console/conflicts?tenant=${renderTenantId(each.tenant)}"><code>${renderTenantId(each.tenant)}</code></a>`,
+          timeOf(each.lastAt),
+          each.ids,
+          each.times,
+        ]),
+        { numbers: ['Ids', 'Times'] },
+      )
+}`;
+  return page({ title: 'Conflicts', body });
+}
+
+/** `seconds 60, then 61; role host, then audience` */
+function describeDifference({ accepted, reported }: Conflict): string {
+  const names = Object.keys(accepted) as (keyof Report)[];
+  return names
+    .filter((name) => accepted[name] !== (reported[name] ?? null))
+    .map((name) => `${name} ${accepted[name] ?? 'none'}, then ${reported[name] ?? 'none'}`)
+    .join('; ');
+}

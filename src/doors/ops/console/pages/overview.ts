@@ -1,0 +1,78 @@
+/** `/console`: whether everything is well: the service, the money, what waits. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { listSigningKeys } from '../../../../access/tokens/signing-keys.sql.ts';
+import { type Lag, listLags } from '../../../../events/turns.sql.ts';
+import { type Drift, findDrift } from '../../../../money/audit/provider-drift.sql.ts';
+import { countTenants } from '../../../../money/overview/payment-lists.sql.ts';
+import { countOpenEvents } from '../../../../money/payments/provider-events.sql.ts';
+import { findNewestRateCard } from '../../../../money/pricing/rate-cards.sql.ts';
+import { type Answer, page } from '../../../pages/answer.ts';
+import { badge, dollars, timeOf } from '../../../pages/components.ts';
+import type { LoggedInCall } from '../route.ts';
+import { table } from '../table.ts';
+
+/** A listener that is further behind is worth a look. */
+const SLOW_SECONDS = 60;
+/** No comparison with the provider for so long. */
+const OLD_COMPARISON_SECONDS = 7_500;
+
+export async function showOverview({ deps, door }: LoggedInCall): Promise<Answer> {
+  const { db } = deps;
+  const fault = await door.findFault();
+  const tenants = await countTenants(db);
+  const parked = await countOpenEvents(db);
+  const drift = await findDrift(db);
+  const lags = await listLags(db);
+  const card = await findNewestRateCard(db);
+  const signing = (await listSigningKeys(db)).find(({ state }) => state === 'active');
+  const all = tenants.reduce((sum, each) => sum + each.tenants, 0n);
+  const body = html`<h1>Overview</h1>
+<div class="cards">
+<section class="card"><p class="label">The service</p><p class="figure">${fault === undefined ? 'ready' : 'not ready'}</p>
+<p class="hint">${fault ?? 'Balances agree with their ledgers, as far as the watch has come.'}</p></section>
+<section class="card"><p class="label">Tenants</p><p class="figure">${all}</p>
+<p class="hint"><a href="/console/tenants">Look at them</a></p></section>
+<section class="card"><p class="label">Parked payments</p><p class="figure">${parked.parked}</p>
+<p class="hint">${parked.failing} more are tried again. <a href="/console/payments">Payments</a></p></section>
+<section class="card"><p class="label">Differences from the provider</p><p class="figure">${drift?.differences ?? '–'}</p>
+<p class="hint">${describeDrift(drift)}</p></section>
+</div>
+${table(
+  'Tenants by status',
+  ['Status', 'Tenants', 'Sum of balances'],
+  tenants.map((each) => [
+    html`<a href="/console/tenants?status=${each.status}">${each.status}</a>`,
+    each.tenants,
+    dollars(each.balance),
+  ]),
+  { numbers: ['Tenants', 'Sum of balances'] },
+)}
+<h2>Listeners</h2>
+${renderLags(lags)}
+<p class="hint">${card && html`Rate card ${card.version} prices since ${timeOf(card.effectiveAt)}. `}${
+    signing?.activatedAt &&
+    html`Tokens are signed by <code>${signing.kid}</code> since ${timeOf(signing.activatedAt)}.`
+  }</p>`;
+  return page({ title: 'Overview', body });
+}
+
+function describeDrift(drift: Drift | undefined): string {
+  if (!drift) return 'They were never compared.';
+  const minutes = Math.floor(drift.ageSeconds / 60);
+  const isOld = drift.ageSeconds > OLD_COMPARISON_SECONDS;
+  return `Compared ${minutes} minutes ago.${isOld ? ' No comparison has succeeded since.' : ''}`;
+}
+
+function renderLags(lags: readonly Lag[]): Html {
+  return table(
+    'How far each listener is behind',
+    ['Listener', 'State', 'Events that wait', 'Seconds behind'],
+    lags.map(({ listener, events, seconds }) => [
+      listener,
+      seconds > SLOW_SECONDS ? badge('behind', 'warn') : badge('up to date', 'good'),
+      events,
+      Math.floor(seconds),
+    ]),
+    { numbers: ['Events that wait', 'Seconds behind'] },
+  );
+}

@@ -1,0 +1,236 @@
+/** `/console/rates`: the rate card in effect, the earlier ones, and a draft of the next one: simulated, then loaded. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { Failure, invalidField, notFound } from '../../../../base/failure.ts';
+import { assert } from '../../../../base/lib/assert.ts';
+import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
+import { parseRateCard, type RateCardFile } from '../../../../money/pricing/rate-card.ts';
+import { listRateCards, type RateCardRow } from '../../../../money/pricing/rate-cards.sql.ts';
+import { describeSuperseded, loadRates } from '../../../../money/pricing/rate-cards.ts';
+import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
+import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
+import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
+import type { Form } from '../../../http/form.ts';
+import { parsePeriod } from '../../../http/period.ts';
+import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
+import { alert, emptyState, exact, type Faults, field, timeOf } from '../../../pages/components.ts';
+import { parseTenantFilter } from '../fields.ts';
+import type { LoggedInCall } from '../route.ts';
+import { table, tenantLink } from '../table.ts';
+
+/** More would keep the browser waiting; the command line has no such limit. */
+const RECORDS_MAX = 1_000_000n;
+
+/** What must be typed to load a card. */
+const LOAD = 'load';
+
+const SINGLE = {
+  egress_cost_per_gib: 'Cost of a GiB sent, in dollars',
+  markup_basis_points: 'Markup, in basis points',
+  platform_fee_per_gib: 'Platform fee for a GiB, in dollars',
+} as const;
+const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
+
+/** Of the form of a card. */
+export const CARD_FIELDS: readonly string[] = [
+  ...Object.keys(SINGLE),
+  ...ROLES.flatMap((role) => TIERS.map((tier) => ceilingName(role, tier))),
+];
+
+export async function showRates({ deps }: LoggedInCall): Promise<Answer> {
+  const cards = (await listRateCards(deps.db)).reverse();
+  return page(ratesPage(cards, fieldsOf(newestOf(cards).card), {}, undefined));
+}
+
+function newestOf([newest]: readonly RateCardRow[]): RateCardRow {
+  assert(newest, 'a rate card is loaded at the start');
+  return newest;
+}
+
+/** The fields of the form, as text. */
+function fieldsOf(card: RateCardFile): Form {
+  const ceilings = card.ceiling_per_1000_participant_minutes;
+  return new Map([
+    ['egress_cost_per_gib', card.egress_cost_per_gib],
+    ['markup_basis_points', String(card.markup_basis_points)],
+    ['platform_fee_per_gib', card.platform_fee_per_gib],
+    ...ROLES.flatMap((role) => TIERS.map((tier) => [ceilingName(role, tier), ceilings[role][tier]] as const)),
+  ]);
+}
+
+/** The card of a form. Fails with `invalid_request`, which names the field. */
+function cardOf(form: Form): RateCardFile {
+  const text = (name: string) => (form.get(name) ?? '').trim();
+  const points = text('markup_basis_points');
+  const card = {
+    currency: 'usd',
+    egress_cost_per_gib: text('egress_cost_per_gib'),
+    markup_basis_points: /^\d{1,7}$/.test(points) ? Number(points) : -1,
+    platform_fee_per_gib: text('platform_fee_per_gib'),
+    ceiling_per_1000_participant_minutes: Object.fromEntries(
+      ROLES.map((role) => [
+        role,
+        Object.fromEntries(TIERS.map((tier) => [tier, text(ceilingName(role, tier))])),
+      ]),
+    ),
+  };
+  try {
+    parseRateCard(card);
+  } catch (error) {
+    throw new Failure('invalid_request', { message: (error as Error).message });
+  }
+  return card as RateCardFile;
+}
+
+/** What the usage of a period would have cost. Nothing is changed. */
+export async function submitSimulation(call: LoggedInCall): Promise<Answer> {
+  const { deps, form } = call;
+  try {
+    return page(simulationPage(form, await simulate(call)));
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
+    const cards = (await listRateCards(deps.db)).reverse();
+    return page(ratesPage(cards, form, periodOf(form), error.message), 400);
+  }
+}
+
+async function simulate({ deps, form }: LoggedInCall): Promise<readonly ComparedTenant[]> {
+  const card = parseRateCard(cardOf(form));
+  const tenant = parseTenantFilter(form.get('tenant'));
+  if (tenant !== undefined && !(await findTenant(deps.db, tenant))) throw notFound('tenant');
+  const { from, to } = parsePeriod(periodOf(form));
+  if (!from || !to) throw invalidField(from ? 'to' : 'from', 'is required');
+  return simulatePeriod(deps.db, {
+    card,
+    period: { from, to, tenant },
+    rounding: deps.config.billingRounding,
+    recordsMax: RECORDS_MAX,
+    instead: 'choose a shorter one or one tenant, or run npm run admin -- rates simulate',
+  });
+}
+
+type Given = { readonly from?: string; readonly to?: string; readonly tenant?: string };
+
+function periodOf(form: Form): Given {
+  return Object.fromEntries(
+    ['from', 'to', 'tenant'].flatMap((name) => {
+      const text = form.get(name)?.trim();
+      return text ? [[name, text]] : [];
+    }),
+  );
+}
+
+/** Make the draft the card that prices from now on. */
+export async function submitCard({ deps, form, session }: LoggedInCall): Promise<Answer> {
+  const card = cardOf(form);
+  if ((form.get('confirm') ?? '').trim() !== LOAD) {
+    const body = html`<h1>Nothing was loaded</h1>${loadForm(form, { confirm: `Type the word ${LOAD}.` })}`;
+    return page({ title: 'Nothing was loaded', body }, 400);
+  }
+  const loading = await loadRates(deps.db, operatorOf(session), card);
+  if (loading.superseded !== undefined) {
+    throw new Failure('invalid_request', { message: describeSuperseded(loading) });
+  }
+  return redirect('/console/rates');
+}
+
+function ratesPage(
+  cards: readonly RateCardRow[],
+  draft: Form,
+  { from, to, tenant }: Given,
+  fault: string | undefined,
+): Page {
+  const newest = newestOf(cards);
+  const body = html`<h1>Rates</h1>
+<p>Version ${newest.version} prices since ${timeOf(newest.effectiveAt)}.</p>
+${alert(fault)}
+<section class="card"><h2>A draft of the next card</h2>
+<p>Change prices, and look at what the usage of a period would have cost. Nothing is changed until you load the draft.</p>
+<form method="post" action="/console/rates/simulate" novalidate>
+${Object.entries(SINGLE).map(([name, label]) => field({ name, label, value: draft.get(name), input: html`inputmode="decimal"` }))}
+${renderCeilings(draft)}
+<div class="filters">
+${field({ name: 'from', label: 'Usage from (UTC)', value: from, input: html`type="date" required` })}
+${field({ name: 'to', label: 'Before (UTC)', value: to, input: html`type="date" required` })}
+${field({ name: 'tenant', label: 'Only of the tenant', value: tenant })}
+</div>
+<p><button class="primary">Simulate</button></p></form></section>
+<h2>All cards</h2>
+${table(
+  'Rate cards, the newest first',
+  ['Version', 'Since', 'Platform fee for a GiB'],
+  cards.map(({ version, effectiveAt, card }) => [
+    version,
+    timeOf(effectiveAt),
+    exact(parseRateCard(card).platformFeePerGib),
+  ]),
+  { numbers: ['Platform fee for a GiB'] },
+)}`;
+  return { title: 'Rates', body };
+}
+
+function renderCeilings(draft: Form): Html {
+  return html`<h2>At most, for 1,000 participant minutes, in dollars</h2>
+${ROLES.map(
+  (role) =>
+    html`<fieldset><legend>${role.replace('_', ' ')}</legend><div class="filters">${TIERS.map((tier) =>
+      field({
+        name: ceilingName(role, tier),
+        label: tier.replace('_', ' '),
+        value: draft.get(ceilingName(role, tier)),
+        input: html`inputmode="decimal"`,
+      }),
+    )}</div></fieldset>`,
+)}`;
+}
+
+function simulationPage(form: Form, tenants: readonly ComparedTenant[]): Page {
+  const charged = tenants.filter((each) => each.charged.records > 0);
+  const unbilled = tenants.filter((each) => each.unbilled.records > 0);
+  const body = html`<h1>What the draft would have charged</h1>
+${
+  charged.length === 0
+    ? emptyState('No usage was charged in this period.', 'Choose another one.')
+    : renderComparisons('Charged usage', charged, 'charged')
+}
+${
+  unbilled.length > 0 &&
+  html`<h2>Accepted and not charged, because the tenants were exempt</h2>
+${renderComparisons('Usage that was not charged', unbilled, 'unbilled')}`
+}
+${loadForm(form, {})}`;
+  return { title: 'A simulation', body };
+}
+
+/** The draft is in the form, so that what is loaded is what was simulated. */
+function loadForm(form: Form, faults: Faults): Html {
+  return html`<section class="card"><h2>Load the draft</h2>
+<p>It prices all usage from now on. Charges of the past stay as they are.</p>
+<form method="post" action="/console/rates/load" novalidate>
+${CARD_FIELDS.map((name) => html`<input type="hidden" name="${name}" value="${form.get(name) ?? ''}">`)}
+${field({ name: 'confirm', label: `To load it, type: ${LOAD}`, faults, input: html`autocomplete="off"` })}
+<p><button class="danger">Load the draft</button></p></form></section>
+<p><a href="/console/rates">Back to the rates</a></p>`;
+}
+
+function renderComparisons(
+  label: string,
+  tenants: readonly ComparedTenant[],
+  which: 'charged' | 'unbilled',
+): Html {
+  const cells = ({ records, actual, simulated }: Comparison) => [
+    records,
+    exact(actual),
+    exact(simulated),
+    exact(simulated - actual),
+  ];
+  return table(
+    label,
+    ['Tenant', 'Records', 'As it was', 'With the draft', 'Difference'],
+    [
+      ...tenants.map((each) => [tenantLink(each.tenant), ...cells(each[which])]),
+      ['all', ...cells(addUp(tenants.map((each) => each[which])))],
+    ],
+    { numbers: ['Records', 'As it was', 'With the draft', 'Difference'] },
+  );
+}

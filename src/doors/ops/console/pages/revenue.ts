@@ -1,0 +1,59 @@
+/** `/console/revenue`: credit at the start and at the end of a month, and what changed it. */
+import { html } from '@boxoffice/pages/html';
+import { withSnapshot } from '../../../../base/db/snapshot.ts';
+import { invalidField } from '../../../../base/failure.ts';
+import { type Month, monthOf, parseMonth } from '../../../../money/month.ts';
+import { type Credit, type RevenueReport, reportRevenue } from '../../../../money/reports/report-revenue.ts';
+import { type Answer, page } from '../../../pages/answer.ts';
+import { exact, field, timeOf } from '../../../pages/components.ts';
+import type { LoggedInCall } from '../route.ts';
+import { table } from '../table.ts';
+
+/** Adding a month up may take longer than statements of the pool may, so it has a connection of its own. */
+export async function showRevenue({ deps, door, query }: LoggedInCall): Promise<Answer> {
+  const month = monthIn(query.get('month'));
+  const { stopping } = door;
+  const report = await withSnapshot(deps.db, (snapshot) => reportRevenue(snapshot, month, undefined), {
+    stopping,
+  });
+  const body = html`<h1>Revenue</h1>
+<form class="filters" method="get" action="/console/revenue">
+${field({ name: 'month', label: 'Month (UTC)', value: month, input: html`type="month"` })}
+<button>Show</button></form>
+<p>${report.soFar ? html`So far, at ${timeOf(report.asOf)}. ` : ''}From the ledger alone, in one state of it.</p>
+${table(
+  `Credit of all tenants in ${month}`,
+  ['What', 'Amount'],
+  linesOf(report).map(([name, amount]) => [name, exact(amount)]),
+  { numbers: ['Amount'] },
+)}
+<p class="hint">Credit that was paid and not used is a liability. It becomes revenue when usage is charged. The payouts of the provider
+are compared by <code>npm run admin -- report payouts</code>.</p>`;
+  return page({ title: 'Revenue', body });
+}
+
+/** Without one, that of today. Fails with `invalid_request`. */
+function monthIn(text: string | undefined): Month {
+  const month = text === undefined || text === '' ? monthOf(new Date()) : parseMonth(text);
+  if (!month) throw invalidField('month', 'must be a month, such as 2026-10');
+  return month;
+}
+
+function linesOf(report: RevenueReport): readonly (readonly [string, bigint])[] {
+  const credit = (when: string, { total, unused, owed }: Credit) =>
+    [
+      [`Credit ${when}`, total],
+      ['– of it unused, a liability', unused],
+      ['– of it owed, a receivable', owed],
+    ] as const;
+  return [
+    ...credit('at the start', report.opening),
+    ['Payments', report.payments],
+    ['Usage, which is revenue', report.usage],
+    ['Refunds', report.refunds],
+    ['Disputes', report.disputes],
+    ['Adjustments', report.adjustments],
+    ...credit('at the end', report.closing),
+    ['Not billed, of exempt tenants', report.unbilled],
+  ];
+}

@@ -1,0 +1,77 @@
+/** `/console/tenants/t_.../limits`: what one tenant may hold or do at once. */
+import { html } from '@boxoffice/pages/html';
+import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { changeLimits } from '../../../../base/tenants/change-limits.ts';
+import {
+  LIMIT_MAX,
+  LIMIT_MIN,
+  LIMIT_NAMES,
+  type LimitedTenant,
+  type LimitName,
+  limitOf,
+  TENANT_LIMITS,
+} from '../../../../base/tenants/limits.ts';
+import type { Tenant } from '../../../../base/tenants/tenant.ts';
+import { findLimits } from '../../../../base/tenants/tenants.sql.ts';
+import type { Form } from '../../../http/form.ts';
+import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
+import { type Faults, field, named } from '../../../pages/components.ts';
+import { parseReason, REASON_MAX } from '../fields.ts';
+import type { LoggedInCall } from '../route.ts';
+import { getTenant, tenantPath } from './tenant.ts';
+
+export async function showLimits(call: LoggedInCall): Promise<Answer> {
+  const tenant = await getTenant(call);
+  return page(limitsPage(tenant, await limitedOf(call, tenant), undefined, {}));
+}
+
+/** An empty field: what every tenant has. */
+export async function submitLimits(call: LoggedInCall): Promise<Answer> {
+  const { deps, form, session } = call;
+  const tenant = await getTenant(call);
+  const set: Partial<Record<LimitName, number>> = {};
+  const reset: LimitName[] = [];
+  const faults: Record<string, string> = {};
+  for (const name of LIMIT_NAMES) {
+    const text = (form.get(name) ?? '').trim();
+    const limit = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
+    if (text === '') reset.push(name);
+    else if (limit >= LIMIT_MIN && limit <= LIMIT_MAX) set[name] = limit;
+    else faults[name] = `Give a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}, or nothing.`;
+  }
+  const reason = parseReason(form.get('reason'));
+  if (reason === undefined) faults.reason = `Give a reason of 1 to ${REASON_MAX} characters.`;
+  if (Object.keys(faults).length > 0) {
+    return page(limitsPage(tenant, await limitedOf(call, tenant), form, faults), 400);
+  }
+  await changeLimits(deps.db, operatorOf(session), tenant.id, { set, reset, reason });
+  return redirect(tenantPath(tenant));
+}
+
+async function limitedOf({ deps }: LoggedInCall, { id, status }: Tenant): Promise<LimitedTenant> {
+  return { status, limits: (await findLimits(deps.db, id)) ?? null };
+}
+
+function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefined, faults: Faults): Page {
+  const path = tenantPath(tenant);
+  const usual = { ...limited, limits: null };
+  const limitField = (name: LimitName) => {
+    const changed = limited.limits?.[name];
+    const { unit } = TENANT_LIMITS[name];
+    return field({
+      name,
+      label: `${unit.charAt(0).toUpperCase()}${unit.slice(1)}`,
+      value: given?.get(name) ?? changed?.toString(),
+      hint: `Empty: ${limitOf(usual, name)}, as for every tenant of its status.`,
+      faults,
+      input: html`inputmode="numeric"`,
+    });
+  };
+  const body = html`<h1>Limits of ${named(tenant.name)}</h1>
+<form method="post" action="${path}/limits" novalidate>
+${LIMIT_NAMES.map(limitField)}
+${field({ name: 'reason', label: 'Reason', value: given?.get('reason'), hint: 'For whoever reads it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+<p><button class="primary">Change the limits</button></p></form>
+<p><a href="${path}">Back to the tenant</a></p>`;
+  return { title: 'Limits', body, layout: 'narrow' };
+}

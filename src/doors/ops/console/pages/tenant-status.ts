@@ -1,0 +1,73 @@
+/** `/console/tenants/t_.../status`: move a tenant to another status, with a reason. */
+import { html } from '@boxoffice/pages/html';
+import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { invalidField } from '../../../../base/failure.ts';
+import {
+  operatorMayMove,
+  renderTenantId,
+  TENANT_STATUSES,
+  type Tenant,
+  type TenantStatus,
+} from '../../../../base/tenants/tenant.ts';
+import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
+import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
+import { type Faults, field, named, select } from '../../../pages/components.ts';
+import { parseReason, REASON_MAX } from '../fields.ts';
+import type { LoggedInCall } from '../route.ts';
+import { getTenant, tenantPath } from './tenant.ts';
+
+const MEANINGS: Readonly<Record<TenantStatus, string>> = {
+  pending: 'pending: it never paid',
+  active: 'active: it may do everything',
+  suspended: 'suspended: nothing more is admitted; credit may still be paid in',
+  archived: 'archived: it is put away, and can come back',
+  deleted: 'deleted, for good; its ledger is kept',
+};
+
+export async function showStatus(call: LoggedInCall): Promise<Answer> {
+  return page(statusPage(await getTenant(call), {}, {}));
+}
+
+export async function submitStatus(call: LoggedInCall): Promise<Answer> {
+  const { deps, form, session } = call;
+  const tenant = await getTenant(call);
+  const status = TENANT_STATUSES.find((each) => each === form.get('status'));
+  if (!status) throw invalidField('status', `must be one of ${TENANT_STATUSES.join(', ')}`);
+  const reason = parseReason(form.get('reason'));
+  const typed = (form.get('confirm') ?? '').trim();
+  const faults: Faults = {
+    ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),
+    ...(status === 'deleted' &&
+      typed !== renderTenantId(tenant.id) && {
+        confirm: 'A deleted tenant never comes back. Type its id to delete it.',
+      }),
+  };
+  if (reason === undefined || Object.keys(faults).length > 0) {
+    return page(statusPage(tenant, { status, reason: form.get('reason') }, faults), 400);
+  }
+  await changeStatus(deps.db, operatorOf(session), tenant.id, status, reason);
+  return redirect(tenantPath(tenant));
+}
+
+function statusPage(
+  tenant: Tenant,
+  given: { readonly status?: TenantStatus; readonly reason?: string | undefined },
+  faults: Faults,
+): Page {
+  const path = tenantPath(tenant);
+  const moves = TENANT_STATUSES.filter((each) => operatorMayMove(tenant.status, each));
+  const choices = moves.map((value) => ({ value, text: MEANINGS[value] }));
+  const body = html`<h1>Change the status of ${named(tenant.name)}</h1>
+<p>It is ${MEANINGS[tenant.status]}.</p>
+${
+  moves.length === 0
+    ? html`<p class="note">No other status follows this one.</p>`
+    : html`<form method="post" action="${path}/status" novalidate>
+${select('status', 'New status', choices, given.status ?? moves[0]!)}
+${field({ name: 'reason', label: 'Reason', value: given.reason, hint: 'For whoever reads it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+${field({ name: 'confirm', label: 'To delete it: its id', hint: html`<code>${renderTenantId(tenant.id)}</code>`, faults, input: html`autocomplete="off"` })}
+<p><button class="danger">Change the status</button></p></form>`
+}
+<p><a href="${path}">Back to the tenant</a></p>`;
+  return { title: 'Change the status', body, layout: 'narrow' };
+}

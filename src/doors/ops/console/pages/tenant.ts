@@ -1,0 +1,165 @@
+/** `/console/tenants/t_...`: everything about one tenant, but no secret. */
+import { type Html, html } from '@boxoffice/pages/html';
+import type { ApiKey } from '../../../../access/keys/api-key.ts';
+import { findKeys } from '../../../../access/keys/keys.sql.ts';
+import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { makeConsoleLink } from '../../../../access/sessions/make-console-link.ts';
+import { LINK_MINUTES } from '../../../../access/sessions/session.ts';
+import { invalidField, notFound } from '../../../../base/failure.ts';
+import { admits, renderTenantId, type Tenant } from '../../../../base/tenants/tenant.ts';
+import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
+import {
+  findAccountOverview,
+  listLimitChanges,
+  listStatusChanges,
+} from '../../../../money/overview/overview.sql.ts';
+import { describeTopUpError, type PaymentSettings } from '../../../../money/payments/payment-settings.ts';
+import { findPaymentSettings } from '../../../../money/payments/payments.sql.ts';
+import { unfreezeTopUps } from '../../../../money/payments/unfreeze-top-ups.ts';
+import { setExempt } from '../../../../money/tenant-status/change-status.ts';
+import { type Answer, page, redirect } from '../../../pages/answer.ts';
+import { exact, named, secretBox, timeOf } from '../../../pages/components.ts';
+import { parseTenantParam } from '../fields.ts';
+import type { LoggedInCall } from '../route.ts';
+import { facts, table } from '../table.ts';
+import { statusBadge } from './tenants.ts';
+
+/** The tenant that the path names. Fails with `not_found`. */
+export async function getTenant({ deps, params }: LoggedInCall): Promise<Tenant> {
+  const tenant = await findTenant(deps.db, parseTenantParam(params.tenant));
+  if (!tenant) throw notFound('tenant');
+  return tenant;
+}
+
+export function tenantPath({ id }: Pick<Tenant, 'id'>): string {
+  return `/console/tenants/${renderTenantId(id)}`;
+}
+
+export async function showTenant(call: LoggedInCall): Promise<Answer> {
+  const { db } = call.deps;
+  const tenant = await getTenant(call);
+  const account = await findAccountOverview(db, tenant.id);
+  if (!account) throw notFound('tenant');
+  const settings = await findPaymentSettings(db, tenant.id);
+  const id = renderTenantId(tenant.id);
+  const body = html`<h1>${named(tenant.name)}</h1>
+<p>${statusBadge(tenant.status)} <code>${id}</code></p>
+${renderActions(tenant, settings)}
+${facts('The tenant', {
+  'E-mail address': named(tenant.email),
+  Created: timeOf(tenant.createdAt),
+  Balance: exact(account.balance),
+  'New sessions': admits(tenant, account.balance) ? 'admitted' : 'refused',
+  'Charged for usage': tenant.exempt ? 'no: it is exempt' : 'yes',
+  'Entries of the ledger': account.postings,
+  Conflicts: html`<a href="/console/conflicts?tenant=${id}">${account.conflicts}</a>`,
+  'What it changed, and who': html`<a href="/console/audit?tenant=${id}">Audit trail</a>`,
+})}
+<h2>Payments</h2>
+${renderPayments(settings, id)}
+<h2>API keys</h2>
+${renderKeys(await findKeys(db, tenant.id))}
+<h2>Changes of the status</h2>
+${table(
+  'Changes of the status',
+  ['Time', 'From', 'To', 'Reason'],
+  (await listStatusChanges(db, tenant.id)).map((each) => [
+    timeOf(each.at),
+    each.from,
+    each.to,
+    named(each.reason),
+  ]),
+)}
+<h2>Changes of limits</h2>
+${table(
+  'Changes of limits',
+  ['Time', 'Limit', 'From', 'To', 'Reason'],
+  (await listLimitChanges(db, tenant.id)).map((each) => [
+    timeOf(each.at),
+    each.name,
+    each.from ?? 'usual',
+    each.to ?? 'usual',
+    each.reason === null ? undefined : named(each.reason),
+  ]),
+)}`;
+  return page({ title: id, body });
+}
+
+function renderActions(tenant: Tenant, settings: PaymentSettings): Html {
+  const path = tenantPath(tenant);
+  const isStopped = [settings.frozenBy, settings.parkedPayments, settings.reversedPayments].some(
+    (each) => each.length > 0,
+  );
+  const button = (action: string, text: string) =>
+    html`<form class="inline" method="post" action="${path}/${action}"><button>${text}</button></form>`;
+  const hasConsole = tenant.status === 'pending' || tenant.status === 'active';
+  return html`<div class="actions">
+<a class="button" href="${path}/credit">Adjust credit</a>
+<a class="button" href="${path}/status">Change the status</a>
+<a class="button" href="${path}/limits">Limits</a>
+<form class="inline" method="post" action="${path}/exempt"><input type="hidden" name="exempt" value="${tenant.exempt ? 'no' : 'yes'}">
+<button>${tenant.exempt ? 'Charge it again' : 'Charge it nothing'}</button></form>
+${isStopped && button('unfreeze', 'Let automatic top-ups run again')}
+${hasConsole && button('console-link', 'Make a link to its console')}
+</div>`;
+}
+
+function renderPayments(settings: PaymentSettings, id: string): Html {
+  const error = describeTopUpError(settings);
+  const { topUpEnabled, topUpAmount, topUpBelow, topUpPausedUntil: pause } = settings;
+  return facts('Payments', {
+    'Customer at the provider': settings.customerId && html`<code>${settings.customerId}</code>`,
+    'Saved card': settings.paymentMethodId && html`<code>${settings.paymentMethodId}</code>`,
+    'First paid': settings.firstPaidAt && timeOf(settings.firstPaidAt),
+    'Automatic top-up': topUpEnabled ? `${exact(topUpAmount)} when below ${exact(topUpBelow)}` : 'off',
+    // PostgreSQL's infinity arrives as a number.
+    'Paused until': typeof pause === 'number' ? 'it is turned on again' : pause && timeOf(pause),
+    'Frozen by': settings.frozenBy.join(', '),
+    'Reversed payments': settings.reversedPayments.join(', '),
+    'Parked payments': settings.parkedPayments.join(', '),
+    'What stops it, or the last error': error === null ? null : named(error),
+    'Its automatic top-ups': html`<a href="/console/payments?tenant=${id}">Attempts and disputes</a>`,
+  });
+}
+
+function renderKeys(keys: readonly ApiKey[]): Html {
+  return table(
+    'API keys',
+    ['Key', 'Name', 'Kind', 'Created', 'Retires', 'Revoked'],
+    keys.map((key) => [
+      html`<code>${key.id}</code>`,
+      named(key.name),
+      key.kind,
+      timeOf(key.createdAt),
+      key.retiresAt && timeOf(key.retiresAt),
+      key.revokedAt && timeOf(key.revokedAt),
+    ]),
+  );
+}
+
+export async function submitExemption(call: LoggedInCall): Promise<Answer> {
+  const tenant = await getTenant(call);
+  const wanted = call.form.get('exempt') ?? '';
+  if (!['yes', 'no'].includes(wanted)) throw invalidField('exempt', 'must be yes or no');
+  await setExempt(call.deps.db, operatorOf(call.session), tenant.id, wanted === 'yes');
+  return redirect(tenantPath(tenant));
+}
+
+export async function submitUnfreezing(call: LoggedInCall): Promise<Answer> {
+  const tenant = await getTenant(call);
+  await unfreezeTopUps(call.deps.db, operatorOf(call.session), tenant.id);
+  return redirect(tenantPath(tenant));
+}
+
+/** As `npm run admin -- console login` does: for a tenant whose mail is lost. */
+export async function submitConsoleLink(call: LoggedInCall): Promise<Answer> {
+  const { deps, session } = call;
+  const id = parseTenantParam(call.params.tenant);
+  const url = await makeConsoleLink(deps.db, operatorOf(session), id, deps.config.publicUrl);
+  const body = html`<h1>A link to the tenant’s console</h1>
+<p class="note">It logs in as an owner, once, within ${LINK_MINUTES} minutes. What is changed there stands in the audit trail with
+your name.</p>
+<section class="card">${secretBox('link', 'The link', url)}</section>
+<p><a class="button" href="${tenantPath({ id })}">Back to the tenant</a></p>`;
+  return page({ title: 'A link to the tenant’s console', body });
+}

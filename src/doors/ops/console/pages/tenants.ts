@@ -1,0 +1,56 @@
+/** `/console/tenants`: find tenants. */
+import { html } from '@boxoffice/pages/html';
+import { invalidField } from '../../../../base/failure.ts';
+import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/tenant.ts';
+import { listTenants } from '../../../../money/overview/overview.sql.ts';
+import { type Answer, page } from '../../../pages/answer.ts';
+import { badge, emptyState, exact, field, named, select, timeOf } from '../../../pages/components.ts';
+import { parseSearch } from '../fields.ts';
+import type { LoggedInCall } from '../route.ts';
+import { table, tenantLink } from '../table.ts';
+
+const TENANTS_MAX = 100;
+
+export async function showTenants({ deps, query }: LoggedInCall): Promise<Answer> {
+  const search = parseSearch('search', query.get('search'));
+  const status = parseStatus(query.get('status'));
+  const found = await listTenants(deps.db, { status, search, limit: TENANTS_MAX });
+  const choices = TENANT_STATUSES.map((value) => ({ value, text: value }));
+  const body = html`<h1>Tenants</h1>
+<p>Search by name or address, or by the id of a tenant, an API key or a payment.</p>
+<form class="filters" method="get" action="/console/tenants">
+${field({ name: 'search', label: 'Name, address or id', value: search })}
+${select('status', 'Status', [{ value: '', text: 'All' }, ...choices], status ?? '')}
+<button>Search</button></form>
+${
+  found.length === 0
+    ? emptyState('No tenant fits.', html`<a href="/console/tenants">Show the newest ones</a>`)
+    : table(
+        'Tenants, the newest first',
+        ['Tenant', 'Name', 'Address', 'Status', 'Since', 'Balance'],
+        found.map((each) => [
+          tenantLink(each.id),
+          named(each.name),
+          named(each.email),
+          html`${statusBadge(each.status)}${each.exempt && html` ${badge('exempt')}`}`,
+          timeOf(each.createdAt),
+          exact(each.balance),
+        ]),
+        { numbers: ['Balance'] },
+      )
+}
+${found.length === TENANTS_MAX && html`<p class="hint">These are the newest ${TENANTS_MAX}. Search for others.</p>`}`;
+  return page({ title: 'Tenants', body });
+}
+
+function parseStatus(text: string | undefined): TenantStatus | undefined {
+  if (text === undefined || text === '') return undefined;
+  const status = TENANT_STATUSES.find((each) => each === text);
+  if (!status) throw invalidField('status', `must be one of ${TENANT_STATUSES.join(', ')}`);
+  return status;
+}
+
+export function statusBadge(status: TenantStatus) {
+  const look = status === 'active' ? 'good' : status === 'pending' ? '' : 'bad';
+  return badge(status, look);
+}

@@ -1,0 +1,93 @@
+/** Every route of the operators' console. A test goes through the table, as with that of tenants. */
+import { CALLBACK_PATH } from '../../../access/oidc/oidc-config.ts';
+import { LIMIT_NAMES } from '../../../base/tenants/limits.ts';
+import { redirect } from '../../pages/answer.ts';
+import { ASSETS } from '../../pages/assets/assets.ts';
+import { notFoundPage } from '../../pages/notices.ts';
+import { showAudit } from './pages/audit.ts';
+import { showConflicts } from './pages/conflicts.ts';
+import { showConfirm, showLink, showLogin, submitLink, submitLogout } from './pages/login.ts';
+import { finishIssuerLogin, submitIssuerConfirm, submitIssuerLogin } from './pages/oidc.ts';
+import { showOverview } from './pages/overview.ts';
+import { showParked, showPayments, submitDismissal, submitSettlement } from './pages/payments.ts';
+import { CARD_FIELDS, showRates, submitCard, submitSimulation } from './pages/rates.ts';
+import { showRevenue } from './pages/revenue.ts';
+import {
+  showSigningKeys,
+  submitActivation,
+  submitDistrust,
+  submitKeyRemoval,
+  submitReplacement,
+  submitRotation,
+} from './pages/signing-keys.ts';
+import { showTenant, submitConsoleLink, submitExemption, submitUnfreezing } from './pages/tenant.ts';
+import { showCredit, submitCredit } from './pages/tenant-credit.ts';
+import { showLimits, submitLimits } from './pages/tenant-limits.ts';
+import { showStatus, submitStatus } from './pages/tenant-status.ts';
+import { showTenants } from './pages/tenants.ts';
+import { showVerify, submitVerification } from './pages/verify.ts';
+import type { OperatorCall, OperatorRoute, OpsRoute } from './route.ts';
+
+async function sendAsset({ path }: OperatorCall) {
+  const asset = ASSETS.find((each) => each.path === path);
+  return asset ? ({ kind: 'asset', ...asset } as const) : notFoundPage();
+}
+
+function show(path: string, handle: OperatorRoute['handle']): OperatorRoute {
+  return { method: 'GET', path, needs: 'operator', handle };
+}
+
+/** A form that changes something, or costs much. */
+function submit(
+  path: string,
+  handle: OperatorRoute['handle'],
+  { fields = [], isDangerous = false }: Pick<OperatorRoute, 'fields' | 'isDangerous'> = {},
+): OperatorRoute {
+  return { method: 'POST', path, needs: 'operator', fields, isDangerous, handle };
+}
+
+const TENANT = '/console/tenants/:tenant';
+const KEYS = '/console/signing-keys';
+
+export const OPS_ROUTES: readonly OpsRoute[] = [
+  { method: 'GET', path: '/', needs: 'nobody', handle: async () => redirect('/console') },
+  { method: 'GET', path: '/console/assets/:file', needs: 'nobody', handle: sendAsset },
+  { method: 'GET', path: '/console/login', needs: 'nobody', handle: showLogin },
+  { method: 'POST', path: '/console/login/oidc', needs: 'nobody', handle: submitIssuerLogin },
+  { method: 'GET', path: CALLBACK_PATH, needs: 'nobody', handle: finishIssuerLogin },
+  { method: 'GET', path: '/console/login/:token', needs: 'nobody', handle: showLink },
+  { method: 'POST', path: '/console/login/:token', needs: 'nobody', handle: submitLink },
+  { method: 'POST', path: '/console/logout', needs: 'nobody', handle: submitLogout },
+  show('/console/confirm', showConfirm),
+  submit('/console/confirm/oidc', submitIssuerConfirm),
+  show('/console', showOverview),
+  show('/console/tenants', showTenants),
+  show(TENANT, showTenant),
+  show(`${TENANT}/status`, showStatus),
+  submit(`${TENANT}/status`, submitStatus, { isDangerous: true, fields: ['status', 'reason', 'confirm'] }),
+  show(`${TENANT}/credit`, showCredit),
+  submit(`${TENANT}/credit`, submitCredit, { isDangerous: true, fields: ['form', 'dollars', 'reason'] }),
+  show(`${TENANT}/limits`, showLimits),
+  submit(`${TENANT}/limits`, submitLimits, { fields: [...LIMIT_NAMES, 'reason'] }),
+  submit(`${TENANT}/exempt`, submitExemption, { isDangerous: true, fields: ['exempt'] }),
+  submit(`${TENANT}/unfreeze`, submitUnfreezing),
+  submit(`${TENANT}/console-link`, submitConsoleLink, { isDangerous: true }),
+  show('/console/payments', showPayments),
+  show('/console/payments/:id', showParked),
+  submit('/console/payments/:id/settle', submitSettlement, { isDangerous: true }),
+  submit('/console/payments/:id/dismiss', submitDismissal, { isDangerous: true, fields: ['reason'] }),
+  show('/console/revenue', showRevenue),
+  show('/console/conflicts', showConflicts),
+  show('/console/rates', showRates),
+  submit('/console/rates/simulate', submitSimulation, { fields: [...CARD_FIELDS, 'from', 'to', 'tenant'] }),
+  submit('/console/rates/load', submitCard, { isDangerous: true, fields: [...CARD_FIELDS, 'confirm'] }),
+  show(KEYS, showSigningKeys),
+  submit(`${KEYS}/rotate`, submitRotation, { isDangerous: true }),
+  submit(`${KEYS}/activate`, submitActivation, { isDangerous: true }),
+  submit(`${KEYS}/replace`, submitReplacement, { isDangerous: true, fields: ['confirm'] }),
+  submit(`${KEYS}/:kid/remove`, submitKeyRemoval, { isDangerous: true }),
+  submit(`${KEYS}/:kid/distrust`, submitDistrust, { isDangerous: true }),
+  show('/console/verify', showVerify),
+  submit('/console/verify', submitVerification),
+  show('/console/audit', showAudit),
+];

@@ -1,0 +1,59 @@
+/** What a page, or the form on it, answers. Both consoles send these. */
+import type { Html } from '@boxoffice/pages/html';
+
+export interface Page {
+  readonly title: string;
+  /** The `main` element is around it. */
+  readonly body: Html;
+  readonly layout?: 'wide' | 'narrow' | 'hero';
+  /** Reload after so many seconds, in browsers without JavaScript. */
+  readonly reloadSeconds?: number;
+  /** Go there at once. It may be of another site. */
+  readonly goesTo?: string;
+  /** The address of a script of this page alone. */
+  readonly script?: string;
+}
+
+export type Answer =
+  | ({ readonly kind: 'page'; readonly page: Page; readonly status?: number } & Cookies)
+  | ({ readonly kind: 'redirect'; readonly to: string } & Cookies)
+  /** Its address changes with its content, so that it may be kept for ever. */
+  | { readonly kind: 'asset'; readonly type: string; readonly body: string }
+  | {
+      readonly kind: 'file';
+      readonly type: string;
+      readonly body: string;
+      /** The browser saves it under this name. */
+      readonly saveAs?: string;
+    }
+  /** A file that may be large, sent as fast as the browser takes it. */
+  | {
+      readonly kind: 'download';
+      readonly type: string;
+      readonly chunks: AsyncIterable<string>;
+      readonly saveAs: string;
+      /** Called when the browser has everything, or hung up. */
+      readonly close?: () => Promise<void>;
+    }
+  /** Events for an `EventSource`, until `gone` is aborted. */
+  | { readonly kind: 'events'; readonly open: (gone: AbortSignal) => AsyncIterable<string> }
+  | { readonly kind: 'json'; readonly status: number; readonly body: object }
+  /** A page that was made elsewhere, with its own policy. */
+  | { readonly kind: 'document'; readonly html: string; readonly policy: string };
+
+/** The secret of a new session; `null`: the session is over. */
+export type Cookie = { readonly secret: string | null };
+
+interface Cookies {
+  readonly cookie?: Cookie;
+  /** Of a log-in that goes on at the issuer. */
+  readonly loginCookie?: Cookie;
+}
+
+export function page(shown: Page, status = 200): Answer {
+  return { kind: 'page', page: shown, status };
+}
+
+export function redirect(to: string, cookie?: Cookie): Answer {
+  return { kind: 'redirect', to, ...(cookie && { cookie }) };
+}

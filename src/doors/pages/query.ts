@@ -1,0 +1,34 @@
+/** Queries of pages with filters. An empty field of a form is one that was left out. */
+import { invalidField } from '../../base/failure.ts';
+import type { Form } from '../http/form.ts';
+import { type Period, parsePeriod } from '../http/period.ts';
+
+/** Fails with `invalid_request` for a text that is too long. */
+export function textOf(query: Form, name: string, lengthMax: number): string | undefined {
+  const text = query.get(name)?.trim();
+  if (text === undefined || text === '') return undefined;
+  if ([...text].length > lengthMax) throw invalidField(name, `must have at most ${lengthMax} characters`);
+  return text;
+}
+
+const TIME_LENGTH_MAX = 40;
+
+/** The fields `from` and `to`. Fails with `invalid_request`. */
+export function periodOf(query: Form): Partial<Period> {
+  const [from, to] = [textOf(query, 'from', TIME_LENGTH_MAX), textOf(query, 'to', TIME_LENGTH_MAX)];
+  return parsePeriod({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+}
+
+/** The fields of `names` that are there, and `more`, as the query of a link. */
+export function queryOf(
+  query: Form,
+  names: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const kept = names.flatMap((name) => {
+    const text = query.get(name)?.trim() ?? '';
+    return text === '' ? [] : [[name, text] as [string, string]];
+  });
+  const all = new URLSearchParams([...kept, ...Object.entries(more)]).toString();
+  return all === '' ? '' : `?${all}`;
+}

@@ -1,0 +1,48 @@
+/** Finds the route of a request in a table of routes, and checks its form against it. */
+import { Failure, invalidRequest } from '../../base/failure.ts';
+import type { Form } from '../http/form.ts';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** With `:name` for a segment that varies. */
+  readonly path: string;
+  /** Of the form of a POST. Any other field is refused. */
+  readonly fields?: readonly string[];
+}
+
+/** What stands in a path in place of `:name`. */
+export type PathParams = Readonly<Record<string, string>>;
+
+/** Fails with `method_not_allowed`; `undefined`: there is no such path. */
+export function findRoute<R extends Route>(
+  routes: readonly R[],
+  method: string,
+  path: string,
+): { readonly route: R; readonly params: PathParams } | undefined {
+  const fitting = routes.flatMap((route) => {
+    const params = matchPath(route.path, path);
+    return params ? [{ route, params }] : [];
+  });
+  const found = fitting.find(({ route }) => route.method === method);
+  if (!found && fitting.length > 0) throw new Failure('method_not_allowed');
+  return found;
+}
+
+/** The parameters in `path`, if it fits `pattern`. */
+function matchPath(pattern: string, path: string): PathParams | undefined {
+  const [wanted, given] = [pattern.split('/'), path.split('/')];
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [at, segment] of wanted.entries()) {
+    if (segment.startsWith(':') && given[at] !== '') params[segment.slice(1)] = given[at]!;
+    else if (segment !== given[at]) return undefined;
+  }
+  return params;
+}
+
+/** Fails with `invalid_request`. */
+export function refuseUnknownFields({ fields = [] }: Route, form: Form): void {
+  for (const name of form.keys()) {
+    if (!fields.includes(name)) throw invalidRequest(`${name.slice(0, 100)} is not a known field`);
+  }
+}

@@ -1,0 +1,82 @@
+/** Sends what a page answers. */
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Answer, Page } from './answer.ts';
+import { PAGE_POLICY } from './shell.ts';
+
+export interface Sender {
+  /** The page, with the layout of its console around it. */
+  render(shown: Page): string;
+  /** The `Set-Cookie` header of a new session, or of one that is over. */
+  renderCookie(secret: string | null): string;
+  /** The `Set-Cookie` header of a log-in that begins, or of one that is over. */
+  renderLoginCookie(secret: string | null): string;
+}
+
+export function sendAnswer(
+  reply: FastifyReply,
+  answer: Answer,
+  { render, renderCookie, renderLoginCookie }: Sender,
+): FastifyReply {
+  if ('cookie' in answer && answer.cookie) reply.header('set-cookie', renderCookie(answer.cookie.secret));
+  if ('loginCookie' in answer && answer.loginCookie)
+    reply.header('set-cookie', renderLoginCookie(answer.loginCookie.secret));
+  switch (answer.kind) {
+    case 'page':
+      return sendHtml(reply.code(answer.status ?? 200), render(answer.page));
+    case 'redirect':
+      return reply.code(303).header('location', answer.to).send('');
+    case 'events':
+      return sendEvents(reply, answer.open);
+    case 'json':
+      return reply
+        .code(answer.status)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify(answer.body));
+    case 'document':
+      return sendHtml(reply, answer.html, answer.policy);
+    case 'asset':
+      return sendText(
+        reply.header('cache-control', 'public, max-age=31536000, immutable'),
+        answer.type,
+        answer.body,
+      );
+    case 'download':
+      return sendDownload(reply, answer);
+    case 'file':
+      if (answer.saveAs) reply.header('content-disposition', `attachment; filename="${answer.saveAs}"`);
+      return sendText(reply, answer.type, answer.body);
+  }
+}
+
+/** The work behind it ends with the connection. */
+function sendDownload(
+  reply: FastifyReply,
+  { type, chunks, saveAs, close }: Extract<Answer, { kind: 'download' }>,
+): FastifyReply {
+  reply.header('content-disposition', `attachment; filename="${saveAs}"`);
+  reply.header('x-content-type-options', 'nosniff').type(type);
+  const stream = Readable.from(chunks, { objectMode: false });
+  if (close) stream.once('close', () => void close().catch(() => {}));
+  if (reply.request.method !== 'HEAD') return reply.send(stream);
+  stream.destroy();
+  return reply.send('');
+}
+
+/** A proxy in front must hand on each event at once. */
+function sendEvents(reply: FastifyReply, open: (gone: AbortSignal) => AsyncIterable<string>): FastifyReply {
+  reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no');
+  if (reply.request.method === 'HEAD') return reply.send('');
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return reply.send(Readable.from(open(gone.signal)));
+}
+
+export function sendHtml(reply: FastifyReply, html: string, policy = PAGE_POLICY): FastifyReply {
+  reply.header('content-security-policy', policy).header('referrer-policy', 'same-origin');
+  return sendText(reply, 'text/html; charset=utf-8', html);
+}
+
+function sendText(reply: FastifyReply, type: string, text: string): FastifyReply {
+  return reply.header('x-content-type-options', 'nosniff').type(type).send(text);
+}

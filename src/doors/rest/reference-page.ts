@@ -1,0 +1,115 @@
+/** The page at `/docs`: every door of the service, and the reference of REST, in the look of the console. */
+import { renderDocument } from '@boxoffice/pages/document';
+import { type Html, html } from '@boxoffice/pages/html';
+import { TOKENS } from '@boxoffice/pages/tokens.css';
+import { ICON_ASSET } from '../pages/assets/assets.ts';
+
+/** Where the viewer's own files are. */
+const FILES = '/docs/static';
+
+export const REFERENCE_STYLE = { filename: 'boxoffice.css', path: `${FILES}/theme/boxoffice.css` };
+export const REFERENCE_SCRIPT = { filename: 'look.js', path: `${FILES}/theme/look.js` };
+
+/** The viewer has a dark look of its own, by a class. */
+export const REFERENCE_SCRIPT_TEXT = `'use strict';
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+`;
+
+/** No answer has links, and their empty column would not fit on a phone. */
+export const REFERENCE_STYLE_TEXT = `${TOKENS}
+body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
+html.dark-mode { background: var(--ground); }
+.top { background: var(--paper); border-bottom: 1px solid var(--line); }
+.top > div { max-width: 72rem; margin: 0 auto; padding: .5rem 1.25rem; display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; }
+.top a { color: var(--ink); text-decoration: none; padding: .375rem .625rem; border: 1px solid transparent; border-radius: .5rem; }
+.top a:hover, .top a[aria-current] { background: var(--accent-soft); }
+.top a[aria-current] { font-weight: 600; }
+.top .brand { font-weight: 700; padding-left: 0; background: none; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; }
+main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 0; }
+main a { color: var(--accent); text-underline-offset: .15em; }
+h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.25; }
+h2 { margin: 2rem 0 .75rem; font-size: 1.0625rem; }
+main > p { max-width: 46rem; }
+main code { font: .875em/1.5 var(--mono); overflow-wrap: anywhere; }
+.doors { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); margin: 0; padding: 0; list-style: none; }
+.doors li { background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; font-size: .9375rem; }
+.doors h2 { margin: 0 0 .25rem; font-size: 1rem; }
+.doors p { margin: 0; }
+.doors p + p { margin-top: .5rem; color: var(--quiet); }
+#swagger-ui { max-width: 75rem; margin: 0 auto; }
+.swagger-ui .topbar, .swagger-ui .response-col_links, .swagger-ui .info .main .link { display: none; }
+.swagger-ui .info { margin: 1.5rem 0; }
+.swagger-ui .scheme-container { background: none; box-shadow: none; padding: 0 0 1rem; }
+html.dark-mode .swagger-ui { background: none; }
+@media print { .top, .skip { display: none; } }
+`;
+
+interface Door {
+  readonly name: string;
+  readonly what: string;
+  readonly reference: Html;
+}
+
+const DOORS: readonly Door[] = [
+  {
+    name: 'REST',
+    what: 'Signup, billing, keys, usage, alerts, webhooks: JSON over HTTP, with an API key.',
+    reference: html`Below, as <a href="/openapi.json">OpenAPI 3.1</a>, and in docs/usage.md and docs/payments.md.`,
+  },
+  {
+    name: 'Joining',
+    what: 'Devices without a back end get a token at POST /join, with a device credential and the public half of a key of their own.',
+    reference: html`Below, and in docs/join.md. Tokens: docs/tokens.md; their keys: <a href="/.well-known/jwks.json">JWKS</a>.`,
+  },
+  {
+    name: 'Control plane',
+    what: 'Back ends run rooms over gRPC: tokens, moderation, watchdogs, streams of events.',
+    reference: html`docs/control-plane.md and the .proto files in proto. The server has reflection and health checks.`,
+  },
+  {
+    name: 'Webhooks',
+    what: 'What happens to a tenant is sent to its own addresses, signed, in order, and again until it arrives.',
+    reference: html`docs/webhooks.md; the types of events are in docs/events.md.`,
+  },
+  {
+    name: 'Console',
+    what: 'Pages for the people of a tenant: sign up, pay, look at everything, run rooms.',
+    reference: html`<a href="/console">Open the console</a>. docs/console.md shows each page.`,
+  },
+  {
+    name: 'Operators',
+    what: 'A port that is never public: /healthz, /readyz, /metrics, and a console for all tenants.',
+    reference: html`docs/operations.md, for whoever runs this deployment.`,
+  },
+];
+
+export function renderReference(): string {
+  return renderDocument({
+    title: 'Boxoffice API',
+    head: html`<link rel="icon" href="${ICON_ASSET.path}">
+<script src="${REFERENCE_SCRIPT.path}"></script>
+<link rel="stylesheet" href="${FILES}/swagger-ui.css">
+<link rel="stylesheet" href="${REFERENCE_STYLE.path}">`,
+    body: html`<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div>
+<a class="brand" href="/">Boxoffice</a>
+<nav aria-label="Boxoffice"><a href="/console">Console</a><a href="/docs" aria-current="page">API reference</a></nav>
+</div></header>
+<main id="main">
+<h1>The doors of Boxoffice</h1>
+<ul class="doors">${DOORS.map(
+      ({ name, what, reference }) => html`<li><h2>${name}</h2><p>${what}</p><p>${reference}</p></li>`,
+    )}</ul>
+<h2>REST, and joining</h2>
+</main>
+<div id="swagger-ui"></div>
+<script src="${FILES}/swagger-ui-bundle.js" charset="UTF-8"></script>
+<script src="${FILES}/swagger-ui-standalone-preset.js" charset="UTF-8"></script>
+<script src="${FILES}/swagger-initializer.js" charset="UTF-8"></script>`,
+  });
+}
