@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, test } from 'vitest';
 import { LOOKS, overflows, PUBLIC_URL, useBrowser } from '../support/browser.ts';
 import { useService } from '../support/service.ts';
@@ -30,3 +31,29 @@ describe.each(LOOKS)('the reference in $colorScheme on a screen of $width', (loo
     await page.locator('#operations-Billing-getBilling.is-open').waitFor();
   });
 });
+
+describe.each([...LOOKS, { ...LOOKS[1]!, width: 1200 }])(
+  'its doors in $colorScheme on a screen of $width',
+  (look) => {
+    test('are accessible, in the look of the reader, with a way back', async () => {
+      const { page, complaints } = await browser.open(look);
+      await page.goto(`${PUBLIC_URL}/docs`);
+      await page.getByText('The rate card in effect').waitFor();
+      const { violations } = await new AxeBuilder({ page })
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+        .exclude('#swagger-ui')
+        .analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      const isDark = await page.evaluate(`document.documentElement.classList.contains('dark-mode')`);
+      expect(isDark).toBe(look.colorScheme === 'dark');
+      for (const door of ['REST', 'Joining', 'Control plane', 'Webhooks', 'Console', 'Operators']) {
+        await page.locator('.doors').getByRole('heading', { name: door, exact: true }).waitFor();
+      }
+      expect(complaints).toEqual([]);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${PUBLIC_URL}/`);
+    });
+  },
+);

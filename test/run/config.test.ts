@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, isTestMode, readConfig } from '../../src/run/config.ts';
+import { isTestMode, readConfig } from '../../src/run/config.ts';
+import { ConfigError } from '../../src/run/config-error.ts';
 
 const refusal = (env: Record<string, string>) => {
   try {
@@ -31,6 +32,7 @@ describe('an empty environment', () => {
       migrationsDatabaseUrl: undefined,
       dataDir: resolve('data'),
       publicUrl: 'http://127.0.0.1:8080',
+      opsUrl: 'http://127.0.0.1:8083',
       payments: 'sandbox',
       stripeSecretKey: undefined,
       stripeWebhookSecrets: [],
@@ -47,6 +49,7 @@ describe('an empty environment', () => {
       checkoutsPerSecond: 1_000,
       billingRounding: 'carry',
       mail: undefined,
+      oidc: undefined,
       webhookNetworks: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
       production: false,

@@ -42,7 +42,9 @@ describe('the service is loaded without', () => {
     ['the client of the payment provider', 'stripe'],
     ['the sandbox', 'sandbox'],
     ['the client of the mail server', 'nodemailer'],
+    ['the client of the issuer', 'openid-client'],
     ['the pages of the console', 'src/doors/console/pages'],
+    ['what verifies passkeys', '@simplewebauthn/server'],
     ['the reference page', '@fastify/swagger'],
     ['the reference page', '@fastify/swagger-ui'],
     ['the reflection of gRPC', '@grpc/reflection'],
@@ -54,6 +56,12 @@ describe('the service is loaded without', () => {
   ])('%s (%s)', (_what, name) => {
     expect(loaded).not.toContain(name);
   });
+});
+
+test('the console is loaded without what verifies passkeys', () => {
+  const loaded = loadedWith('../doors/console/routes.ts');
+  expect(loaded).toContain('src/doors/console/pages');
+  expect(loaded).not.toContain('@simplewebauthn/server');
 });
 
 test('the program loads the service only beside the database that starts', () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { MACHINE } from '../support/environment.ts';
+import { openScratch } from '../support/scratch.ts';
 import { ask } from '../support/service.ts';
 
 const database = useDatabase();
@@ -78,4 +79,33 @@ test('prints the join address, and stops on a signal', async () => {
   expect((await ask(`${joinUrl}/.well-known/jwks.json`, 'GET')).json.keys).toHaveLength(1);
   child.kill('SIGTERM');
   expect(await exited).toStrictEqual([0, null]);
+});
+
+test('without a mail server, the page after a log-in leads to the mailbox of the sandbox', async () => {
+  const scratch = openScratch('boxoffice-main-');
+  const child = start({
+    SECRETS_KEY: Buffer.alloc(32, 3).toString('base64'),
+    PAYMENTS: 'sandbox',
+    SANDBOX_PORT: '0',
+    DATA_DIR: scratch.folder,
+  });
+  const exited = once(child, 'exit');
+  let said = '';
+  child.stderr.on('data', (part) => {
+    said += part;
+  });
+  await expect.poll(() => said).toMatch(/Stop with Ctrl-C/);
+  const [, url = ''] = /Open (http:\S+) in a browser/.exec(said)!;
+  const [, sandbox] = /no real money: (http:\S+)/.exec(said)!;
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    origin: url,
+    'sec-fetch-site': 'same-origin',
+  };
+  const asked = await ask(`${url}/console/login`, 'POST', { raw: 'email=a%40example.com', headers });
+  expect(asked.text).toContain(`<a href="${sandbox}/mailbox">`);
+  expect((await ask(`${sandbox}/mailbox`, 'GET')).text).toContain('No mail yet.');
+  child.kill('SIGTERM');
+  expect(await exited).toStrictEqual([0, null]);
+  await scratch.remove();
 });

@@ -1,4 +1,5 @@
 /** A minimal service: free ports, no payments, no proxies, otherwise defaults. */
+import type { MailConfig } from '../../src/outward/mail/mailer.ts';
 import type { ServiceConfig } from '../../src/run/service.ts';
 
 export function bareConfig(databaseUrl: string): ServiceConfig {
@@ -11,6 +12,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     databaseUrl,
     migrationsDatabaseUrl: undefined,
     publicUrl: 'http://service.test',
+    opsUrl: 'http://ops.test',
     stripeSecretKey: undefined,
     stripeWebhookSecrets: [],
     stripeApiBase: undefined,
@@ -29,8 +31,15 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     joinCreatesRooms: true,
     confusableUsernames: 'allow',
     mail: undefined,
+    oidc: undefined,
     webhookNetworks: ['127.0.0.0/8', '::1'],
     production: false,
     secretsKey: Buffer.alloc(32),
   };
+}
+
+/** Sends mails to a server of the tests. */
+export function smtpConfig(port: number): MailConfig {
+  const server = { host: '127.0.0.1', port, secure: false, auth: undefined };
+  return { server, from: { name: 'Boxoffice', address: 'billing@example.com' } };
 }

@@ -36,12 +36,20 @@ export interface TestBrowser {
 /** The host name of the service in the browser, whatever address it listens on. */
 export const PUBLIC_URL = 'http://service.test';
 
-/** Call it after `useService({ publicUrl: PUBLIC_URL })`. */
+/** A host name at which a browser knows passkeys without TLS. */
+export const LOCAL_URL = 'http://localhost';
+
+/** That of the operators' console, as `bareConfig` has it. */
+export const OPS_URL = 'http://ops.test';
+
+/** Call it after `useService({ publicUrl: PUBLIC_URL })`, or `LOCAL_URL`. */
 export function useBrowser(app: TestService): TestBrowser {
   let browser: Browser;
 
   beforeAll(async () => {
-    const rules = `--host-resolver-rules=MAP service.test 127.0.0.1:${app.service.port}`;
+    const { port, opsPort } = app.service;
+    const ours = ['service.test', 'localhost'].map((name) => `MAP ${name} 127.0.0.1:${port}`).join();
+    const rules = `--host-resolver-rules=${ours},MAP ops.test 127.0.0.1:${opsPort}`;
     browser = await chromium.launch({ executablePath: CHROMIUM_PATH!, args: [...ARGUMENTS, rules] });
   });
   afterAll(async () => {

@@ -15,8 +15,11 @@ export interface ChildService {
   kill(): Promise<void>;
 }
 
-/** On the database of the calling test file. A service that still runs after a test is killed. */
-export function useChildService(database: TestDatabase): ChildService {
+/** On the database of the calling test file. A service that still runs after a test is killed. `smtp`: sends mails there. */
+export function useChildService(
+  database: Pick<TestDatabase, 'url'>,
+  smtp?: { readonly port: number },
+): ChildService {
   let running: { process: ChildProcess; url: string; grpcPort: number } | undefined;
   const get = () => {
     if (!running) throw new Error('no service runs');
@@ -40,7 +43,8 @@ export function useChildService(database: TestDatabase): ChildService {
     },
     start: async () => {
       const script = join(import.meta.dirname, 'run-service.ts');
-      const child = spawn(process.execPath, [script, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const settings = [database.url, ...(smtp ? [String(smtp.port)] : [])];
+      const child = spawn(process.execPath, [script, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
       const [line] = await once(createInterface(child.stdout!), 'line');
       const { port, grpcPort } = JSON.parse(line);
       running = { process: child, url: `http://127.0.0.1:${port}`, grpcPort };

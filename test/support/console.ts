@@ -1,6 +1,7 @@
 /** Members, sessions and forms of the console, for tests. */
 import { Writable } from 'node:stream';
 import pino, { type Logger } from 'pino';
+import { vi } from 'vitest';
 import type { MemberRole } from '../../src/access/members/member.ts';
 import { insertMember } from '../../src/access/members/members.sql.ts';
 import { newSecret, type Proof } from '../../src/access/sessions/session.ts';
@@ -41,13 +42,15 @@ export async function makeMember(
 
 export interface MailLog {
   readonly log: Logger;
-  /** The texts of the mails to an address, the oldest first. */
+  /** The texts of the mails to an address so far, the oldest first. */
   textsTo(email: string): string[];
-  /** The path of the link that the newest mail to an address has. */
-  linkTo(email: string): string;
+  /** Wait until so many mails to an address were written in all. Returns their texts. */
+  waitFor(email: string, count: number): Promise<string[]>;
+  /** The path of the link that the next mail to an address has. Each mail is returned once. */
+  linkTo(email: string): Promise<string>;
 }
 
-/** Without a mail server, mails are written to the log. */
+/** Without a mail server and a mailbox, mails of the console are written to the log. */
 export function makeMailLog(): MailLog {
   const lines: { to?: string; text?: string }[] = [];
   const stream = new Writable({
@@ -57,15 +60,29 @@ export function makeMailLog(): MailLog {
     },
   });
   const textsTo = (email: string) => lines.filter(({ to }) => to === email).map(({ text }) => text ?? '');
-  return {
+  const waitFor = (email: string, count: number) =>
+    vi.waitFor(
+      () => {
+        const texts = textsTo(email);
+        if (texts.length < count) throw new Error(`${texts.length} of ${count} mails were sent to ${email}`);
+        return texts;
+      },
+      { timeout: 60_000, interval: 10 },
+    );
+  const read = new Map<string, number>();
+  const mails: MailLog = {
     log: pino({ level: 'info' }, stream),
     textsTo,
-    linkTo: (email) => {
-      const [link = ''] = /\/console\/login\/[\w-]{43}/.exec(textsTo(email).at(-1) ?? '') ?? [];
-      if (link === '') throw new Error(`no link was sent to ${email}`);
-      return link;
+    waitFor,
+    linkTo: async (email) => {
+      const count = (read.get(email) ?? 0) + 1;
+      read.set(email, count);
+      const text = (await waitFor(email, count))[count - 1] ?? '';
+      const [link] = /\/console\/login\/[\w-]{43}/.exec(text) ?? [];
+      return link ?? mails.linkTo(email);
     },
   };
+  return mails;
 }
 
 /** Ask for a page as a browser does, with a session. */

@@ -12,6 +12,7 @@ import {
   startService,
   type WebhookOptions,
 } from '../../src/run/service.ts';
+import { openMailbox } from '../../src/run/start-sandbox.ts';
 import { bareConfig } from './bare-config.ts';
 import { useDatabase } from './database.ts';
 import { emptyLog } from './events.ts';
@@ -79,6 +80,8 @@ export function useService(
     webhooks?: WebhookOptions;
     /** The services run as a role that owns nothing. */
     isRestricted?: boolean;
+    /** The sandbox shows the mails of the service, as with `npm start`. */
+    hasMailbox?: boolean;
   } = {},
 ): TestService {
   const database = useDatabase();
@@ -87,11 +90,13 @@ export function useService(
     retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640],
     log = makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'),
     isRestricted = false,
+    hasMailbox = false,
     webhooks,
     ...config
   } = overrides;
   const secrets: string[] = [];
   const open: Service[] = [];
+  let mailbox: ReturnType<typeof openMailbox> | undefined;
   let sandbox: Sandbox;
   let stripe: Stripe;
   let service: Service;
@@ -102,16 +107,32 @@ export function useService(
     stripeWebhookSecrets: secrets,
     stripeApiBase: sandbox.url,
     trustProxy: ['127.0.0.1'],
+    mailboxUrl: hasMailbox ? `${sandbox.url}/mailbox` : undefined,
     ...config,
   });
   const start = async () => {
     const started = await startService(settings(), log, { webhooks });
-    open.push(started);
-    return started;
+    let stopping: Promise<void> | undefined;
+    const stop = () => {
+      stopping ??= started.stop();
+      return stopping;
+    };
+    // A test may stop it before the end of the file.
+    const stoppable = { ...started, stop };
+    open.push(stoppable);
+    return stoppable;
   };
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, secretKey: SECRET_KEY, webhooks: [], retryDelaysMs });
+    const { secretsKey, publicUrl } = { ...bareConfig(database.url), ...config };
+    mailbox = hasMailbox ? openMailbox({ databaseUrl: database.url, secretsKey, publicUrl }) : undefined;
+    sandbox = await startSandbox({
+      port: 0,
+      secretKey: SECRET_KEY,
+      webhooks: [],
+      retryDelaysMs,
+      ...(mailbox && { mailbox }),
+    });
     stripe = new Stripe(SECRET_KEY, {
       host: '127.0.0.1',
       port: sandbox.port,
@@ -129,6 +150,7 @@ export function useService(
   afterAll(async () => {
     await Promise.all(open.map((each) => each.stop()));
     await sandbox?.close();
+    await mailbox?.close();
   });
 
   const request: TestService['request'] = (method, path, options = {}) =>

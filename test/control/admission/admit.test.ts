@@ -27,6 +27,7 @@ import {
 } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { callerOf } from '../../support/tenants.ts';
 import {
   deviceOf,
   eventsSince,
@@ -47,7 +48,7 @@ let caller: AuthenticatedCaller;
 beforeEach(async () => {
   stage = await newStage(app, controlOf);
   tenant = parseTenantId(stage.tenant.id)!;
-  caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
+  caller = callerOf(tenant);
 });
 
 const admissionOf = (username: string) =>

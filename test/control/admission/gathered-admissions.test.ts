@@ -1,7 +1,6 @@
 /** Admissions that share a statement, while some of their rows are locked or change. */
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
@@ -11,6 +10,7 @@ import { kickParticipant } from '../../../src/control/moderation/kick-participan
 import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { callerOf } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, isLockAwaited, mint, newStage, type Stage } from '../moderation/support.ts';
 
 const TOGETHER = 32;
@@ -45,7 +45,7 @@ const told = async () =>
     .filter(({ type }) => type.startsWith('participant'))
     .map(({ type, subject }) => `${type} ${(subject as { username: string }).username}`);
 const kick = (tx: Tx, username: string) =>
-  kickParticipant(tx, { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller, {
+  kickParticipant(tx, callerOf(tenant), {
     room: 'lobby',
     username,
     actor: undefined,

@@ -2,7 +2,6 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
-import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
@@ -11,6 +10,7 @@ import { banSubject as ban } from '../../../src/control/moderation/ban-subject.t
 import { newAdmission } from '../../support/admissions.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { callerOf } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, lastSeq, mint, newStage, read } from './support.ts';
 
 const app = useService();
@@ -111,7 +111,7 @@ test('two address ranges that are banned at once do not both count as the thousa
   );
   const { db } = app.service.deps;
   const second = await inTransaction(db, async (tx) => {
-    const caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
+    const caller = callerOf(tenant);
     const subject = { kind: 'cidr', value: '192.0.2.1/32' } as const;
     await ban(tx, caller, { room: undefined, subject, ttlMs: null, reason: '', actor: undefined });
     const late = stage.control.call(banSubject, { subject: { case: 'cidr', value: '192.0.2.2/32' } });

@@ -2,7 +2,6 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
-import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
@@ -12,7 +11,7 @@ import { findRevocationSeqs } from '../../../src/control/revocations/revocations
 import { newAdmission } from '../../support/admissions.ts';
 import { CallError, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { callerOf, idOf } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, mint, newStage, type Stage } from './support.ts';
 
 const app = useService();
@@ -101,7 +100,7 @@ async function changeBan(stage: Stage, change: string): Promise<void> {
 test('the user also leaves when the same ban is set again, which is recorded once', async () => {
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { room: 'lobby', subject: user });
-  const caller = { tenant: idOf(stage.tenant), keyId: stage.tenant.keyId } as AuthenticatedCaller;
+  const caller = callerOf(idOf(stage.tenant));
   const subject = { kind: 'user', value: 'bob' } as const;
   const again = await inTransaction(app.service.deps.db, async (tx) => {
     await enter(stage, tx);

@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { callerOf } from '../../support/tenants.ts';
 import { mint, newStage, type Stage } from './support.ts';
 
 const app = useService();
@@ -33,7 +33,7 @@ test.each([
   ],
 ] as const)('%s wakes the watchdogs of the room that the user leaves', async (_, moderate, request) => {
   const tenant = parseTenantId(stage.tenant.id)!;
-  const caller = { tenant, keyId: stage.tenant.keyId } as AuthenticatedCaller;
+  const caller = callerOf(tenant);
   const { db, events } = app.service.deps;
   await db.query(
     `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action, check_at)

@@ -22,7 +22,7 @@ const create = (condition: WatchdogCondition, limits: LimitOverrides, { name } =
     return createWatchdog(tx, callerOf(tenant, { limits }), { room: name, rule, actor: undefined });
   });
 const remove = ({ id }: { id: string }) =>
-  inTransaction(database.pool, (tx) => deleteWatchdog(tx, tenant, { id, actor: undefined }));
+  inTransaction(database.pool, (tx) => deleteWatchdog(tx, callerOf(tenant), { id, actor: undefined }));
 
 beforeEach(async () => {
   tenant = await makeTenant(database.pool);

@@ -22,7 +22,7 @@ import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { useDatabase } from '../../support/database.ts';
-import { makeTenant, OPERATOR } from '../../support/tenants.ts';
+import { callerOf, makeTenant, OPERATOR } from '../../support/tenants.ts';
 import {
   arm,
   depsOn,
@@ -622,7 +622,7 @@ describe('the warning', () => {
       updateWatchdog(tx, tenant, { ...reference, change: { warnBeforeMs: 30_000 } }),
     );
     await look();
-    await inTransaction(db, (tx) => deleteWatchdog(tx, tenant, reference));
+    await inTransaction(db, (tx) => deleteWatchdog(tx, callerOf(tenant), reference));
     const types = ['watchdog_warned', 'watchdog_rearmed', 'watchdog_warned', 'watchdog_rearmed'];
     expect(await eventTypes(db, tenant)).toStrictEqual(types);
     const { rows } = await db.query(

@@ -31,6 +31,7 @@ describe('a failure', () => {
     already_expired: 409,
     room_ended: 409,
     month_not_over: 409,
+    export_running: 409,
     status_change_refused: 409,
     would_stop_service: 409,
     too_many_signups: 429,
@@ -56,6 +57,7 @@ describe('a failure', () => {
     ['tenant_not_active', 'tenant is not active'],
     ['not_found', 'not found'],
     ['invalid_api_key', 'invalid api key'],
+    ['export_running', 'an export of this tenant is under way: wait for its end'],
     ['status_change_refused', 'tenant status cannot change that way'],
     ['payments_not_configured', 'payments are not configured on this deployment'],
   ] as const)('%s speaks the words of the specification', (kind, words) => {

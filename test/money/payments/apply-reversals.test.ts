@@ -1,6 +1,6 @@
 /** The pause of automatic top-ups after a refund or dispute. */
 import { describe, expect, it } from 'vitest';
-import { unfreezeTopUps } from '../../../src/run/admin/unfreeze-top-ups.ts';
+import { unfreezeTopUps } from '../../../src/money/payments/unfreeze-top-ups.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { usePayments } from './support.ts';

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
 import { dismissParked, settleParked } from '../../../src/money/payments/settle-parked.ts';
 import type { TestTenant } from '../../support/service.ts';
+import { OPERATOR } from '../../support/tenants.ts';
 import { GOOD_CARD, usePayments } from './support.ts';
 
 const kit = usePayments();
@@ -203,13 +204,15 @@ describe('dismissParked', () => {
     const tenant = await kit.toppedUp();
     const payment = await payLostCheckout(tenant);
     kit.expectUncredited(payment);
-    await dismissParked({ db: db() }, payment, 'refunded at the provider');
+    await dismissParked({ db: db() }, OPERATOR, payment, 'refunded at the provider');
     expect(await openEventsOf(payment)).toEqual([]);
     expect(await heldOf(tenant)).toEqual([]);
     const { rows } = await db().query('select distinct reason from provider_events where payment_id = $1', [
       payment,
     ]);
     expect(rows).toMatchObject([{ reason: 'dismissed: refunded at the provider' }]);
-    await expect(dismissParked({ db: db() }, payment, 'again')).rejects.toThrow('no parked notification');
+    await expect(dismissParked({ db: db() }, OPERATOR, payment, 'again')).rejects.toThrow(
+      'no parked notification',
+    );
   });
 });

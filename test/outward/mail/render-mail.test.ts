@@ -1,26 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import { newTenantId } from '../../../src/base/tenants/tenant.ts';
-import { MAIL_TYPES, type MailType } from '../../../src/outward/mail/mail.ts';
+import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
+import { ROUTES } from '../../../src/doors/console/routes.ts';
+import { findRoute } from '../../../src/doors/pages/route.ts';
+import { CONSOLE_TYPES, EVENT_MAIL_TYPES, type MailType } from '../../../src/outward/mail/mail.ts';
 import { contentOf } from '../../../src/outward/mail/mail-content.ts';
 import { renderMail } from '../../../src/outward/mail/render-mail.ts';
 import { useService } from '../../support/service.ts';
 
+const TENANT = newTenantId();
 const EVIL = '<script>alert(1)</script>\r\nBcc: eve@example.com\u202e"\'&';
 
 function render(type: MailType, subject: object = {}, tenantName = 'Ada Video', unsubscribeUrl?: string) {
   const event = { type, at: new Date('2026-11-22T18:00:30Z'), subject };
-  const mail = { tenant: newTenantId(), tenantName, event, isLast: false };
+  const mail = { tenant: TENANT, tenantName, event, isLast: false };
   return renderMail(mail, { publicUrl: 'https://box.example', unsubscribeUrl });
 }
 
-describe.each(MAIL_TYPES)('%s', (type) => {
+describe.each(EVENT_MAIL_TYPES)('%s', (type) => {
   test('has a subject line, says what to do next, and stands without any field', () => {
     const { subject, text, html } = render(type);
     expect(subject).toMatch(/^[A-Z].{10,80} · Ada Video$/);
     expect(text).not.toMatch(/undefined|null|NaN/);
     expect(html).not.toMatch(/undefined|null|NaN/);
-    expect(text).toContain('https://box.example/docs#/');
-    expect(html).toContain('href="https://box.example/docs#/');
+    const link =
+      type === 'conflicting_duplicates'
+        ? /https:\/\/box\.example\/docs#\/Usage\/\w+/
+        : new RegExp(`https://box\\.example/console(/[a-z-]+)?\\?tenant=${renderTenantId(TENANT)}`);
+    expect(text).toMatch(link);
+    expect(html).toMatch(link);
     expect(text).toContain('Time: 2026-11-22 18:00 UTC');
   });
 
@@ -162,16 +169,66 @@ test('a long name is cut in the subject line', () => {
 
 describe('the links of mails', () => {
   const app = useService({ payments: false });
+  const WEBHOOK = `wh_${'0'.repeat(32)}`;
 
-  test('lead to operations that the reference has', async () => {
+  test('lead to pages of the console, or to operations that the reference has', async () => {
     const { paths } = (await app.request('GET', '/openapi.json')).json;
     const operations = Object.values<Record<string, { tags: string[]; operationId: string }>>(paths)
       .flatMap((item) => Object.values(item))
       .map(({ tags, operationId }) => `/docs#/${encodeURIComponent(tags[0]!)}/${operationId}`);
-    for (const type of MAIL_TYPES.filter((each) => each !== 'webhook_paused')) {
-      for (const subject of [{}, { automatic: true, kind: 'device' }]) {
-        expect(operations).toContain(contentOf({ type, subject }).next.path);
+    for (const type of [...EVENT_MAIL_TYPES, ...CONSOLE_TYPES]) {
+      for (const subject of [{}, { automatic: true, kind: 'device', webhookId: WEBHOOK }]) {
+        const { next, also = next } = contentOf({ type, subject }, 'A'.repeat(43));
+        for (const { path } of [next, also]) {
+          expect(operations.includes(path) || findRoute(ROUTES, 'GET', path) !== undefined, path).toBe(true);
+        }
       }
     }
+  });
+
+  test.each<[MailType, object, readonly string[]]>([
+    ['balance_low', {}, ['/console', '/console/alerts']],
+    ['runway_recovered', {}, ['/console/alerts']],
+    ['top_up_failed', { automatic: true }, ['/console', '/console/top-up']],
+    ['key_retiring', { kind: 'relay' }, ['/console/keys']],
+    ['key_retiring', { kind: 'device' }, ['/console/devices']],
+    ['webhook_paused', { webhookId: WEBHOOK }, [`/console/webhooks/${WEBHOOK}`]],
+    ['webhook_paused', { webhookId: '../members' }, ['/console/webhooks']],
+    ['payment_disputed', {}, ['/console/ledger']],
+    ['top_up_succeeded', {}, ['/console/ledger']],
+  ])('of %s lead to what it is about, in its tenant', (type, subject, pages) => {
+    const { text } = render(type, subject);
+    const links = [...text.matchAll(/^https:\S+$/gm)].map(([link]) => link);
+    expect(links).toEqual(pages.map((path) => `https://box.example${path}?tenant=${renderTenantId(TENANT)}`));
+  });
+});
+
+describe('a mail of the console', () => {
+  const LINK = `https://box.example/console/login/${'A'.repeat(43)}`;
+  const login = (secret: string | undefined) => {
+    const event = { type: 'login_link', at: new Date('2026-11-22T18:00:30Z'), subject: {} } as const;
+    const mail = { tenant: null, tenantName: null, event, isLast: false };
+    return renderMail(mail, { publicUrl: 'https://box.example', secret });
+  };
+
+  test('has the link that logs in as text and as HTML, and names no tenant', () => {
+    const { subject, text, html } = login('A'.repeat(43));
+    expect(subject).toBe('Log in to Boxoffice');
+    expect(text).toContain(`\n${LINK}\n`);
+    expect(html).toContain(`href="${LINK}"`);
+    expect(`${text}${html}`).not.toMatch(/Account|tenant=|null|undefined/);
+  });
+
+  test('whose link was erased leads to the page that asks for another one', () => {
+    const { text } = login(undefined);
+    expect(text).toContain('not shown any more');
+    expect(text).toMatch(/^https:\/\/box\.example\/console\/login$/m);
+  });
+
+  test('that invites names the tenant and the role, and has no link that logs in', () => {
+    const { subject, text } = render('invitation', { role: 'finance' }, 'Ada\r\nBcc: eve@example.com');
+    expect(subject).toBe('You are invited to Boxoffice · Ada Bcc: eve@example.com');
+    expect(text).toContain(`Account: Ada Bcc: eve@example.com (${renderTenantId(TENANT)})\nRole: finance`);
+    expect(text).toMatch(/^https:\/\/box\.example\/console\/login$/m);
   });
 });

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
-import { ALERT_TYPES, ALERTS_A_DAY_MAX, MAIL_TYPES } from '../../../src/outward/mail/mail.ts';
+import { ALERT_TYPES, ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES } from '../../../src/outward/mail/mail.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -68,12 +68,12 @@ const idsOf = () => smtp.received.map(({ source }) => /^Message-ID: (\S+)/im.exe
 describe('an event', () => {
   test('of each type is one mail to each address', async () => {
     await put({ addresses: ['ops@example.com'] });
-    await tell([...MAIL_TYPES, 'room_created', 'key_created']);
-    await until(2 * MAIL_TYPES.length, 'sent');
+    await tell([...EVENT_MAIL_TYPES, 'room_created', 'key_created']);
+    await until(2 * EVENT_MAIL_TYPES.length, 'sent');
     const got = smtp.received.map(({ to }) => to.join());
-    expect(got.filter((to) => to === 'ada@example.com')).toHaveLength(MAIL_TYPES.length);
-    expect(got.filter((to) => to === 'ops@example.com')).toHaveLength(MAIL_TYPES.length);
-    expect(new Set(idsOf()).size).toBe(2 * MAIL_TYPES.length);
+    expect(got.filter((to) => to === 'ada@example.com')).toHaveLength(EVENT_MAIL_TYPES.length);
+    expect(got.filter((to) => to === 'ops@example.com')).toHaveLength(EVENT_MAIL_TYPES.length);
+    expect(new Set(idsOf()).size).toBe(2 * EVENT_MAIL_TYPES.length);
     expect(lines.join('\n')).not.toContain('@example.com');
   });
 

@@ -1,14 +1,20 @@
 import { mkdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { mint } from '../../control/moderation/support.ts';
 import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
-import { COOKIE, getPage, makeMember, type TestMember } from '../../support/console.ts';
+import { COOKIE, getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { expectAccessible } from './support.ts';
 
 const app = useService({ publicUrl: PUBLIC_URL });
+const controlOf = useControl(app);
 const browser = useBrowser(app);
+const receiver = useReceiver();
 
 /** Texts that break a page which does not escape them, which turn writing around, and which are long. */
 const HOSTILE = [
@@ -20,9 +26,50 @@ const HOSTILE = [
   'W'.repeat(90),
 ];
 
+/** The worst that a username may be. */
+const HOSTILE_NAME = '"><img/src=x/onerror=alert(1)>';
+
 let tenant: TestTenant;
 let owner: TestMember;
 let charged: string;
+let webhook: string;
+let device: string;
+let erasure: string;
+/** Another tenant of the same person. */
+let other: TestTenant;
+
+/** Webhooks, devices and thresholds, with the same texts. */
+async function setUp(): Promise<void> {
+  const { key } = tenant;
+  receiver.answer('/hostile', (_received, response) => {
+    response.writeHead(500).end(HOSTILE.join(' '));
+    return undefined;
+  });
+  for (const description of HOSTILE) {
+    const body = { url: receiver.url(`/hostile`), description, types: ['balance_low'] };
+    const made = await app.request('POST', '/v1/webhooks', { key, body });
+    webhook = made.json.webhook.id;
+  }
+  await app.request('POST', `/v1/webhooks/${webhook}/test`, { key });
+  for (const name of HOSTILE) {
+    const body = {
+      name,
+      publish: ['audio', 'data'],
+      rooms: ['door-*', 'x'.repeat(128)],
+      default_room: 'door-1',
+    };
+    const made = await app.request('POST', '/v1/device-credentials', { key, body });
+    device = made.json.device_credential.id;
+  }
+  await app.request('POST', `/v1/device-credentials/${device}/rotate`, { key });
+  const thresholds = [
+    { kind: 'balance', below_micros: 900_000_000_000 },
+    { kind: 'runway', below_hours: 8_760 },
+  ];
+  await app.request('PUT', '/v1/alerts', { key, body: { thresholds } });
+  const mail = { alerts: true, receipts: true, addresses: [`${'long'.repeat(15)}@example.com`] };
+  await app.request('PUT', '/v1/mail', { key, body: mail });
+}
 
 beforeAll(async () => {
   tenant = await app.paidTenant({ cents: 12_345 });
@@ -49,12 +96,42 @@ beforeAll(async () => {
     idOf(tenant),
     `The card was declined. ${HOSTILE[1]}`,
   ]);
+  await setUp();
   owner = await makeMember(app.service.deps.db, idOf(tenant), { email: 'owner@example.com' });
+  other = await app.signUp({ name: HOSTILE.slice(2).join(' ') });
+  await makeMember(app.service.deps.db, idOf(other), { email: owner.email });
   await makeMember(app.service.deps.db, idOf(tenant), {
     role: 'finance',
     email: `${'long'.repeat(15)}@example.com`,
   });
+  await fillRooms();
 });
+
+/** Rooms, participants, bans, watchdogs and an erasure, with texts that break a page which does not escape them. */
+async function fillRooms(): Promise<void> {
+  const control = controlOf(tenant);
+  for (const room of ['lobby', 'empty', 'r'.repeat(128)]) {
+    await control.call(RoomService.method.createRoom, { room });
+  }
+  const post = async (path: string, fields: Record<string, string>) => {
+    const answer = await sendForm(app, path, fields, owner);
+    expect(answer.status, answer.text).toBe(303);
+    return answer.headers.get('location')!;
+  };
+  for (const username of [HOSTILE_NAME, 'w'.repeat(64), 'אבג', 'ann']) await mint({ control }, username);
+  const at = '/console/rooms/at/lobby';
+  for (const reason of HOSTILE)
+    await post(`${at}/mute`, { username: HOSTILE_NAME, audio: 'on', screen: 'on', reason });
+  await post(`${at}/kick`, { username: 'ann', reason: HOSTILE[0]! });
+  const ban = { time: 'day', reason: HOSTILE[1]! };
+  await post('/console/rooms/bans', { ...ban, kind: 'user', subject: "<i>'mallory'</i>", room: 'lobby' });
+  await post('/console/rooms/bans', { ...ban, kind: 'cidr', subject: '2001:db8::/32', room: '' });
+  await post('/console/rooms/bans', { ...ban, kind: 'device', subject: 'A'.repeat(43), room: '' });
+  const watchdog = { condition: 'empty_for', minutes: '90', action: 'end_room', warning: '5' };
+  await post('/console/rooms/watchdogs', { ...watchdog, room: 'lobby' });
+  await post('/console/rooms/watchdogs', { ...watchdog, room: 'r'.repeat(128) });
+  erasure = await post('/console/people/erase', { participant: HOSTILE[2]!, confirm: 'erase' });
+}
 
 const PAGES: Readonly<Record<string, () => string>> = {
   home: () => '/',
@@ -66,12 +143,36 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'filtered ledger': () => `/console/ledger?room=${encodeURIComponent(HOSTILE[1]!)}`,
   'empty ledger': () => '/console/ledger?kind=dispute',
   charge: () => `/console/charge?id=${encodeURIComponent(charged)}`,
+  payments: () => '/console/payments',
+  export: () => '/console/export',
   statements: () => '/console/statements',
   'this month': () => `/console/statements/${new Date().toISOString().slice(0, 7)}`,
   keys: () => '/console/keys',
   revocation: () => `/console/keys/${tenant.keyId}/revoke`,
+  rooms: () => '/console/rooms',
+  room: () => '/console/rooms/at/lobby',
+  'empty room': () => '/console/rooms/at/empty',
+  participant: () => `/console/rooms/at/lobby/person?name=${encodeURIComponent(HOSTILE_NAME)}`,
+  bans: () => '/console/rooms/bans',
+  watchdogs: () => '/console/rooms/watchdogs',
+  people: () => '/console/people',
+  'one person': () => `/console/people?name=${encodeURIComponent(HOSTILE_NAME)}`,
+  erasure: () => erasure,
   members: () => '/console/members',
+  passkeys: () => '/console/passkeys',
+  devices: () => '/console/devices',
+  'device revocation': () => `/console/devices/${device}/revoke`,
+  alerts: () => '/console/alerts',
+  mail: () => '/console/mail',
+  'top-up': () => '/console/top-up',
+  webhooks: () => '/console/webhooks',
+  webhook: () => `/console/webhooks/${webhook}`,
+  'webhook deletion': () => `/console/webhooks/${webhook}/delete`,
+  audit: () => '/console/audit',
+  'empty audit': () => '/console/audit?action=nothing',
   tenants: () => '/console/tenants',
+  'page of another tenant': () => `/console/tenants?open=${other.id}&next=%2Fconsole%2Falerts`,
+  'page of a foreign tenant': () => '/console/tenants?open=t_0123456789abcdef',
   'not found': () => '/console/nothing',
 };
 

@@ -26,7 +26,7 @@ describe('a browser', () => {
     await page.fill('#email', email);
     await page.getByRole('button', { name: 'Send a link' }).click();
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-    await page.goto(`${PUBLIC_URL}${mails.linkTo(email)}`);
+    await page.goto(`${PUBLIC_URL}${await mails.linkTo(email)}`);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Ledger' }).waitFor();
     expect(page.url()).toBe(`${PUBLIC_URL}/console/ledger`);
@@ -47,7 +47,7 @@ describe('a browser', () => {
     await page.getByRole('link', { name: 'log in again' }).click();
     await page.getByRole('button', { name: `Send a link to ${email}` }).click();
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-    await page.goto(`${PUBLIC_URL}${mails.linkTo(email)}`);
+    await page.goto(`${PUBLIC_URL}${await mails.linkTo(email)}`);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('button', { name: 'Create' }).waitFor();
     expect(page.url()).toBe(`${PUBLIC_URL}/console/keys`);

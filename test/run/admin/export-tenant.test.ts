@@ -1,7 +1,11 @@
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXPORTED, NOT_EXPORTED, NOT_EXPORTED_COLUMNS } from '../../../src/run/admin/export.sql.ts';
+import {
+  EXPORTED,
+  NOT_EXPORTED,
+  NOT_EXPORTED_COLUMNS,
+} from '../../../src/outward/export/exported-rows.sql.ts';
 import { exportTenant } from '../../../src/run/admin/export-tenant.ts';
 import { newStage, type Stage } from '../../control/moderation/support.ts';
 import { liveThrough } from '../../control/people/support.ts';

@@ -1,0 +1,216 @@
+/** What is sent to forms by mistake, or by somebody who tries. */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { GuardedRoute } from '../../../src/doors/console/route.ts';
+import { ROUTES } from '../../../src/doors/console/routes.ts';
+import { mint, newStage } from '../../control/moderation/support.ts';
+import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { createCredential } from '../../support/devices.ts';
+import { useControl } from '../../support/grpc.ts';
+import { ask, type TestTenant, useService } from '../../support/service.ts';
+import { idOf, makeKey } from '../../support/tenants.ts';
+
+const app = useService({ isRestricted: true });
+const controlOf = useControl(app);
+const db = () => app.service.deps.db;
+let tenant: TestTenant;
+let owner: TestMember;
+let webhook: string;
+
+beforeAll(async () => {
+  tenant = await app.paidTenant();
+  owner = await makeMember(db(), idOf(tenant));
+  const made = await app.request('POST', '/v1/webhooks', {
+    key: tenant.key,
+    body: { url: 'https://hooks.example/', types: ['balance_low'] },
+  });
+  webhook = made.json.webhook.id;
+});
+
+const FORMS = ROUTES.filter(
+  (route): route is GuardedRoute =>
+    route.method === 'POST' && route.needs !== 'nobody' && !route.path.startsWith('/console/tenants'),
+);
+
+const pathOf = ({ path }: GuardedRoute) =>
+  path
+    .replace('webhooks/:id', `webhooks/${webhook}`)
+    .replace(':id', '0123456789abcdef')
+    .replace(':room', 'lobby');
+
+function sendRaw(path: string, raw: string) {
+  return ask(`${app.url}${path}`, 'POST', {
+    raw,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: new URL(app.config.publicUrl).origin,
+      'sec-fetch-site': 'same-origin',
+      cookie: owner.cookie,
+    },
+  });
+}
+
+/** Everything of the tenant that the forms here could change. */
+async function state(): Promise<unknown> {
+  const { rows } = await db().query(
+    `select (select count(*) from audit_entries) as audit, (select count(*) from api_keys) as keys,
+            (select count(*) from members) as members, (select count(*) from webhook_deliveries) as deliveries,
+            (select count(*) from checkouts) as checkouts`,
+  );
+  return rows[0];
+}
+
+describe.each(FORMS.map((route) => [route.path, route] as const))('the form %s', (_path, route) => {
+  test('refuses an unknown field, a doubled one and 1 MB, and changes nothing', async () => {
+    const before = await state();
+    const [field = 'reason'] = route.fields ?? [];
+    const doubled = await sendRaw(pathOf(route), `${field}=a&${field}=b`);
+    expect([doubled.status, doubled.text.includes('must be sent once')]).toEqual([400, true]);
+    const unknown = await sendRaw(pathOf(route), 'is_admin=on');
+    expect([unknown.status, unknown.text.includes('Is_admin is not a known field')]).toEqual([400, true]);
+    const large = await sendRaw(pathOf(route), `${field}=${'a'.repeat(1_000_000)}`);
+    expect([large.status, large.text.includes('64 KiB')]).toEqual([400, true]);
+    expect(await state()).toEqual(before);
+  });
+});
+
+/** Names that turn writing around, that look empty, and that would break a page which does not escape them. */
+const ODD_NAMES = ['\u202Etxet\u202C', 'a\u200Bb', '\u2066\u2067', 'שלום', '"><img src=x>'];
+
+describe('an odd name', () => {
+  test.each(ODD_NAMES)(
+    '%j is a name of a key like any other, set apart from the text around it',
+    async (name) => {
+      const form = { form: randomUUID(), kind: 'relay', name };
+      const answer = await sendForm(app, '/console/keys', form, owner);
+      expect(answer.status).toBe(200);
+      const listed = (await getPage(app, '/console/keys', owner.cookie)).text;
+      const escaped = name.replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+      expect(listed).toContain(`<bdi>${escaped}</bdi>`);
+      expect(listed).not.toContain('<img');
+    },
+  );
+
+  test.each(['\u202Ea', 'zero\u200Bwidth'])('%j is no address of a member', async (name) => {
+    const fields = { email: `${name}@example.com`, role: 'viewer' };
+    const answer = await sendForm(app, '/console/members', fields, owner);
+    expect([answer.status, answer.text.includes('id="email-fault"')]).toEqual([400, true]);
+  });
+});
+
+/** One mistake for each form with a field to type in; the fields are those of the page. */
+const MISTAKES: readonly {
+  readonly path: () => string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly wrong: string;
+}[] = [
+  { path: () => '/console/checkout', fields: { dollars: '9,99' }, wrong: 'dollars' },
+  { path: () => '/console/keys', fields: { name: ' ', kind: 'backend' }, wrong: 'name' },
+  { path: () => '/console/members', fields: { email: 'nobody', role: 'finance' }, wrong: 'email' },
+  { path: () => '/console/alerts', fields: { kind: 'runway', below: 'soon' }, wrong: 'below' },
+  { path: () => '/console/mail', fields: { address1: 'not-an-address' }, wrong: 'address1' },
+  {
+    path: () => '/console/devices',
+    fields: { name: 'door', rooms: 'a b!', default_room: 'lobby' },
+    wrong: 'rooms',
+  },
+  { path: () => '/console/webhooks', fields: { url: 'nowhere', description: 'mine' }, wrong: 'url' },
+  {
+    path: () => `/console/webhooks/${webhook}`,
+    fields: { url: 'nowhere', description: 'mine' },
+    wrong: 'url',
+  },
+  { path: () => `/console/webhooks/${webhook}/resend-since`, fields: { since: 'monday' }, wrong: 'since' },
+  {
+    path: () => '/console/rooms/bans',
+    fields: { kind: 'cidr', subject: '1.2.3.4/33', reason: 'spam', time: 'day' },
+    wrong: 'subject',
+  },
+  {
+    path: () => '/console/rooms/watchdogs',
+    fields: { room: 'lobby', condition: 'empty_for', minutes: 'ten', action: 'end_room', warning: '1' },
+    wrong: 'minutes',
+  },
+  { path: () => '/console/people/erase', fields: { participant: 'Ann', confirm: 'yes' }, wrong: 'confirm' },
+  { path: () => `/console/keys/${tenant.keyId}/revoke`, fields: { confirm: 'yes' }, wrong: 'confirm' },
+];
+
+describe('a mistake', () => {
+  test.each(MISTAKES.map((each) => [each.fields, each] as const))(
+    '%j is told beside its field, and nothing that was typed is lost',
+    async (fields, { path, wrong }) => {
+      const before = await state();
+      const answer = await sendForm(app, path(), { form: randomUUID(), ...fields }, owner).then((sent) =>
+        // Some forms have no id.
+        sent.text.includes('Form is not a known field') ? sendForm(app, path(), fields, owner) : sent,
+      );
+      expect(answer.status).toBe(400);
+      const { text } = answer;
+      expect(text).toMatch(new RegExp(`id="${wrong}"[^>]* aria-describedby="[^"]*${wrong}-fault"`));
+      expect(text).toContain(`id="${wrong}-fault"`);
+      for (const [name, value] of Object.entries(fields)) {
+        if (name === 'confirm') continue;
+        const shown = value.replaceAll('"', '&quot;');
+        const isShown =
+          text.includes(`value="${shown}" selected`) ||
+          new RegExp(
+            `<(input|textarea) id="${name}"[^>]*(value="|>)${shown.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}`,
+          ).test(text);
+        expect([name, isShown]).toEqual([name, true]);
+      }
+      expect(await state()).toEqual(before);
+    },
+  );
+
+  test('in a form about a participant is told there, with the reason that was typed', async () => {
+    const stage = await newStage(app, controlOf);
+    await mint(stage, 'ann');
+    const { cookie } = await makeMember(db(), idOf(stage.tenant), { role: 'moderator' });
+    const at = '/console/rooms/at/lobby';
+    const muted = await sendForm(app, `${at}/mute`, { username: 'ann', reason: 'too loud' }, { cookie });
+    expect(muted.status).toBe(400);
+    expect(muted.text).toContain('id="tracks-fault"');
+    expect(muted.text).toMatch(/id="mute-reason" name="reason" value="too loud"/);
+    expect(muted.text).not.toMatch(/name="audio" value="on" checked/);
+    const kicked = await sendForm(
+      app,
+      `${at}/kick`,
+      { username: 'ann', reason: 'r'.repeat(501) },
+      { cookie },
+    );
+    expect([kicked.status, kicked.text.includes('id="kick-reason-fault"')]).toEqual([400, true]);
+  });
+
+  test.each([
+    ['/console/ledger', 'from=yesterday&room=lobby', 'from'],
+    ['/console/ledger', 'from=2026-02-02&to=2026-01-01', 'from'],
+    ['/console/ledger', `participant=${'p'.repeat(300)}`, 'participant'],
+    ['/console/audit', 'to=never&action=key+created', 'to'],
+    ['/console/audit', 'action=%3F', 'action'],
+  ])('in the filters of %s, %s, is told beside its field', async (path, query, wrong) => {
+    const { status, text } = await getPage(app, `${path}?${query}`, owner.cookie);
+    expect([status, text.includes(`id="${wrong}-fault"`)]).toEqual([400, true]);
+    for (const [name, value] of new URLSearchParams(query))
+      expect(text).toContain(`id="${name}" name="${name}" value="${value}"`);
+  });
+});
+
+describe('two tabs', () => {
+  test.each(['key', 'credential'])(
+    'that rotate one %s: one takes effect, the other is told',
+    async (what) => {
+      const id =
+        what === 'key'
+          ? (await makeKey(db(), idOf(tenant), 'relay')).id
+          : (await createCredential(app, tenant)).id;
+      const path = `/console/${what === 'key' ? 'keys' : 'devices'}/${id}/rotate`;
+      const before = (await state()) as { audit: bigint };
+      const rotate = () => sendForm(app, path, { form: randomUUID(), overlap: '3600' }, owner);
+      const answers = await Promise.all([rotate(), rotate()]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const { text } = answers.find(({ status }) => status === 409)!;
+      expect(text).toContain(`role="alert">This ${what} was replaced already, perhaps in another tab`);
+      expect(((await state()) as { audit: bigint }).audit).toBe(before.audit + 1n);
+    },
+  );
+});

@@ -1,0 +1,429 @@
+import { RoomService } from '@boxoffice/contract/room_service';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
+import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { useControl } from '../../support/grpc.ts';
+import { usageRecord, useService } from '../../support/service.ts';
+import { idOf, setLimits } from '../../support/tenants.ts';
+
+const app = useService({ isRestricted: true });
+const controlOf = useControl(app);
+const db = () => app.service.deps.db;
+let stage: Stage;
+let owner: TestMember;
+let moderator: TestMember;
+
+beforeAll(async () => {
+  stage = await newStage(app, controlOf);
+  owner = await makeMember(db(), idOf(stage.tenant));
+  moderator = await makeMember(db(), idOf(stage.tenant), { role: 'moderator' });
+});
+
+async function newestEntry() {
+  const { json } = await app.request('GET', '/v1/audit?limit=1', { key: stage.tenant.key });
+  return json.entries[0];
+}
+
+const act = (path: string, fields: Record<string, string>, { cookie } = moderator) =>
+  sendForm(app, `/console/rooms/at/lobby/${path}`, fields, { cookie });
+const person = async (name: string) =>
+  (await getPage(app, `/console/rooms/at/lobby/person?name=${name}`, moderator.cookie)).text;
+
+describe('a room', () => {
+  test('is listed with who is in it', async () => {
+    await mint(stage, 'ann', { role: 'host', rank: 80 });
+    const list = await getPage(app, '/console/rooms', moderator.cookie);
+    expect(list.text).toContain('<a href="/console/rooms/at/lobby">');
+    const room = await getPage(app, '/console/rooms/at/lobby', moderator.cookie);
+    expect(room.text).toContain('/console/rooms/at/lobby/person?name=ann');
+    expect(room.text).toContain('<bdi>ann</bdi> entered <bdi>lobby</bdi> as host');
+  });
+
+  test('is not found under a name that it never had, or that none can have', async () => {
+    expect((await getPage(app, '/console/rooms/at/nothing', owner.cookie)).status).toBe(404);
+    expect((await getPage(app, '/console/rooms/at/%3Cscript%3E', owner.cookie)).status).toBe(400);
+    expect((await getPage(app, '/console/rooms/at/lobby/person?name=nobody', owner.cookie)).status).toBe(404);
+  });
+
+  test('of another tenant is neither shown nor changed', async () => {
+    const other = await newStage(app, controlOf);
+    await other.control.call(RoomService.method.createRoom, { room: 'theirs' });
+    await mint(other, 'eve', { room: 'theirs' });
+    for (const path of ['/console/rooms/at/theirs', '/console/rooms/at/theirs/person?name=eve']) {
+      expect((await getPage(app, path, owner.cookie)).status).toBe(404);
+    }
+    const kicked = await sendForm(app, '/console/rooms/at/theirs/kick', { username: 'eve' }, owner);
+    expect(kicked.status).toBe(404);
+    expect((await getPage(app, '/console/rooms', owner.cookie)).text).not.toContain('theirs');
+  });
+
+  test('ends only with the word, and with its reason', async () => {
+    await stage.control.call(RoomService.method.createRoom, { room: 'short' });
+    const path = '/console/rooms/at/short/end';
+    for (const confirm of ['', 'yes']) {
+      const answer = await sendForm(app, path, { reason: 'kept', confirm }, moderator);
+      expect([answer.status, answer.text.includes('value="kept"')]).toEqual([400, true]);
+    }
+    expect((await sendForm(app, path, { reason: 'enough', confirm: 'end' }, moderator)).status).toBe(303);
+    const { text } = await getPage(app, '/console/rooms/at/short', moderator.cookie);
+    expect(text).toContain('closed the room in <bdi>short</bdi>: <bdi>enough</bdi>');
+    expect(text).not.toContain('/at/short/end');
+    expect((await sendForm(app, path, { confirm: 'end' }, moderator)).status).toBe(409);
+  });
+});
+
+describe('a moderator', () => {
+  test('mutes, kicks and bans with a reason, which the audit trail and the events have', async () => {
+    await mint(stage, 'bob');
+    const muted = await act('mute', { username: 'bob', audio: 'on', screen: 'on', reason: 'noise' });
+    expect([muted.status, muted.headers.get('location')]).toEqual([
+      303,
+      '/console/rooms/at/lobby/person?name=bob',
+    ]);
+    expect(await person('bob')).toMatch(/audio muted.*screen muted/s);
+    await act('unmute', { username: 'bob', audio: 'on', screen: 'on' });
+    expect(await person('bob')).not.toContain('audio muted');
+    expect((await act('kick', { username: 'bob', reason: 'rude' })).status).toBe(303);
+    const { rows } = await db().query<{ id: bigint }>(
+      `select id, key_id, watchdog_id, actor, reason from moderation_events where tenant_id = $1 and action = 'kick'`,
+      [idOf(stage.tenant)],
+    );
+    expect(rows).toEqual([
+      { id: expect.any(BigInt), key_id: null, watchdog_id: null, actor: null, reason: 'rude' },
+    ]);
+    expect(await newestEntry()).toMatchObject({
+      action: 'moderated',
+      subject: String(rows[0]!.id),
+      actor: { kind: 'member', id: moderator.id },
+      after: { action: 'kick', room_uid: stage.roomUid },
+    });
+    expect(JSON.stringify(await newestEntry())).not.toContain('bob');
+    expect(await person('bob')).toContain('left: kicked');
+    await act('ban', { username: 'bob', scope: 'everywhere', time: 'day', reason: 'again' });
+    await expect(mint(stage, 'bob')).rejects.toThrow(/banned/);
+  });
+
+  test('does by key what the key does: without an entry', async () => {
+    await mint(stage, 'carl');
+    const opened = await app.request('POST', '/console/session', { key: stage.tenant.key });
+    const link = new URL(opened.json.url).pathname;
+    const cookie = (await sendForm(app, link, {})).headers.get('set-cookie')!.split(';')[0]!;
+    const before = await newestEntry();
+    await act('kick', { username: 'carl' }, { ...moderator, cookie });
+    expect(await newestEntry()).toEqual(before);
+    const { rows } = await db().query(
+      `select key_id from moderation_events where tenant_id = $1 and value = 'carl'`,
+      [idOf(stage.tenant)],
+    );
+    expect(rows).toEqual([{ key_id: stage.tenant.keyId }]);
+  });
+
+  test.each([
+    ['mute', { username: 'ann' }],
+    ['mute', { username: 'ann', audio: 'on', reason: 'r'.repeat(501) }],
+    ['mute', { username: '', audio: 'on' }],
+    ['kick', { username: 'a b' }],
+    ['ban', { username: 'ann', scope: 'room', time: 'always' }],
+  ])('%s %j is refused', async (what, fields) => {
+    const count = async () => (await db().query('select count(*) from moderation_events')).rows[0].count;
+    const before = await count();
+    expect((await act(what, fields)).status).toBe(400);
+    expect(await count()).toBe(before);
+  });
+});
+
+describe('bans', () => {
+  const ban = (fields: Record<string, string>) =>
+    sendForm(
+      app,
+      '/console/rooms/bans',
+      { kind: 'user', time: 'hour', room: '', reason: '', ...fields },
+      moderator,
+    );
+
+  test('are set, listed and lifted', async () => {
+    expect((await ban({ subject: 'Mallory', reason: 'spam' })).status).toBe(303);
+    expect((await ban({ kind: 'cidr', subject: '203.0.113.0/24', time: 'ever' })).status).toBe(303);
+    expect((await ban({ kind: 'device', subject: 'A'.repeat(43), room: 'lobby' })).status).toBe(303);
+    const { text } = await getPage(app, '/console/rooms/bans', moderator.cookie);
+    for (const shown of ['mallory', '203.0.113.0/24', 'A'.repeat(43), 'spam']) expect(text).toContain(shown);
+    await expect(mint(stage, 'mallory')).rejects.toThrow(/banned/);
+    const lifted = await sendForm(
+      app,
+      '/console/rooms/bans/lift',
+      { kind: 'user', subject: 'mallory' },
+      moderator,
+    );
+    expect(lifted.status).toBe(303);
+    expect(await newestEntry()).toMatchObject({
+      action: 'moderated',
+      after: { action: 'unban', room_uid: null },
+    });
+    await mint(stage, 'mallory');
+    const again = await sendForm(
+      app,
+      '/console/rooms/bans/lift',
+      { kind: 'user', subject: 'mallory' },
+      moderator,
+    );
+    expect(again.status).toBe(404);
+  });
+
+  test.each([
+    [{ subject: '' }, 'subject'],
+    [{ subject: 'a b' }, 'subject'],
+    [{ kind: 'cidr', subject: '203.0.113.1/24' }, 'subject'],
+    [{ kind: 'cidr', subject: '0.0.0.0/0' }, 'subject'],
+    [{ kind: 'device', subject: 'short' }, 'subject'],
+    [{ subject: 'x', room: 'no room' }, 'room'],
+    [{ subject: 'x', room: 'never-was' }, 'room'],
+    [{ subject: 'x', reason: 'r'.repeat(501) }, 'reason'],
+  ])('%j is told beside its field', async (fields, wrong) => {
+    const answer = await ban(fields);
+    expect([answer.status, answer.text.includes(`id="${wrong}-fault"`)]).toEqual([400, true]);
+  });
+});
+
+describe('watchdogs', () => {
+  const set = (fields: Record<string, string>) =>
+    sendForm(
+      app,
+      '/console/rooms/watchdogs',
+      { room: 'lobby', condition: 'max_duration', minutes: '90', action: 'end_room', warning: '', ...fields },
+      moderator,
+    );
+
+  test('are set, listed and deleted, with entries', async () => {
+    expect((await set({ warning: '5' })).status).toBe(303);
+    expect(await newestEntry()).toMatchObject({
+      action: 'watchdog_created',
+      actor: { kind: 'member', id: moderator.id },
+      after: {
+        condition: 'max_duration',
+        duration_ms: 5_400_000,
+        action: 'end_room',
+        warn_before_ms: 300_000,
+      },
+    });
+    const { subject: id } = await newestEntry();
+    const { text } = await getPage(app, '/console/rooms/watchdogs', moderator.cookie);
+    expect(text).toContain('the room is live for 90 min');
+    expect((await set({})).status).toBe(409);
+    const { watchdogs } = await stage.control.call(WatchdogService.method.listWatchdogs, {});
+    expect(watchdogs.map((each) => each.id)).toEqual([id]);
+    const path = `/console/rooms/watchdogs/${id}/delete`;
+    expect((await sendForm(app, path, {}, moderator)).status).toBe(303);
+    expect(await newestEntry()).toMatchObject({ action: 'watchdog_deleted', subject: id });
+    expect((await sendForm(app, path, {}, moderator)).status).toBe(404);
+  });
+
+  test.each([
+    [{ room: 'never-was' }, 'room'],
+    [{ minutes: '0' }, 'minutes'],
+    [{ minutes: '1.5' }, 'minutes'],
+    [{ minutes: '999999' }, 'minutes'],
+    [{ warning: '90' }, 'warning'],
+    [{ condition: 'empty_for', action: 'kick' }, 'minutes'],
+  ])('%j is told beside its field', async (fields, wrong) => {
+    const answer = await set(fields);
+    expect([answer.status, answer.text.includes(`id="${wrong}-fault"`)]).toEqual([400, true]);
+  });
+});
+
+/** Reads a stream of events until `until` is in it, or it ends. */
+async function readEvents(path: string, cookie: string, headers: Record<string, string> = {}) {
+  const gone = new AbortController();
+  const answer = await fetch(path, {
+    headers: { cookie, ...headers },
+    signal: gone.signal,
+    redirect: 'manual',
+  });
+  onTestFinished(() => gone.abort());
+  let text = '';
+  let isOver = false;
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body ?? []) text += decoder.decode(chunk, { stream: true });
+    isOver = true;
+  })().catch(() => {});
+  return {
+    answer,
+    text: () => text,
+    isOver: () => isOver,
+    leave: async () => {
+      gone.abort();
+      await reading;
+    },
+  };
+}
+
+const feedOf = async (member: TestMember, path = '/console/rooms') =>
+  /data-events="([^"]+)"/.exec((await getPage(app, path, member.cookie)).text)![1]!.replaceAll('&amp;', '&');
+
+describe('the stream of events', () => {
+  test('tells what happened after the page, each line once, escaped and in one line', async () => {
+    const stream = await readEvents(`${app.url}${await feedOf(moderator)}`, moderator.cookie);
+    expect(stream.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    await mint(stage, '<b>dora</b>');
+    await act('kick', { username: '<b>dora</b>', reason: 'one\n\nevent: over\ndata: x' });
+    await vi.waitFor(() => expect(stream.text()).toContain('kicked'));
+    expect(stream.text()).toContain('<bdi>&lt;b&gt;dora&lt;/b&gt;</bdi> entered');
+    expect(stream.text()).not.toMatch(/^event: over/m);
+    expect(stream.text()).not.toContain('<b>');
+    expect(stream.text().match(/entered/g)).toHaveLength(1);
+    await stream.leave();
+  });
+
+  test('of one room tells of that room alone, and of no money', async () => {
+    await stage.control.call(RoomService.method.createRoom, { room: 'quiet' });
+    const feed = await feedOf(moderator, '/console/rooms/at/quiet');
+    const stream = await readEvents(`${app.url}${feed}`, moderator.cookie);
+    await mint(stage, 'loud');
+    await app.request('POST', '/v1/keys', { key: stage.tenant.key, body: { name: 'x', kind: 'relay' } });
+    await mint(stage, 'still', { room: 'quiet' });
+    await vi.waitFor(() => expect(stream.text()).toContain('still'));
+    expect(stream.text()).not.toMatch(/loud|key/);
+    await stream.leave();
+  });
+
+  test('goes on where the browser lost it', async () => {
+    const feed = await feedOf(moderator);
+    await mint(stage, 'early');
+    await mint(stage, 'late');
+    const first = await readEvents(`${app.url}${feed}`, moderator.cookie);
+    await vi.waitFor(() => expect(first.text()).toContain('late'));
+    await first.leave();
+    const [, id] = /id: (\S+)\nevent: row\ndata: [^\n]*early/.exec(first.text())!;
+    const next = await readEvents(`${app.url}${feed}`, moderator.cookie, { 'last-event-id': id! });
+    await vi.waitFor(() => expect(next.text()).toContain('late'));
+    expect(next.text()).not.toContain('early');
+    await next.leave();
+  });
+
+  test.each(['', '?after=x', '?after=1', `?after=${'9'.repeat(19)}-`, '?after=0-&room=a%20b'])(
+    '%s is refused',
+    async (query) => {
+      expect((await getPage(app, `/console/rooms/events${query}`, moderator.cookie)).status).toBe(400);
+    },
+  );
+
+  test('says that the page must be read again if its place is unknown', async () => {
+    const stream = await readEvents(`${app.url}/console/rooms/events?after=999999-`, moderator.cookie);
+    await vi.waitFor(() => expect(stream.text()).toContain('event: gap'));
+    await vi.waitFor(() => expect(stream.isOver()).toBe(true));
+  });
+
+  test.each([
+    ['the log-out', async (member: TestMember) => void (await sendForm(app, '/console/logout', {}, member))],
+    [
+      'the removal of the member',
+      async ({ id }: TestMember) => void (await sendForm(app, `/console/members/${id}/remove`, {}, owner)),
+    ],
+    [
+      'a role that may not look on',
+      async ({ id }: TestMember) =>
+        void (await sendForm(app, `/console/members/${id}/role`, { role: 'finance' }, owner)),
+    ],
+  ])('ends with %s in every process, and tells nothing of what happens later', async (what, end) => {
+    const member = await makeMember(db(), idOf(stage.tenant), { role: 'moderator' });
+    const feed = await feedOf(member);
+    const other = await app.another();
+    const streams = await Promise.all(
+      [app.url, other.url].map((url) => readEvents(`${url}${feed}`, member.cookie)),
+    );
+    const name = `after-${what.replaceAll(' ', '-')}`;
+    await end(member);
+    await mint(stage, name);
+    for (const stream of streams) {
+      await vi.waitFor(() => expect(stream.isOver()).toBe(true), { timeout: 10_000 });
+      expect(stream.text()).toContain('event: over');
+      expect(stream.text()).not.toContain(name);
+    }
+  });
+
+  test('counts against the limit of the tenant, until the tab is closed', async () => {
+    const tenant = await app.paidTenant();
+    await setLimits(db(), tenant, { event_streams: 2 });
+    const member = await makeMember(db(), idOf(tenant));
+    const feed = await feedOf(member);
+    const open = () => readEvents(`${app.url}${feed}`, member.cookie);
+    const [first, second, third] = [await open(), await open(), await open()];
+    expect([first, second, third].map(({ answer }) => answer.status)).toEqual([200, 200, 429]);
+    await first.leave();
+    await vi.waitFor(async () => {
+      const next = await open();
+      expect(next.answer.status).toBe(200);
+      await next.leave();
+    });
+    await second.leave();
+  });
+
+  test('ends when the service stops', async () => {
+    const other = await app.another();
+    const stream = await readEvents(`${other.url}${await feedOf(moderator)}`, moderator.cookie);
+    await vi.waitFor(() => expect(stream.text()).not.toBe(''));
+    await other.service.stop();
+    await vi.waitFor(() => expect(stream.isOver()).toBe(true));
+  });
+});
+
+describe('people', () => {
+  const erase = (fields: Record<string, string>, { cookie } = owner) =>
+    sendForm(app, '/console/people/erase', { confirm: 'erase', ...fields }, { cookie });
+
+  test('what is stored is shown, and downloaded', async () => {
+    await mint(stage, 'fred');
+    await act('kick', { username: 'fred', reason: 'why <not>' });
+    const shown = await getPage(app, '/console/people?name=fred', owner.cookie);
+    expect(shown.text).toContain('why &lt;not&gt;');
+    expect(shown.text).toContain('/console/ledger?participant=fred');
+    const file = await getPage(app, '/console/people/export?name=fred', owner.cookie);
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="person.json"');
+    expect(JSON.parse(file.text)).toMatchObject({
+      participant: 'fred',
+      moderation: [{ action: 'kick', room: 'lobby', reason: 'why <not>' }],
+      bans: [],
+    });
+  });
+
+  test('a person is erased with the word, and the page tells when it is done', async () => {
+    const records = [usageRecord({ participant: 'Gina Gone' })];
+    await app.request('POST', '/v1/usage', { key: stage.tenant.relayKey, body: { records } });
+    for (const confirm of ['', 'yes']) {
+      const answer = await erase({ participant: 'Gina Gone', confirm });
+      expect([answer.status, answer.text.includes('value="Gina Gone"')]).toEqual([400, true]);
+    }
+    const answer = await erase({ participant: 'Gina Gone' });
+    expect(answer.status).toBe(303);
+    expect(await newestEntry()).toMatchObject({
+      action: 'erasure_requested',
+      actor: { kind: 'member', id: owner.id },
+    });
+    const path = answer.headers.get('location')!;
+    await vi.waitFor(
+      async () => expect((await getPage(app, path, owner.cookie)).text).toContain('1 usage records'),
+      { timeout: 10_000 },
+    );
+    expect((await getPage(app, '/console/people', owner.cookie)).text).toContain(path);
+    const ledger = await getPage(app, '/console/ledger?participant=Gina+Gone', owner.cookie);
+    expect(ledger.text).toContain('No entry fits.');
+  });
+
+  test.each([
+    ['', 400],
+    ['(erased)', 400],
+    ['x'.repeat(201), 400],
+    ['ann', 409],
+  ])('"%s" is told beside its field', async (participant, status) => {
+    const answer = await erase({ participant });
+    expect([answer.status, answer.text.includes('id="participant-fault"')]).toEqual([status, true]);
+  });
+
+  test('an erasure of another tenant is not found', async () => {
+    const other = await app.paidTenant();
+    const stranger = await makeMember(db(), idOf(other));
+    const path = (await erase({ participant: 'somebody' })).headers.get('location')!;
+    expect((await getPage(app, path, stranger.cookie)).status).toBe(404);
+  });
+});

@@ -1,0 +1,372 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseTenantId } from '../../../../src/base/tenants/tenant.ts';
+import { exact } from '../../../../src/doors/pages/components.ts';
+import { BUILT_IN_RATES } from '../../../../src/money/pricing/rate-card.ts';
+import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
+import { getOpsPage, makeOperator, sendOpsForm, type TestOperator } from '../../../support/operators.ts';
+import { type Answer, type TestTenant, usageRecord, useService } from '../../../support/service.ts';
+import { idOf } from '../../../support/tenants.ts';
+
+const app = useService({ isRestricted: true });
+const db = () => app.service.deps.db;
+let tenant: TestTenant;
+let grace: TestOperator;
+
+beforeAll(async () => {
+  tenant = await app.paidTenant();
+  grace = await makeOperator(db());
+});
+
+const get = (path: string) => getOpsPage(app, path, grace.cookie);
+const send = (path: string, fields: Record<string, string> = {}) =>
+  sendOpsForm(app, path, fields, { cookie: grace.cookie });
+const pathOf = ({ id }: TestTenant) => `/console/tenants/${id}`;
+
+async function newestAudit() {
+  const { rows } = await db().query(
+    `select action, actor_kind as kind, actor_id as id, after from audit_entries order by seq desc limit 1`,
+  );
+  return rows[0];
+}
+
+const byGrace = { kind: 'operator', id: 'grace' };
+
+async function statusOf({ id }: TestTenant): Promise<string> {
+  const { rows } = await db().query('select status from tenants where id = $1', [parseTenantId(id)]);
+  return rows[0].status;
+}
+
+async function balanceOf({ key }: TestTenant): Promise<number> {
+  return (await app.request('GET', '/v1/billing', { key })).json.balance.micros;
+}
+
+const faultsOf = ({ text }: Answer) => [...text.matchAll(/id="(\w+)-fault"/g)].map(([, name]) => name);
+
+describe('the overview', () => {
+  test('shows the state of the service, the money and the listeners', async () => {
+    const { status, text } = await get('/console');
+    expect(status).toBe(200);
+    for (const shown of [
+      'ready',
+      'Parked payments',
+      'Differences from the provider',
+      'Listeners',
+      'up to date',
+    ]) {
+      expect(text).toContain(shown);
+    }
+  });
+});
+
+describe('tenants', () => {
+  test('are found by name, address, id, key and payment', async () => {
+    const other = await app.signUp({ name: '100%_sure <b>', email: 'Odd@Example.com' });
+    const { payment } = await app.pay(other);
+    for (const search of ['100%_SURE', 'odd@example', other.id, other.keyId, payment]) {
+      const { text } = await get(`/console/tenants?search=${encodeURIComponent(search)}`);
+      expect([search, text.includes(other.id), text.includes(tenant.id)]).toEqual([search, true, false]);
+      expect(text).not.toContain('<b>');
+    }
+    expect((await get('/console/tenants?search=%25')).text).toContain(other.id);
+    expect((await get('/console/tenants?search=nobody')).text).toContain('No tenant fits');
+    expect((await get('/console/tenants?status=suspended')).text).not.toContain(other.id);
+    expect((await get('/console/tenants?status=gone')).status).toBe(400);
+    expect((await get('/console/tenants/t_0000000000000000')).status).toBe(404);
+    expect((await get('/console/tenants/nonsense')).status).toBe(404);
+  });
+
+  test('are shown without a secret', async () => {
+    const { status, text } = await get(pathOf(tenant));
+    expect(status).toBe(200);
+    expect(text).toContain(tenant.keyId);
+    expect(text).toContain('$20.000000');
+    expect(text).not.toContain(tenant.key.slice(21));
+  });
+
+  test('change their status with a reason, and are deleted by a typed id only', async () => {
+    const of = await app.paidTenant();
+    const path = `${pathOf(of)}/status`;
+    const without = await send(path, { status: 'suspended', reason: ' ', confirm: '' });
+    expect([without.status, faultsOf(without)]).toEqual([400, ['reason']]);
+    expect(await statusOf(of)).toBe('active');
+
+    const reason = '<script>alert(1)</script>';
+    expect((await send(path, { status: 'suspended', reason, confirm: '' })).status).toBe(303);
+    expect(await statusOf(of)).toBe('suspended');
+    expect(await newestAudit()).toMatchObject({ action: 'tenant_status_changed', ...byGrace });
+    expect((await get(pathOf(of))).text).not.toContain('<script>alert');
+
+    const typo = await send(path, { status: 'deleted', reason: 'asked for', confirm: 't_1' });
+    expect([typo.status, faultsOf(typo)]).toEqual([400, ['confirm']]);
+    expect((await send(path, { status: 'pending', reason: 'back', confirm: '' })).status).toBe(409);
+    expect((await send(path, { status: 'deleted', reason: 'asked for', confirm: of.id })).status).toBe(303);
+    expect(await statusOf(of)).toBe('deleted');
+    expect((await get(path)).text).toContain('No other status follows');
+  });
+
+  test('get credit once for a form that is sent ten times', async () => {
+    const before = await balanceOf(tenant);
+    const path = `${pathOf(tenant)}/credit`;
+    const fields = { form: randomUUID(), dollars: '-1.250001', reason: 'a mistake' };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(path, fields)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await balanceOf(tenant)).toBe(before - 1_250_001);
+    expect(await newestAudit()).toMatchObject({ action: 'credit_adjusted', ...byGrace });
+
+    const wrong = await send(path, { form: randomUUID(), dollars: '0', reason: '' });
+    expect([wrong.status, faultsOf(wrong)]).toEqual([400, ['dollars', 'reason']]);
+    expect((await send(path, { form: 'x', dollars: '1', reason: 'a' })).status).toBe(400);
+    expect(await balanceOf(tenant)).toBe(before - 1_250_001);
+  });
+
+  test('have limits of their own, until the field is empty', async () => {
+    const path = `${pathOf(tenant)}/limits`;
+    const wrong = await send(path, { rooms: '0', bans: 'many', reason: 'a' });
+    expect([wrong.status, faultsOf(wrong)]).toEqual([400, ['rooms', 'bans']]);
+    expect((await send(path, { rooms: '77', reason: 'large' })).status).toBe(303);
+    const limits = async () =>
+      (await db().query('select limits from tenants where id = $1', [idOf(tenant)])).rows[0].limits;
+    expect(await limits()).toEqual({ rooms: 77 });
+    expect((await get(path)).text).toMatch(/id="rooms"[^>]*value="77"/);
+    expect((await send(path, { rooms: '', reason: 'small again' })).status).toBe(303);
+    expect(await limits()).toBeNull();
+  });
+
+  test('are exempt, and charged again', async () => {
+    const exempt = async () =>
+      (await db().query('select exempt from tenants where id = $1', [idOf(tenant)])).rows[0].exempt;
+    expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'yes' })).status).toBe(303);
+    expect(await exempt()).toBe(true);
+    expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'perhaps' })).status).toBe(400);
+    expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'no' })).status).toBe(303);
+    expect(await exempt()).toBe(false);
+  });
+
+  test('have a console that an operator gets a link to', async () => {
+    const { text } = await send(`${pathOf(tenant)}/console-link`);
+    const [, path] = /http:\/\/service\.test(\/console\/login\/[\w-]{43})/.exec(text) ?? [];
+    expect((await app.request('GET', path!)).text).toContain(tenant.id);
+    expect(await newestAudit()).toMatchObject({ action: 'console_link_made', ...byGrace });
+  });
+});
+
+describe('payments', () => {
+  test('show top-ups, disputes and warnings, by tenant and by state', async () => {
+    await db().query(
+      `insert into top_up_attempts (id, tenant_id, amount, state, finished_at, decline_code)
+       values ($1, $2, 5000000, 'declined', now(), '<i>card_declined')`,
+      [`tu_${'a'.repeat(32)}`, idOf(tenant)],
+    );
+    await db().query(`insert into disputes (id, payment_id, amount) values ('du_1', 'pi_unknown', 100)`);
+    const { text } = await get(`/console/payments?tenant=${tenant.id}`);
+    expect(text).toContain('&lt;i&gt;card_declined');
+    expect(text).not.toContain('du_1');
+    expect((await get('/console/payments')).text).toContain('du_1');
+    expect((await get('/console/payments?state=succeeded')).text).not.toContain('card_declined');
+    expect((await get('/console/payments?state=lost')).status).toBe(400);
+    expect((await get('/console/payments?tenant=me')).status).toBe(400);
+  });
+
+  test('that are parked are dismissed with a reason, or settled if the provider knows them', async () => {
+    await db().query(
+      `insert into provider_events (id, type, outcome, reason) values ('evt_parked', 'charge.updated', 'parked', '<b>why')`,
+    );
+    expect((await get('/console')).text).toMatch(/Parked payments<\/p><p class="figure">1/);
+    expect((await get('/console/payments/evt_parked')).text).toContain('&lt;b&gt;why');
+    expect((await send('/console/payments/evt_parked/settle')).status).toBe(400);
+    const without = await send('/console/payments/evt_parked/dismiss', { reason: '' });
+    expect([without.status, faultsOf(without)]).toEqual([400, ['reason']]);
+    expect((await send('/console/payments/evt_parked/dismiss', { reason: 'refunded' })).status).toBe(303);
+    expect(await newestAudit()).toMatchObject({
+      action: 'parked_payment_dismissed',
+      ...byGrace,
+      after: { state: 'ignored' },
+    });
+    expect((await get('/console/payments/evt_parked')).status).toBe(404);
+    expect((await send('/console/payments/evt_none/settle')).status).toBe(404);
+  });
+});
+
+describe('conflicts', () => {
+  test('name the tenants, and what differs', async () => {
+    expect((await get('/console/conflicts')).text).toContain('There are none');
+    const record = usageRecord({ id: 'twice', room: 'r', participant: 'p' });
+    const report = (seconds: number) =>
+      app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records: [{ ...record, seconds }] } });
+    await report(60);
+    await report(61);
+    expect((await get('/console/conflicts')).text).toContain(`/console/conflicts?tenant=${tenant.id}`);
+    expect((await get(`/console/conflicts?tenant=${tenant.id}`)).text).toContain('seconds 60, then 61');
+  });
+});
+
+describe('rates', () => {
+  const fields = (changes: Record<string, string> = {}): Record<string, string> => ({
+    egress_cost_per_gib: BUILT_IN_RATES.egress_cost_per_gib,
+    markup_basis_points: String(BUILT_IN_RATES.markup_basis_points),
+    platform_fee_per_gib: BUILT_IN_RATES.platform_fee_per_gib,
+    ...Object.fromEntries(
+      ROLES.flatMap((role) =>
+        TIERS.map((tier) => [
+          `${role}_${tier}`,
+          BUILT_IN_RATES.ceiling_per_1000_participant_minutes[role][tier],
+        ]),
+      ),
+    ),
+    ...changes,
+  });
+  const version = async () =>
+    (await db().query('select max(version) as version from rate_cards')).rows[0].version;
+
+  test('of a draft are simulated to the micro, and change nothing', async () => {
+    const of = await app.paidTenant();
+    const records = [usageRecord({ seconds: 3600, egress_bytes: 1024 ** 3 })];
+    await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records } });
+    const period = { from: '2020-01-01', to: '2100-01-01', tenant: of.id };
+    const before = await version();
+    const { status, text } = await send('/console/rates/simulate', {
+      ...fields({ platform_fee_per_gib: '0.03' }),
+      ...period,
+    });
+    expect(status).toBe(200);
+    // The fee of one GiB, of 0.02 and 0.03 dollars; the ceiling of an hour is higher.
+    for (const shown of ['$0.020000', '$0.030000', '$0.010000']) expect(text).toContain(shown);
+    expect(await version()).toBe(before);
+  });
+
+  test.each([
+    [{ platform_fee_per_gib: 'cheap' }, 'platform_fee_per_gib'],
+    [{ markup_basis_points: '1.5' }, 'markup_basis_points'],
+    [{ from: '' }, 'from'],
+    [{ to: '2019-01-01' }, 'from must be before to'],
+    [{ tenant: 'me' }, 'tenant'],
+  ])('%j are refused, and what was typed stays', async (changes, message) => {
+    const answer = await send('/console/rates/simulate', {
+      ...fields(),
+      from: '2020-01-01',
+      to: '2100-01-01',
+      tenant: '',
+      host_hd: '1.23',
+      ...changes,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toMatch(new RegExp(`role="alert">[^<]*${message}`));
+    expect(answer.text).toMatch(/id="host_hd"[^>]*value="1\.23"/);
+  });
+
+  test('are loaded by a typed word, with an entry of the audit trail', async () => {
+    const before = await version();
+    const draft = fields({ platform_fee_per_gib: '0.05' });
+    const untyped = await send('/console/rates/load', { ...draft, confirm: '' });
+    expect([untyped.status, faultsOf(untyped)]).toEqual([400, ['confirm']]);
+    expect(await version()).toBe(before);
+    expect((await send('/console/rates/load', { ...draft, confirm: 'load' })).status).toBe(303);
+    expect(await version()).toBe(before + 1);
+    expect(await newestAudit()).toMatchObject({ action: 'rates_loaded', ...byGrace });
+    const old = await send('/console/rates/load', { ...fields(), confirm: 'load' });
+    expect([old.status, await version()]).toEqual([400, before + 1]);
+  });
+});
+
+describe('signing keys', () => {
+  const states = async () => {
+    const { rows } = await db().query(`select state from signing_keys order by published_at desc`);
+    return rows.map(({ state }) => state);
+  };
+
+  test('turn, and are replaced by a typed word', async () => {
+    expect(await states()).toEqual(['active']);
+    expect((await send('/console/signing-keys/rotate')).status).toBe(303);
+    expect(await states()).toEqual(['pending', 'active']);
+    expect(await newestAudit()).toMatchObject({ action: 'signing_key_published', ...byGrace });
+    expect((await send('/console/signing-keys/rotate')).status).toBe(400);
+    const early = await send('/console/signing-keys/activate');
+    expect([early.status, early.text.includes('less than an hour')]).toEqual([400, true]);
+    const untyped = await send('/console/signing-keys/replace', { confirm: 'yes' });
+    expect([untyped.status, faultsOf(untyped)]).toEqual([400, ['confirm']]);
+    expect(await states()).toEqual(['pending', 'active']);
+    expect((await send('/console/signing-keys/replace', { confirm: 'replace' })).status).toBe(303);
+    expect(await states()).toEqual(['active', 'removed', 'removed']);
+    expect((await send(`/console/signing-keys/${'A'.repeat(43)}/remove`)).status).toBe(400);
+    expect((await get('/console/signing-keys')).status).toBe(200);
+  });
+});
+
+describe('a verification', () => {
+  const newest = async () =>
+    (await db().query('select * from verifications order by started_at desc limit 1')).rows[0];
+  const ended = () =>
+    expect.poll(async () => (await newest()).finished_at, { timeout: 20_000 }).not.toBeNull();
+
+  test('runs in the background, one at a time, and says that nothing differs', async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send('/console/verify')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
+    await ended();
+    const { rows } = await db().query('select operator, differences, error from verifications');
+    for (const row of rows) expect(row).toEqual({ operator: 'grace', differences: 0, error: null });
+    expect((await get('/console/verify')).text).toContain('Nothing differs');
+  });
+
+  test('shows what differs', async () => {
+    const of = await app.paidTenant();
+    await db().query('update accounts set carry = carry + 7 where tenant_id = $1', [idOf(of)]);
+    await send('/console/verify');
+    await ended();
+    const { text } = await get('/console/verify');
+    expect(text).toContain(of.id);
+    expect(text).toMatch(/\d+ differences?/);
+    await db().query('update accounts set carry = carry - 7 where tenant_id = $1', [idOf(of)]);
+  });
+
+  test('whose process died makes room for another one', async () => {
+    await db().query(
+      `insert into verifications (id, operator, seen_at) values ($1, 'ann', now() - interval '31 seconds')`,
+      [`vf_${'b'.repeat(32)}`],
+    );
+    await send('/console/verify');
+    await ended();
+    const { rows } = await db().query('select error from verifications where operator = $1', ['ann']);
+    expect(rows).toEqual([{ error: 'its process ended' }]);
+    expect((await newest()).operator).toBe('grace');
+  });
+
+  test('that goes on shows how far it is, and is not started again', async () => {
+    const id = `vf_${'c'.repeat(32)}`;
+    await db().query(
+      `insert into verifications (id, operator, step, done, total, started_at)
+       values ($1, 'ann', 'computing', 3, 9, now() + interval '1 minute')`,
+      [id],
+    );
+    await send('/console/verify');
+    const { text } = await get('/console/verify');
+    expect(text).toMatch(/max="9" value="3"/);
+    expect(text).toContain('data-again="/console/verify"');
+    expect(text).toContain('http-equiv="refresh"');
+    await db().query('delete from verifications where id = $1', [id]);
+  });
+});
+
+describe('the audit trail', () => {
+  test('is filtered by tenant, action, subject and day', async () => {
+    const { text } = await get(`/console/audit?tenant=${tenant.id}&action=credit_adjusted`);
+    expect(text).toContain('operator <bdi>grace</bdi>');
+    expect(text).not.toContain('tenant_status_changed');
+    expect((await get('/console/audit?from=2100-01-01')).text).toContain('No entry fits');
+    expect((await get('/console/audit?action=Not+one')).status).toBe(400);
+    expect((await get('/console/audit?from=2026-02-30')).status).toBe(400);
+  });
+});
+
+describe('revenue', () => {
+  test('of a month adds up, from the credit at its start to that at its end', async () => {
+    const { status, text } = await get('/console/revenue');
+    expect(status).toBe(200);
+    const { rows } = await db().query('select sum(balance)::text as sum from accounts where balance > 0');
+    expect(text).toContain(exact(BigInt(rows[0].sum)));
+  });
+
+  test.each(['2026-13', 'october', '9999-01'])('of %s is refused', async (month) => {
+    expect((await get(`/console/revenue?month=${month}`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdirSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeOperatorLink } from '../../../src/access/operators/log-in-operator.ts';
+import { LOOKS, NARROWEST, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { getOpsPage, makeOperator, OPERATOR_COOKIE, type TestOperator } from '../../support/operators.ts';
+import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
+import { expectAccessible, tabTo } from './support.ts';
+
+const app = useService({ publicUrl: PUBLIC_URL });
+const browser = useBrowser(app);
+
+/** Texts that break a page which does not escape them, which turn writing around, and which are long. */
+const HOSTILE = [
+  '<script>document.title="stolen"</script>',
+  '"><img src=x onerror="document.title=1">',
+  '\u202Etxet desrever\u202C',
+  'W'.repeat(90),
+];
+
+let tenant: TestTenant;
+let operator: TestOperator;
+
+beforeAll(async () => {
+  const { db } = app.service.deps;
+  tenant = await app.paidTenant({ cents: 12_345 });
+  for (const name of HOSTILE) {
+    await app.request('POST', '/v1/keys', { key: tenant.key, body: { name, kind: 'relay' } });
+    const other = await app.signUp({ email: 'x@example.com' });
+    await db.query('update tenants set name = $2, email = $3 where id = $1', [
+      idOf(other),
+      name,
+      `${name}@x.example`,
+    ]);
+  }
+  await db.query('update tenants set name = $2 where id = $1', [idOf(tenant), HOSTILE[0]]);
+  await db.query(
+    `insert into tenant_status_changes (tenant_id, at, old_status, new_status, reason)
+     select $1, now() - at * interval '1 hour', 'active', 'active', reason
+       from unnest($2::text[]) with ordinality as t (reason, at)`,
+    [idOf(tenant), HOSTILE],
+  );
+  await db.query(
+    `insert into provider_events (id, type, outcome, reason, tenant_id, payment_id)
+     values ('evt_parked', 'payment_intent.succeeded', 'parked', $1, $2, 'pi_parked')`,
+    [HOSTILE.join(' '), idOf(tenant)],
+  );
+  await db.query(
+    `insert into top_up_attempts (id, tenant_id, amount, state, finished_at, error)
+     values ($1, $2, 5000000, 'declined', now(), $3)`,
+    [`tu_${'a'.repeat(32)}`, idOf(tenant), HOSTILE.join(' ')],
+  );
+  await db.query(`insert into disputes (id, payment_id, amount) values ('du_1', 'pi_unknown', 100)`);
+  await db.query(`insert into fraud_warnings (id, payment_id) values ('issfr_1', 'pi_unknown')`);
+  for (const seconds of [60, 61]) {
+    const records = HOSTILE.map((text, at) => usageRecord({ id: `c-${at}-${text}`, room: text, seconds }));
+    await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
+  }
+  await db.query(
+    `insert into verifications (id, operator, started_at, finished_at, differences, shown)
+     values ($1, 'grace', now() - interval '1 hour', now(), 1, $2)`,
+    [
+      `vf_${'d'.repeat(32)}`,
+      JSON.stringify([{ tenant: tenant.id, what: HOSTILE[0], expected: HOSTILE[1], found: HOSTILE[3] }]),
+    ],
+  );
+  operator = await makeOperator(db, { name: `grace ${HOSTILE[0]}` });
+});
+
+const PAGES: Readonly<Record<string, () => string>> = {
+  overview: () => '/console',
+  tenants: () => '/console/tenants',
+  'no tenants': () => `/console/tenants?search=${encodeURIComponent(`nobody ${HOSTILE[1]}`)}`,
+  tenant: () => `/console/tenants/${tenant.id}`,
+  status: () => `/console/tenants/${tenant.id}/status`,
+  credit: () => `/console/tenants/${tenant.id}/credit`,
+  limits: () => `/console/tenants/${tenant.id}/limits`,
+  payments: () => '/console/payments',
+  parked: () => '/console/payments/evt_parked',
+  revenue: () => '/console/revenue',
+  conflicts: () => '/console/conflicts',
+  'conflicts of a tenant': () => `/console/conflicts?tenant=${tenant.id}`,
+  rates: () => '/console/rates',
+  'signing keys': () => '/console/signing-keys',
+  verify: () => '/console/verify',
+  audit: () => '/console/audit',
+  'not found': () => '/console/nothing',
+};
+
+const SHOTS = process.env.SCREENSHOTS;
+
+describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
+  test.each(Object.entries(PAGES))('%s is accessible, fits, and runs no foreign text', async (name, path) => {
+    const { page, complaints } = await browser.open(look);
+    await page.context().addCookies([{ name: OPERATOR_COOKIE, value: operator.secret, url: OPS_URL }]);
+    await page.goto(`${OPS_URL}${path()}`);
+    if (SHOTS) {
+      mkdirSync(SHOTS, { recursive: true });
+      await page.screenshot({
+        path: `${SHOTS}/operators-${name.replaceAll(' ', '-')}-${look.width}.png`,
+        fullPage: true,
+      });
+    }
+    await expectAccessible(page);
+    expect(await page.locator('main script, main img').count()).toBe(0);
+    expect(await page.title()).toMatch(/ · Boxoffice operators$/);
+    expect(complaints.filter((each) => !/status of 404/.test(each))).toEqual([]);
+  });
+
+  test('the log-in is accessible', async () => {
+    const { page } = await browser.open(look);
+    await page.goto(`${OPS_URL}/console`);
+    expect(new URL(page.url()).pathname).toBe('/console/login');
+    await expectAccessible(page);
+  });
+});
+
+describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
+  test('an operator logs in, adjusts credit, and logs out, with the keyboard alone', async () => {
+    const { page } = await browser.open(LOOKS[0]!, { javaScriptEnabled });
+    await page.goto(await makeOperatorLink(app.service.deps.db, OPERATOR, OPS_URL));
+    await tabTo(page, 'main button');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${OPS_URL}/console`);
+    await page.goto(`${OPS_URL}/console/tenants/${tenant.id}/credit`);
+    await tabTo(page, '#dollars');
+    await page.keyboard.type('1.50');
+    await tabTo(page, '#reason');
+    await page.keyboard.type('for the trouble');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').waitFor();
+    expect(await page.locator('main').textContent()).toContain('Posted $1.500000');
+    await page.goto(`${OPS_URL}/console/tenants/${tenant.id}`);
+    await tabTo(page, '.who button');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${OPS_URL}/console/login`);
+    await page.goBack();
+    await page.waitForURL(`${OPS_URL}/console/login`);
+    expect(new URL(page.url()).pathname).toBe('/console/login');
+  });
+});
+
+test.each(Object.entries(PAGES))('%s weighs at most 30 kB, with what it loads', async (_name, path) => {
+  const answer = await getOpsPage(app, path(), operator.cookie);
+  const assets = [...answer.text.matchAll(/(?:href|src)="(\/console\/assets\/[^"]+)"/g)].map(
+    ([, found]) => found!,
+  );
+  const texts = await Promise.all(assets.map(async (each) => (await getOpsPage(app, each)).text));
+  expect(assets.length).toBe(3);
+  const bytes = [answer.text, ...texts].reduce((sum, text) => sum + gzipSync(text).length, 0);
+  expect(bytes).toBeLessThan(30_000);
+});

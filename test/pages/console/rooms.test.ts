@@ -1,0 +1,112 @@
+import { RoomService } from '@boxoffice/contract/room_service';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
+import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { COOKIE, makeMember, sendForm } from '../../support/console.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+import { expectAccessible, tabTo } from './support.ts';
+
+const app = useService({ publicUrl: PUBLIC_URL });
+const controlOf = useControl(app);
+const browser = useBrowser(app);
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await newStage(app, controlOf);
+});
+
+async function logIn(look = LOOKS[0]!, options: { javaScriptEnabled?: boolean } = {}) {
+  const member = await makeMember(app.service.deps.db, idOf(stage.tenant), { role: 'moderator' });
+  const { page, complaints } = await browser.open(look, options);
+  await page.context().addCookies([{ name: COOKIE, value: member.secret, url: PUBLIC_URL }]);
+  return { member, page, complaints };
+}
+
+describe('events', () => {
+  test('appear by themselves, with the participants, and stop with the session', async () => {
+    const { member, page, complaints } = await logIn();
+    const streams: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/console/rooms/events')) streams.push(request.url());
+    });
+    await page.goto(`${PUBLIC_URL}/console/rooms/at/lobby`);
+    await page.getByText('New events appear by themselves.').waitFor();
+    await mint(stage, '<img/src=x>');
+    await page.locator('#feed li').filter({ hasText: '<img/src=x> entered lobby' }).waitFor();
+    await page.locator('#room a').filter({ hasText: '<img/src=x>' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(streams).toHaveLength(1);
+    await sendForm(app, '/console/logout', {}, member);
+    await mint(stage, 'after-the-end');
+    await page.getByText('Your session is over.').waitFor();
+    expect(await page.content()).not.toContain('after-the-end');
+    expect(complaints).toEqual([]);
+  });
+
+  test('do not take the place of who is in a list with the keyboard', async () => {
+    const { page } = await logIn();
+    await stage.control.call(RoomService.method.createRoom, { room: 'focus' });
+    await mint(stage, 'first', { room: 'focus' });
+    await page.goto(`${PUBLIC_URL}/console/rooms/at/focus`);
+    await page.getByText('New events appear by themselves.').waitFor();
+    await page.locator('#room a').first().focus();
+    await mint(stage, 'second', { room: 'focus' });
+    await page.locator('#feed li').filter({ hasText: 'second entered' }).waitFor();
+    expect(
+      await page
+        .locator('#room a')
+        .first()
+        .evaluate((node) => node.matches(':focus')),
+    ).toBe(true);
+  });
+});
+
+describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
+  test('a moderator mutes, bans and ends a room with the keyboard alone', async () => {
+    const room = `keys-${look.width}`;
+    await stage.control.call(RoomService.method.createRoom, { room });
+    await mint(stage, 'zoe', { room });
+    const { page, complaints } = await logIn(look);
+    await page.goto(`${PUBLIC_URL}/console/rooms`);
+    await tabTo(page, `a[href="/console/rooms/at/${room}"]`);
+    await page.keyboard.press('Enter');
+    await tabTo(page, '#room a');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'zoe' }).waitFor();
+    await tabTo(page, '#mute-reason');
+    await page.keyboard.type('noise');
+    await page.keyboard.press('Enter');
+    await page.getByText('audio muted').waitFor();
+    await tabTo(page, '#ban-reason');
+    await page.keyboard.type('again');
+    await page.keyboard.press('Enter');
+    await page.getByText('left: banned').waitFor();
+    await page.goto(`${PUBLIC_URL}/console/rooms/at/${room}`);
+    await tabTo(page, '#confirm');
+    await page.keyboard.type('end');
+    await page.keyboard.press('Enter');
+    await page.getByText('ended', { exact: true }).waitFor();
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+  });
+});
+
+test('rooms are moderated without JavaScript', async () => {
+  await stage.control.call(RoomService.method.createRoom, { room: 'plain' });
+  await mint(stage, 'zack', { room: 'plain' });
+  const { page } = await logIn(LOOKS[0]!, { javaScriptEnabled: false });
+  await page.goto(`${PUBLIC_URL}/console/rooms/at/plain`);
+  await page.getByText('Reload the page to see newer ones.').waitFor();
+  await page.getByRole('link', { name: 'zack' }).click();
+  await page.getByLabel('Reason').nth(1).fill('rude');
+  await page.getByRole('button', { name: 'Kick' }).click();
+  await page.getByText('left: kicked').waitFor();
+  await page.goto(`${PUBLIC_URL}/console/rooms/bans`);
+  await page.fill('#subject', 'zack');
+  await page.getByRole('button', { name: 'Ban', exact: true }).click();
+  await page.getByRole('button', { name: 'Lift the ban of zack' }).click();
+  await page.getByText('Nobody is banned.').waitFor();
+});
