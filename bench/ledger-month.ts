@@ -1,4 +1,4 @@
-/** A month of one tenant's usage, written straight into the tables as a service would have left them. */
+/** Thirty days of one tenant's usage, written straight into the tables as a service would have left them. */
 import pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Stand } from './stand.ts';
@@ -10,13 +10,18 @@ const ROOMS_OF_BATCH = 20;
 export const PARTICIPANTS = 50_000;
 
 /** Equal batches at even intervals. Each record costs a whole number of micros: its ceiling. */
-export async function fillMonth(stand: Stand, tenant: TenantId, records: number): Promise<void> {
+export async function fillMonth(
+  stand: Stand,
+  tenant: TenantId,
+  records: number,
+  from = new Date(MONTH.from),
+): Promise<void> {
   // Not through the pool, which cancels a statement after some seconds.
   const client = new pg.Client(stand.databaseUrl);
   await client.connect();
   try {
     await client.query('set synchronous_commit = off');
-    await fillPostings(client, tenant, records / BATCH);
+    await fillPostings(client, tenant, records / BATCH, from);
     await client.query(RECORDS, [tenant]);
     await client.query(ROOM_HOURS, [tenant]);
     await client.query(HOURS, [tenant]);
@@ -28,18 +33,18 @@ export async function fillMonth(stand: Stand, tenant: TenantId, records: number)
 
 /** What a batch of BATCH records costs: a third of them 3,000 micros each, a third 800, a third 300. */
 const COST = `(select sum((array[3000, 800, 300])[1 + line % 3])::bigint as cost from generate_series(0, ${BATCH - 1}) line)`;
-const AT = `timestamptz '${MONTH.from}T00:00Z' + interval '30 days' * (seq - 1) / $2`;
+const AT = `$3::timestamptz + interval '30 days' * (seq - 1) / $2`;
 const ID = (seq: string, line: string) =>
   `'relay-1.' || lpad(${seq}::text, 7, '0') || '.' || lpad(${line}::text, 3, '0')`;
 
-async function fillPostings(client: pg.Client, tenant: TenantId, batches: number): Promise<void> {
+async function fillPostings(client: pg.Client, tenant: TenantId, batches: number, from: Date): Promise<void> {
   await client.query(
     `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at, inserted_at, rate_version,
                            rule_version, rounding, carry, records, newest_ids)
      select $1, seq, 'usage', -(seq - 1) * cost, -cost, -seq * cost, ${AT}, ${AT}, 1, 1, 'c', 1006632960000, ${BATCH},
             (select array_agg(${ID('seq', 'line')} order by line desc) from generate_series(${BATCH - 50}, ${BATCH - 1}) line)
        from generate_series(1, $2::bigint) seq, ${COST} of_batch order by seq`,
-    [tenant, batches],
+    [tenant, batches, from],
   );
   await client.query(
     `update accounts a set last_seq = p.seq, balance = p.balance from postings p

@@ -2,14 +2,13 @@
 
 import { newKey } from '../src/access/keys/api-key.ts';
 import { insertKey } from '../src/access/keys/keys.sql.ts';
-import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import type { Benchmark } from './benchmark.ts';
 import { fillMonth, MONTH, PARTICIPANTS, ROOMS } from './ledger-month.ts';
-import { requestBytes, runLoad } from './load.ts';
+import { requestBytes } from './load.ts';
+import { compareRead, READS_PER_ROUND, reader } from './read-times.ts';
 import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts';
-import { percentile } from './statistics.ts';
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
-const READS_PER_ROUND = 60;
 const MONTH_BY_DAY_MS = 20;
 const IDS = 5_000;
 
@@ -71,41 +70,3 @@ export const ledgerReads: Benchmark = {
     bench.note('resident memory of the service afterwards', (await service.memoryMb())[0]!, 'MB');
   },
 };
-
-interface Reader extends Contestant {
-  readonly latencies: number[];
-}
-
-async function compareRead(
-  bench: Bench,
-  title: string,
-  floor: Reader,
-  ours: Reader,
-  p95?: number,
-): Promise<void> {
-  await bench.compare({ title, unit: 'ms', contestants: [floor, ours] });
-  const sorted = Float64Array.from(ours.latencies).sort();
-  bench.note(`${title}: p95`, percentile(sorted, 95), 'ms', p95 === undefined ? undefined : { atMost: p95 });
-}
-
-function reader(name: string, role: Contestant['role'], url: string, request: Buffer): Reader {
-  const all: number[] = [];
-  return {
-    name,
-    role,
-    latencies: all,
-    round: async (round) => {
-      const { latencies } = await runLoad({
-        urls: [url],
-        connections: 1,
-        request: () => request,
-        until: { requests: READS_PER_ROUND },
-        statuses: [200],
-      });
-      // The first round is not counted.
-      if (round > 0) all.push(...latencies);
-      const sorted = Float64Array.from(latencies).sort();
-      return { value: percentile(sorted, 50), latencies };
-    },
-  };
-}

@@ -188,11 +188,16 @@ function joinChunks(text: string): string | undefined {
 export function requestBytes(
   method: string,
   url: string,
-  { token, json }: { readonly token?: string | undefined; readonly json?: string } = {},
+  {
+    token,
+    cookie,
+    json,
+  }: { readonly token?: string | undefined; readonly cookie?: string; readonly json?: string } = {},
 ): Buffer {
   const { pathname, search, host } = new URL(url);
   const lines = [`${method} ${pathname}${search} HTTP/1.1`, `host: ${host}`];
   if (token !== undefined) lines.push(`authorization: Bearer ${token}`);
+  if (cookie !== undefined) lines.push(`cookie: ${cookie}`);
   if (json !== undefined) {
     lines.push('content-type: application/json', `content-length: ${Buffer.byteLength(json)}`);
   }

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
+import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
 import { flat } from './flat.ts';
 import { guards } from './guard.ts';
@@ -35,6 +36,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageCases,
   flat,
   ledgerReads,
+  consolePages,
   budget,
   keysRoute,
   keysGarbage,

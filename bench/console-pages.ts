@@ -1,0 +1,66 @@
+/** Pages of the console, of a tenant with a large ledger. */
+import { makeMember } from '../test/support/console.ts';
+import type { Benchmark } from './benchmark.ts';
+import { fillMonth, PARTICIPANTS, ROOMS } from './ledger-month.ts';
+import { requestBytes } from './load.ts';
+import { compareRead, READS_PER_ROUND, reader } from './read-times.ts';
+import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts';
+
+const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
+const PAGE_MS = 20;
+const HOUR_MS = 3_600_000;
+const DAYS = 30;
+
+const PAGES: readonly { readonly title: string; readonly path: string }[] = [
+  { title: 'overview', path: '/console' },
+  { title: 'spend by room', path: '/console/spend' },
+  { title: 'spend by role', path: '/console/spend?by=role' },
+  { title: 'spend by tier', path: '/console/spend?by=tier' },
+  { title: 'ledger', path: '/console/ledger' },
+  { title: 'ledger of a room', path: '/console/ledger?room=room-77' },
+  { title: 'a charge', path: '/console/charge?id=relay-1.0000100.400' },
+  { title: 'statements', path: '/console/statements' },
+  { title: 'alerts', path: '/console/alerts' },
+  { title: 'automatic top-up', path: '/console/top-up' },
+  { title: 'webhooks', path: '/console/webhooks' },
+  { title: 'keys', path: '/console/keys' },
+  { title: 'devices', path: '/console/devices' },
+  { title: 'rooms', path: '/console/rooms' },
+  { title: 'people', path: '/console/people?name=user-4711' },
+  { title: 'members', path: '/console/members' },
+  { title: 'audit trail', path: '/console/audit' },
+];
+
+export const consolePages: Benchmark = {
+  name: 'console-pages',
+  summary: `pages of the console of a tenant with ${RECORDS.toLocaleString('en-US')} usage records in ${DAYS} days`,
+  protocol: `A tenant has ${RECORDS.toLocaleString('en-US')} usage records of the last ${DAYS} days, of ${ROOMS.toLocaleString('en-US')} rooms and
+    ${PARTICIPANTS.toLocaleString('en-US')} participants, written by SQL as charges would have left them, and vacuumed. Each page is asked
+    for ${READS_PER_ROUND} times a round, one at a time, with the session of an owner. The floor is a route of the same service that
+    checks a key and does nothing else. The result is the median of each round, in ms.`,
+  async run(bench) {
+    const stand = await openStand(bench);
+    const { tenant, key: token } = await makeBenchTenant(stand, 'backend');
+    const { cookie } = await makeMember(stand.db, tenant);
+    const service = await openService(bench, stand);
+    const keyed = await openProcess(bench, stand, './keyed-route.ts');
+    bench.progress(`writing ${RECORDS} records; this takes minutes`);
+    const now = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+    await fillMonth(stand, tenant, RECORDS, new Date(now - DAYS * 24 * HOUR_MS));
+    const [before] = await service.memoryMb();
+    const url = service.urls[0]!;
+    const floor = reader(
+      'a route with a key',
+      'floor',
+      keyed.url,
+      requestBytes('GET', `${keyed.url}/who`, { token }),
+    );
+    for (const { title, path } of PAGES) {
+      const request = requestBytes('GET', url + path, { cookie });
+      await compareRead(bench, title, floor, reader('boxoffice', 'ours', url, request), PAGE_MS);
+    }
+    const [after] = await service.memoryMb();
+    bench.note('resident memory of the service before the first page', before!, 'MB');
+    bench.note('resident memory of the service afterwards', after!, 'MB');
+  },
+};

@@ -1,0 +1,256 @@
+/** Lakeside Theatre: a tenant as an owner knows it after a month, made through the interfaces that tenants have. */
+import { createHash } from 'node:crypto';
+import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
+import { parseTenantId, type TenantId } from '../../src/base/tenants/tenant.ts';
+import { startHook } from './hook.ts';
+import { type Dated, dateBack, newestPosting } from './past.ts';
+import { Person, until } from './person.ts';
+import type { Stage } from './pictures.ts';
+import { type OwnService, PUBLIC_URL } from './service.ts';
+import { type Show, showsOf } from './shows.ts';
+
+const OWNER = 'olivia@lakeside.example.com';
+const DAYS = 34;
+const DAY_MS = 86_400_000;
+
+export interface Lakeside {
+  readonly owner: Person;
+  readonly id: string;
+  readonly client: Boxoffice;
+  readonly relay: Boxoffice;
+  /** A payment of the tenant. */
+  readonly payment: string;
+  readonly stage: Omit<Stage, 'operatorLink' | 'parked'>;
+}
+
+export async function makeLakeside(own: OwnService, say: (text: string) => void): Promise<Lakeside> {
+  const owner = new Person(own.url, PUBLIC_URL);
+  say('Lakeside Theatre signs up and pays');
+  await owner.send('/console/signup', { name: 'Lakeside Education', email: OWNER });
+  await owner.send('/console/signup', { name: 'Lakeside Theatre', email: OWNER });
+  const payment = await pay(own, owner, '150');
+  const [apiKey, relayKey] = await createFirstKeys(owner);
+  const clients = { url: own.url, controlUrl: own.controlUrl };
+  const client = new Boxoffice({ ...clients, apiKey });
+  const relay = new Boxoffice({ ...clients, apiKey: relayKey });
+  const { tenant } = await client.billing.get();
+
+  say(`Relays report ${DAYS} days of shows, and a card tops the credit up`);
+  const dated = await playShows(own, parseTenantId(tenant.id)!, client, relay);
+  await dateBack(own.owner, parseTenantId(tenant.id)!, new Date(dated[0]!.at.getTime() - 600_000), dated);
+
+  say('Members, keys, devices, thresholds, mail and webhooks');
+  await logIn(own, owner, OWNER);
+  await owner.send('/console/tenants', { tenant: tenant.id });
+  await inviteMembers(own, owner);
+  const made = await setUp(client);
+  say('Rooms with people in them, bans and watchdogs');
+  await openRooms(client);
+  await moderate(owner);
+  const erasure = await owner.send('/console/people/erase', {
+    participant: 'former.guest',
+    confirm: 'erase',
+  });
+  return {
+    owner,
+    id: tenant.id,
+    client,
+    relay,
+    payment,
+    stage: {
+      ...made,
+      link: await linkOf(own, OWNER),
+      tenant: tenant.id,
+      record: LAST_RECORD,
+      month: monthBefore(new Date()),
+      erasure,
+    },
+  };
+}
+
+async function pay({ sandbox }: OwnService, owner: Person, dollars: string): Promise<string> {
+  const page = await owner.send('/console/checkout', { dollars });
+  const [session] = /cs_test_\w+/.exec(page)!;
+  const { id } = sandbox.control.pay(session, { card: '4242424242424242', email: OWNER });
+  await sandbox.control.idle();
+  return id;
+}
+
+/** The pages show keys once, so they are read where the owner would read them. */
+async function createFirstKeys(owner: Person): Promise<[string, string]> {
+  const [, form] = /name="form" value="([^"]+)"/.exec(await owner.read('/console/start'))!;
+  const page = await owner.send('/console/start/keys', { form: form! });
+  const [first, second] = new Set(page.match(/svc_[0-9a-f]{16}_[\w-]+/g));
+  return [first!, second!];
+}
+
+/** Returns all postings with the time at which they would have been made. */
+async function playShows(
+  { owner }: OwnService,
+  tenant: TenantId,
+  client: Boxoffice,
+  relay: Boxoffice,
+): Promise<Dated[]> {
+  const start = Date.now() - DAYS * DAY_MS;
+  const dated: Dated[] = [];
+  let seq = 0n;
+  const date = async (at: Date) => {
+    for (const newest = await newestPosting(owner, tenant); seq < newest; ) {
+      seq += 1n;
+      dated.push({ seq, at });
+    }
+  };
+  await date(new Date(start));
+  await client.billing.setAutoTopUp({ enabled: true, belowCents: 4_000, amountCents: 10_000 });
+  for (const show of showsOf(new Date(start), new Date())) {
+    await report(relay, show);
+    await date(show.endedAt);
+    await until('the automatic top-up', async () => {
+      const { balance } = await client.billing.get();
+      return Number(balance.micros) >= 40_000_000 ? true : undefined;
+    });
+    await date(new Date(show.endedAt.getTime() + 4_000));
+  }
+  return dated;
+}
+
+/** The newest record of usage has this id. */
+const LAST_RECORD = 'relay-1.matinee.last';
+
+async function report(relay: Boxoffice, { room, name, isLast, people }: Show): Promise<void> {
+  await relay.usage.report(
+    people.map((person, at) => ({
+      id: isLast && at === 0 ? LAST_RECORD : `relay-1.${name}.${at}`,
+      room,
+      ingressBytes: 1_000_000,
+      ...person,
+    })),
+  );
+}
+
+async function logIn(own: OwnService, person: Person, email: string): Promise<void> {
+  await person.send('/console/login', { email });
+  await person.send(await own.linkTo(email));
+}
+
+/** A link that nobody uses up. */
+async function linkOf(own: OwnService, email: string): Promise<string> {
+  await new Person(own.url, PUBLIC_URL).send('/console/login', { email });
+  return own.linkTo(email);
+}
+
+async function inviteMembers(own: OwnService, owner: Person): Promise<void> {
+  const members = [
+    ['frank@lakeside.example.com', 'finance'],
+    ['mona@lakeside.example.com', 'moderator'],
+    ['usher@lakeside.example.com', 'moderator'],
+    ['auditor@example.com', 'viewer'],
+  ] as const;
+  for (const [email, role] of members) await owner.send('/console/members', { email, role });
+  for (const [email] of members.slice(0, 2)) await logIn(own, new Person(own.url, PUBLIC_URL), email);
+}
+
+/** Keys, device credentials, thresholds, mail and webhooks. */
+async function setUp(client: Boxoffice): Promise<Pick<Stage, 'key' | 'device' | 'webhook'>> {
+  const { key } = await client.keys.create({ name: 'Relay in the foyer', kind: 'relay' });
+  const { key: old } = await client.keys.create({ name: 'Relay on tour', kind: 'relay' });
+  await client.keys.rotate({ id: old.id, overlapSeconds: 86_400 });
+  const { key: lost } = await client.keys.create({ name: 'Laptop of a guest', kind: 'backend' });
+  await client.keys.revoke({ id: lost.id });
+
+  const device = await createDevices(client);
+  await client.alerts.set([
+    { kind: 'balance', belowMicros: 30_000_000n },
+    { kind: 'balance', belowMicros: 500_000_000n },
+    { kind: 'runway', belowHours: 24 },
+  ]);
+  const addresses = ['accounts@lakeside.example.com', 'stage.door@lakeside.example.com'];
+  await client.mail.set({ alerts: true, receipts: true, addresses });
+  return { key: key.id, device, webhook: await createWebhooks(client) };
+}
+
+async function createDevices(client: Boxoffice): Promise<string> {
+  const create = (name: string, publish: ('audio' | 'video' | 'screen')[], rooms: string[], more = {}) =>
+    client.deviceCredentials.create({ name, publish, rooms, ...more });
+  await create('Camera, main stage', ['audio', 'video'], ['main-stage'], { defaultRoom: 'main-stage' });
+  const { deviceCredential } = await create('Kiosk in the foyer', ['audio'], ['foyer', 'tour-*']);
+  const old = await create('Projector', ['screen', 'video'], ['rehearsal-*']);
+  await client.deviceCredentials.rotate({ id: old.deviceCredential.id });
+  return deviceCredential.id;
+}
+
+async function createWebhooks(client: Boxoffice): Promise<string> {
+  const hook = await startHook();
+  const { webhook } = await client.webhooks.create({
+    url: hook.url('/boxoffice'),
+    description: 'Box office bot',
+    types: ['balance_low', 'balance_recovered', 'top_up_succeeded', 'room_ended'],
+  });
+  const accounts = {
+    url: hook.url('/accounts'),
+    description: 'Accounts',
+    types: ['top_up_succeeded' as const],
+  };
+  const { webhook: failing } = await client.webhooks.create(accounts);
+  for (const name of ['warm-up', 'sound-check', 'seating']) {
+    await client.rooms.create({ room: name });
+    await client.rooms.end({ room: name });
+  }
+  await client.webhooks.test(webhook.id);
+  await client.webhooks.test(failing.id);
+  await client.webhooks.change({ id: failing.id, paused: true });
+  await until('deliveries', async () => {
+    const listed = await client.webhooks.get(webhook.id);
+    return hook.count('/boxoffice') >= 4 ? listed : undefined;
+  });
+  hook.close();
+  return webhook.id;
+}
+
+const PEOPLE: Readonly<Record<string, readonly string[]>> = {
+  'main-stage': ['prospero', 'miranda', 'ariel', 'rosalind', 'orlando', 'celia', 'touchstone', 'heckler'],
+  foyer: ['viola', 'olivia', 'feste'],
+  'rehearsal-1': ['beatrice', 'benedick', 'hero', 'claudio', 'dogberry'],
+};
+
+async function openRooms({ rooms, tokens, watchdogs }: Boxoffice): Promise<void> {
+  await rooms.create({ room: 'main-stage', policy: { mode: 'broadcast', maxParticipants: 500 } });
+  for (const room of ['foyer', 'rehearsal-1', 'green-room']) await rooms.create({ room });
+  for (const [room, people] of Object.entries(PEOPLE)) {
+    for (const [at, username] of people.entries()) {
+      const deviceThumbprint = createHash('sha256').update(username).digest('base64url');
+      await tokens.mint({
+        room,
+        username,
+        deviceThumbprint,
+        role: at < 2 ? 'host' : 'audience',
+        lifetimeSeconds: 900,
+      });
+    }
+  }
+  await watchdogs.create({
+    room: 'green-room',
+    emptyForSeconds: 3_600,
+    action: 'end_room',
+    warnBeforeSeconds: 300,
+  });
+  await watchdogs.create({ room: 'main-stage', maxDurationSeconds: 14_400, action: 'end_room' });
+  await watchdogs.create({ room: 'rehearsal-1', hostAbsentForSeconds: 900, action: 'notify' });
+}
+
+/** As a person at the console does it. */
+async function moderate(owner: Person): Promise<void> {
+  const at = '/console/rooms/at/main-stage';
+  await owner.send(`${at}/mute`, { username: 'rosalind', audio: 'on', reason: 'Feedback from the speakers' });
+  await owner.send(`${at}/mute`, { username: 'heckler', audio: 'on', reason: 'Talks over the play' });
+  await owner.send(`${at}/kick`, { username: 'heckler', reason: 'Goes on talking' });
+  const bans = [
+    { kind: 'user', subject: 'heckler', room: 'main-stage', time: 'day', reason: 'Goes on talking' },
+    { kind: 'cidr', subject: '203.0.113.0/24', room: '', time: 'week', reason: 'Uninvited cameras' },
+  ];
+  for (const ban of bans) await owner.send('/console/rooms/bans', ban);
+}
+
+function monthBefore(now: Date): string {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
+}

@@ -1,0 +1,331 @@
+/**
+ * Every picture of the two consoles. A new page is one entry here, and a run of `npm run screenshots`; a test compares the
+ * entries with the tables of routes, with the files in docs/images/console and with docs/console.md.
+ */
+
+/** What the addresses of pages contain, once the stage is set. */
+export interface Stage {
+  /** The path of a link that logs in. */
+  readonly link: string;
+  readonly operatorLink: string;
+  readonly tenant: string;
+  /** The id of a usage record. */
+  readonly record: string;
+  /** `2026-11`: a month that is over. */
+  readonly month: string;
+  readonly key: string;
+  readonly device: string;
+  readonly webhook: string;
+  readonly erasure: string;
+  readonly parked: string;
+}
+
+export interface Picture {
+  /** As the table of routes has it. */
+  readonly route: string;
+  /** Of the files: `<name>-light.png`. */
+  readonly name: string;
+  /** The heading over it in docs/console.md, where pictures of one group stand together. */
+  readonly group: string;
+  /** What it shows, for readers who do not see it. */
+  readonly shows: string;
+  /** Default: the route. */
+  readonly path?: (stage: Stage) => string;
+  /** Who looks. Default: somebody who has just logged in. */
+  readonly as?: 'nobody' | 'somebody who logged in long ago';
+  /** It has pictures of a phone, too. */
+  readonly isOnPhone?: true;
+}
+
+export const TENANT_PICTURES: readonly Picture[] = [
+  { route: '/', name: 'home', group: 'Before the log-in', shows: 'What Boxoffice is', as: 'nobody' },
+  {
+    route: '/console/signup',
+    name: 'signup',
+    group: 'Before the log-in',
+    shows: 'Sign up with a name and an address',
+    as: 'nobody',
+  },
+  {
+    route: '/console/login',
+    name: 'login',
+    group: 'Before the log-in',
+    shows: 'Ask for a link by mail',
+    as: 'nobody',
+  },
+  {
+    route: '/console/login/:token',
+    name: 'link',
+    group: 'Before the log-in',
+    shows: 'The page of such a link',
+    path: ({ link }) => link,
+    as: 'nobody',
+  },
+  {
+    route: '/console/confirm',
+    name: 'confirm',
+    group: 'Before the log-in',
+    shows: 'Log in again before a change of keys',
+    as: 'somebody who logged in long ago',
+  },
+  {
+    route: '/console/tenants',
+    name: 'tenants',
+    group: 'Before the log-in',
+    shows: 'Move between tenants',
+  },
+  {
+    route: '/console',
+    name: 'overview',
+    group: 'Overview',
+    shows: 'Balance, spend, runway and the newest entries',
+    isOnPhone: true,
+  },
+  {
+    route: '/console/start',
+    name: 'start',
+    group: 'Overview',
+    shows: 'From the signup to the first usage',
+  },
+  {
+    route: '/console/spend',
+    name: 'spend',
+    group: 'Money',
+    shows: 'Spend by day, and by role, tier or room',
+    path: () => '/console/spend?by=room',
+    isOnPhone: true,
+  },
+  {
+    route: '/console/ledger',
+    name: 'ledger',
+    group: 'Money',
+    shows: 'The entries of the ledger, with filters',
+    isOnPhone: true,
+  },
+  {
+    route: '/console/charge',
+    name: 'charge',
+    group: 'Money',
+    shows: 'How one charge came about',
+    path: ({ record }) => `/console/charge?id=${record}`,
+  },
+  { route: '/console/statements', name: 'statements', group: 'Money', shows: 'The statements of all months' },
+  {
+    route: '/console/statements/:month',
+    name: 'statement',
+    group: 'Money',
+    shows: 'The statement of a month',
+    path: ({ month }) => `/console/statements/${month}`,
+  },
+  {
+    route: '/console/payments',
+    name: 'payments',
+    group: 'Money',
+    shows: 'Payments, with receipts and invoices',
+  },
+  { route: '/console/top-up', name: 'top-up', group: 'Money', shows: 'Automatic top-up from the saved card' },
+  { route: '/console/rooms', name: 'rooms', group: 'Rooms', shows: 'Live rooms, and their newest events' },
+  {
+    route: '/console/rooms/at/:room',
+    name: 'room',
+    group: 'Rooms',
+    shows: 'A room, who is in it, and what happens',
+    path: () => '/console/rooms/at/main-stage',
+    isOnPhone: true,
+  },
+  {
+    route: '/console/rooms/at/:room/person',
+    name: 'person',
+    group: 'Rooms',
+    shows: 'A participant: mute, kick, ban',
+    path: () => '/console/rooms/at/main-stage/person?name=rosalind',
+  },
+  { route: '/console/rooms/bans', name: 'bans', group: 'Rooms', shows: 'Bans' },
+  { route: '/console/rooms/watchdogs', name: 'watchdogs', group: 'Rooms', shows: 'Watchdogs of all rooms' },
+  {
+    route: '/console/people',
+    name: 'people',
+    group: 'Rooms',
+    shows: 'What is known of a person',
+    path: () => '/console/people?name=heckler',
+  },
+  {
+    route: '/console/people/erasures/:id',
+    name: 'erasure',
+    group: 'Rooms',
+    shows: 'How far an erasure is',
+    path: ({ erasure }) => erasure,
+  },
+  { route: '/console/alerts', name: 'alerts', group: 'Alerts', shows: 'Runway, dearest rooms, thresholds' },
+  { route: '/console/mail', name: 'mail', group: 'Alerts', shows: 'Who gets mail, and which' },
+  { route: '/console/webhooks', name: 'webhooks', group: 'Alerts', shows: 'Webhooks' },
+  {
+    route: '/console/webhooks/:id',
+    name: 'webhook',
+    group: 'Alerts',
+    shows: 'A webhook and its deliveries',
+    path: ({ webhook }) => `/console/webhooks/${webhook}`,
+  },
+  {
+    route: '/console/webhooks/:id/delete',
+    name: 'webhook-deletion',
+    group: 'Alerts',
+    shows: 'Delete a webhook',
+    path: ({ webhook }) => `/console/webhooks/${webhook}/delete`,
+  },
+  { route: '/console/keys', name: 'keys', group: 'Keys', shows: 'API keys', isOnPhone: true },
+  {
+    route: '/console/keys/:id/revoke',
+    name: 'key-revocation',
+    group: 'Keys',
+    shows: 'Revoke a key',
+    path: ({ key }) => `/console/keys/${key}/revoke`,
+  },
+  { route: '/console/devices', name: 'devices', group: 'Keys', shows: 'Device credentials' },
+  {
+    route: '/console/devices/:id/revoke',
+    name: 'device-revocation',
+    group: 'Keys',
+    shows: 'Revoke a device credential',
+    path: ({ device }) => `/console/devices/${device}/revoke`,
+  },
+  { route: '/console/members', name: 'members', group: 'Members', shows: 'Who may use the console' },
+  { route: '/console/audit', name: 'audit', group: 'Members', shows: 'The audit trail' },
+  { route: '/console/passkeys', name: 'passkeys', group: 'Members', shows: 'Your own passkeys' },
+  {
+    route: '/console/export',
+    name: 'export',
+    group: 'Members',
+    shows: 'Everything that is stored, as a file',
+  },
+];
+
+export const OPERATOR_PICTURES: readonly Picture[] = [
+  {
+    route: '/console/login',
+    name: 'operators-login',
+    group: 'Log in',
+    shows: 'How operators log in',
+    as: 'nobody',
+  },
+  {
+    route: '/console/login/:token',
+    name: 'operators-link',
+    group: 'Log in',
+    shows: 'The page of a link',
+    path: ({ operatorLink }) => operatorLink,
+    as: 'nobody',
+  },
+  {
+    route: '/console/confirm',
+    name: 'operators-confirm',
+    group: 'Log in',
+    shows: 'Log in again before a dangerous change',
+    as: 'somebody who logged in long ago',
+  },
+  {
+    route: '/console',
+    name: 'operators-overview',
+    group: 'Overview',
+    shows: 'Whether all is well',
+    isOnPhone: true,
+  },
+  { route: '/console/tenants', name: 'operators-tenants', group: 'Tenants', shows: 'Search tenants' },
+  {
+    route: '/console/tenants/:tenant',
+    name: 'operators-tenant',
+    group: 'Tenants',
+    shows: 'A tenant',
+    path: ({ tenant }) => `/console/tenants/${tenant}`,
+  },
+  {
+    route: '/console/tenants/:tenant/status',
+    name: 'operators-status',
+    group: 'Tenants',
+    shows: 'Change the status of a tenant',
+    path: ({ tenant }) => `/console/tenants/${tenant}/status`,
+  },
+  {
+    route: '/console/tenants/:tenant/credit',
+    name: 'operators-credit',
+    group: 'Tenants',
+    shows: 'Adjust the credit of a tenant',
+    path: ({ tenant }) => `/console/tenants/${tenant}/credit`,
+  },
+  {
+    route: '/console/tenants/:tenant/limits',
+    name: 'operators-limits',
+    group: 'Tenants',
+    shows: 'Change the limits of a tenant',
+    path: ({ tenant }) => `/console/tenants/${tenant}/limits`,
+  },
+  {
+    route: '/console/payments',
+    name: 'operators-payments',
+    group: 'Payments',
+    shows: 'Parked notifications, top-ups, disputes, fraud warnings',
+  },
+  {
+    route: '/console/payments/:id',
+    name: 'operators-parked',
+    group: 'Payments',
+    shows: 'A parked notification',
+    path: ({ parked }) => `/console/payments/${parked}`,
+  },
+  {
+    route: '/console/revenue',
+    name: 'operators-revenue',
+    group: 'Payments',
+    shows: 'The revenue of a month',
+  },
+  {
+    route: '/console/conflicts',
+    name: 'operators-conflicts',
+    group: 'Conflicts',
+    shows: 'Ids that were reported again with other values',
+  },
+  { route: '/console/rates', name: 'operators-rates', group: 'Rates', shows: 'Rate cards, and a draft' },
+  {
+    route: '/console/signing-keys',
+    name: 'operators-signing-keys',
+    group: 'Signing keys',
+    shows: 'The keys that sign tokens',
+  },
+  {
+    route: '/console/verify',
+    name: 'operators-verify',
+    group: 'Verify',
+    shows: 'Everything added up again',
+  },
+  { route: '/console/audit', name: 'operators-audit', group: 'Audit', shows: 'The audit trail of all' },
+];
+
+/** Routes that are no pages: files, streams, and the way to another page. */
+export const NO_PAGES: readonly string[] = [
+  '/console/assets/:file',
+  '/console/login/oidc/callback',
+  '/console/ledger.csv',
+  '/console/payments/:id/receipt',
+  '/console/payments/:id/invoice',
+  '/console/spend.csv',
+  '/console/statements/:month/csv',
+  '/console/rooms/events',
+  '/console/people/export',
+];
+
+export const OPERATORS_NO_PAGES: readonly string[] = [
+  '/',
+  '/console/assets/:file',
+  '/console/login/oidc/callback',
+];
+
+/** Each picture exists in these looks. */
+export const LOOKS = ['light', 'dark'] as const;
+
+/** The files of a picture, in docs/images/console. */
+export function filesOf({ name, isOnPhone }: Pick<Picture, 'name' | 'isOnPhone'>): string[] {
+  return LOOKS.flatMap((look) => [
+    `${name}-${look}.png`,
+    ...(isOnPhone ? [`${name}-phone-${look}.png`] : []),
+  ]);
+}
