@@ -16,8 +16,8 @@ export async function showConflicts({ deps, session, query }: SessionCall): Prom
   const { conflicts, place } = await listConflicts(deps.db, tenant, { after, size: PAGE_SIZE });
   const next = place && encodeURIComponent(renderConflictPlace(tenant, place));
   const body = html`<h1>Conflicts</h1>
-<p>Ids that came again with other values. Only the first report of an id is charged, so a relay that uses an id twice gives usage
-away.</p>
+<p>Ids that came again with other values. Only the first report of an id is charged. Usually a relay uses ids twice: then your figures
+lack what it reported later.</p>
 ${
   conflicts.length > 0
     ? renderConflicts(conflicts)
