@@ -1,6 +1,7 @@
 /** How long the credit of a tenant lasts, and which rooms use most of it. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { endOfWeek } from '../usage/period-parts.ts';
 import { sumRooms } from './runway.sql.ts';
 import {
   type Burn,
@@ -48,7 +49,8 @@ export async function getRunway(db: Db, tenant: TenantId, window: Window): Promi
   const { now, balance, burns } = await getBurns(db, tenant);
   const from = new Date(now.getTime() - WINDOWS[window] * HOUR_MS);
   from.setUTCMinutes(0, 0, 0);
-  const sums = await sumRooms(db, tenant, from);
+  // Up to the end of a week, sums of whole days answer: what comes after now is not there yet.
+  const sums = await sumRooms(db, tenant, from, endOfWeek(now));
   const total = sums[0]?.total ?? 0n;
   const top = sums.map(({ room, amount }) => ({ room, amount, share: shareOf(amount, total) }));
   return { now, balance, burns, rooms: { window, from, spent: total, top } };

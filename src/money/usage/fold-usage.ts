@@ -1,5 +1,5 @@
 /**
- * Adds what charges left in `usage_deltas` to the sums of usage by hour.
+ * Adds what charges left in `usage_deltas` to the sums of usage by hour, day and week.
  *
  * A charge appends its delta and waits for no sum. Whoever reads sums adds the deltas that are left, so it makes no
  * difference when they are folded. They are added up here, because PostgreSQL would take four times as long to read them.

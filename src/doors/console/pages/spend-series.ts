@@ -98,8 +98,8 @@ export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Pro
     { length: Math.round((to.getTime() - from.getTime()) / step) },
     (_, at) => new Date(from.getTime() + at * step),
   );
-  const read = (groupBy: SummaryQuery['groupBy'], limit: number, room?: string) =>
-    summarizeUsage(deps.db, tenant, { groupBy, from, to, room, limit, skip: 0 });
+  const read = (groupBy: SummaryQuery['groupBy'], limit: number, rooms?: readonly string[]) =>
+    summarizeUsage(deps.db, tenant, { groupBy, from, to, rooms, limit, skip: 0 });
   const amountsOf = (rows: readonly SummaryRow[]) => {
     const amounts = times.map(() => 0n);
     for (const { time, amount } of rows)
@@ -107,20 +107,12 @@ export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Pro
     return amounts;
   };
   const { rows: groups, total, hasMore } = await read([by], SERIES_MAX - 1);
-  const series: Series[] = [];
-  if (by === 'room') {
-    for (const { room } of groups) {
-      const { rows } = await read([every], SUMMARY_ROWS_MAX, room);
-      series.push({ name: room || NO_ROOM, amounts: amountsOf(rows) });
-    }
-  } else {
-    const { rows } = await read([every, by], times.length * SERIES_MAX);
-    for (const group of groups)
-      series.push({
-        name: group[by]!,
-        amounts: amountsOf(rows.filter((row) => row[by] === group[by])),
-      });
-  }
+  const rooms = by === 'room' ? groups.map(({ room }) => room!) : undefined;
+  const { rows } = await read([every, by], times.length * SERIES_MAX, rooms);
+  const series: Series[] = groups.map((group) => ({
+    name: group[by] || NO_ROOM,
+    amounts: amountsOf(rows.filter((row) => row[by] === group[by])),
+  }));
   if (!hasMore) return { times, series, total: total.amount };
   const all = amountsOf((await read([every], SUMMARY_ROWS_MAX)).rows);
   const others = all.map((sum, at) => series.reduce((left, { amounts }) => left - amounts[at]!, sum));
