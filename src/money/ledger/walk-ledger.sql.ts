@@ -27,9 +27,17 @@ export async function findSeqs(
   return rows[0]!;
 }
 
+/** How many postings tell how large postings are. */
+const POSTINGS_ASKED = 16;
+
 const OF_USAGE: readonly PostingKind[] = ['usage', 'unbilled'];
 
-/** The next postings of these ranges, newest first: so many that they have `look` records, and at least one. */
+/**
+ * The next postings of these ranges, newest first: up to so many that they have `look` records, and at least one.
+ *
+ * The newest ones tell how many records a posting has. Otherwise the sum of their records would be computed of as many
+ * postings as there could be at most, which are `look`.
+ */
 export async function findPostings(
   db: Db,
   tenant: TenantId,
@@ -39,8 +47,13 @@ export async function findPostings(
 ): Promise<LedgerPosting[]> {
   // The words of a partial index.
   const rare = kinds.some((kind) => OF_USAGE.includes(kind)) ? '' : `and kind not in ('usage', 'unbilled')`;
+  const where = `tenant_id = $1 and kind = any($4) ${rare}`;
   const { rows } = await db.query<LedgerPosting>({
-    text: `select seq, kind, at, amount, reference, detail, records, "insertedAt", ids,
+    text: `with average as materialized (
+             select avg(coalesce(records, 1)) as records from (
+               select records from postings
+                where ${where} and seq <= ($3::bigint[])[1] order by seq desc limit ${POSTINGS_ASKED}) as newest)
+           select seq, kind, at, amount, reference, detail, records, "insertedAt", ids,
                   case when records is not null and ids is null then (
                     select (r.ctid::text::point)[0] from usage_records r where r.tenant_id = $1 and r.id = newest) end as page
              from (
@@ -49,8 +62,8 @@ export async function findPostings(
                       sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
                  from unnest($2::bigint[], $3::bigint[]) as range (first, last), lateral (
                    select * from postings
-                    where tenant_id = $1 and seq >= range.first and seq <= range.last and kind = any($4) ${rare}
-                    order by seq desc limit $5) as next) as counted
+                    where ${where} and seq >= range.first and seq <= range.last
+                    order by seq desc limit least($5::bigint, (select 2 * $5::bigint / records from average)::bigint + ${POSTINGS_ASKED})) as next) as counted
             where before < $5 order by seq desc`,
     values: [tenant, ranges.map(({ first }) => first), ranges.map(({ last }) => last), kinds, look],
   });
