@@ -28,12 +28,24 @@ create table usage_room_weeks (
   primary key (tenant_id, week, room)
 );
 
+-- Days are added up once, when they are over, and a week once all of its days are. `until` is the midnight up to which a
+-- tenant has them: each day that ends by then, and each week. What is charged later for such a day is added to both.
+create table usage_rollups (
+  tenant_id bigint primary key references tenants,
+  until     timestamptz not null check (until = date_trunc('day', until, 'UTC'))
+);
+
+insert into usage_rollups (tenant_id, until)
+select distinct tenant_id, date_trunc('day', now(), 'UTC') from usage_hours;
+
 insert into usage_room_days (tenant_id, day, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
 select tenant_id, date_trunc('day', hour, 'UTC') as day, room, sum(records), sum(seconds), sum(egress_bytes),
        sum(ingress_bytes), sum(amount), sum(unbilled)
-  from usage_room_hours group by tenant_id, day, room order by tenant_id, day, room;
+  from usage_room_hours where hour < date_trunc('day', now(), 'UTC')
+ group by tenant_id, day, room order by tenant_id, day, room;
 
 insert into usage_room_weeks (tenant_id, week, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
 select tenant_id, date_trunc('week', day, 'UTC') as week, room, sum(records), sum(seconds), sum(egress_bytes),
        sum(ingress_bytes), sum(amount), sum(unbilled)
-  from usage_room_days group by tenant_id, week, room order by tenant_id, week, room;
+  from usage_room_days where day < date_trunc('week', now(), 'UTC')
+ group by tenant_id, week, room order by tenant_id, week, room;

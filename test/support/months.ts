@@ -49,6 +49,7 @@ async function resetSums(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
     'usage_room_hours',
     'usage_room_days',
     'usage_room_weeks',
+    'usage_rollups',
   ]) {
     await tx.query(`delete from ${table} where tenant_id = any($1)`, [tenants]);
   }

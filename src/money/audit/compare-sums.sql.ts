@@ -74,13 +74,18 @@ export async function compareSums(db: Db): Promise<Difference[]> {
 function compareTable({ name, unit, key, what }: Table): string {
   const columns = ['tenant_id', 'time', ...key].join(', ');
   const shown = (row: string) => `coalesce(nullif(concat_ws(', ', ${listOf(row)}), ''), 'none')`;
-  const rowsOf = (table: string, time: string) =>
-    `select tenant_id, ${time} as time, ${[...key, ...MEASURES].join(', ')} from ${table}`;
+  const values = [...key, ...MEASURES].join(', ');
   const inUnit = `date_trunc('${unit}', hour, 'UTC')`;
+  // Days and weeks are added up when they are over.
+  const inTable =
+    unit === 'hour'
+      ? ''
+      : `join usage_rollups using (tenant_id) where ${inUnit} + interval '1 ${unit}' <= until`;
+  const summed = (table: string) => `select tenant_id, ${inUnit} as time, ${values} from ${table} ${inTable}`;
   return `(select tenant_id as tenant, ${what} as what, ${shown('c')} as expected, ${shown('k')} as found
-             from (select ${columns}, ${SUMMED} from (${rowsOf(name, unit)} union all ${rowsOf('deltas', inUnit)}) as each
+             from (select ${columns}, ${SUMMED} from (select tenant_id, ${unit} as time, ${values} from ${name} union all ${summed('deltas')}) as each
                     group by ${columns}) as k
-             full join (select ${columns}, ${SUMMED} from (${rowsOf('charged', inUnit)}) as each group by ${columns}) as c
+             full join (select ${columns}, ${SUMMED} from (${summed('charged')}) as each group by ${columns}) as c
                   using (${columns})
             where (${listOf('k')}) is distinct from (${listOf('c')}))`;
 }

@@ -22,7 +22,8 @@ const DAYS_AT_ONCE = 31;
 /**
  * The newest hours that have the room, as ranges of postings, newest first. None: no posting from `first` to `last` has it.
  *
- * A day or an hour is one look-up by its key. A delta that is not added to the sums yet counts for its hour. The newest day
+ * A day or an hour is one look-up by its key. Those of a day that is not rolled up are looked through, and a delta
+ * that is not added to the sums yet counts for its hour. The newest day
  * and the newest hour may have the room only after `last`, so they are not taken for enough.
  */
 export async function findRoomRanges(db: Db, tenant: TenantId, search: RoomSearch): Promise<SeqRange[]> {
@@ -33,8 +34,12 @@ export async function findRoomRanges(db: Db, tenant: TenantId, search: RoomSearc
              select date_trunc('hour', (select at from postings where tenant_id = $1 and seq = $3), 'UTC') as first,
                     date_trunc('hour', (select at from postings where tenant_id = $1 and seq = $4), 'UTC') as last
            ), all_days as (
-             select day, (select d.records from usage_room_days d
-                           where d.tenant_id = $1 and d.day = each.day and d.room = $2) as records
+             select day, case when day < coalesce((select until from usage_rollups where tenant_id = $1), '-infinity')
+                         then (select d.records from usage_room_days d
+                                where d.tenant_id = $1 and d.day = each.day and d.room = $2)
+                         else (select sum(h.records) from usage_room_hours h
+                                where h.tenant_id = $1 and h.hour >= each.day and h.hour < each.day + interval '24 hours'
+                                  and h.room = $2) end as records
                from ends, generate_series(date_trunc('day', last, 'UTC'), date_trunc('day', first, 'UTC'),
                                           interval '-24 hours') as each (day)
            ), days as materialized (

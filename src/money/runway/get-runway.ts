@@ -1,7 +1,6 @@
 /** How long the credit of a tenant lasts, and which rooms use most of it. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { endOfWeek } from '../usage/period-parts.ts';
 import { rankRooms } from '../usage/rank-rooms.ts';
 import {
   type Burn,
@@ -50,8 +49,8 @@ export async function getRunway(db: Db, tenant: TenantId, window: Window): Promi
   const { now, balance, burns } = await getBurns(db, tenant);
   const from = new Date(now.getTime() - WINDOWS[window] * HOUR_MS);
   from.setUTCMinutes(0, 0, 0);
-  // Up to the end of the week, sums of whole days answer: what comes after now is not there yet.
-  const rooms = await rankRooms(db, tenant, { from, to: endOfWeek(now), limit: ROOMS_SHOWN });
+  const to = new Date(from.getTime() + (WINDOWS[window] + 1) * HOUR_MS);
+  const rooms = await rankRooms(db, tenant, { from, to, limit: ROOMS_SHOWN });
   const top = rooms.top.map((each) => ({ ...each, share: shareOf(each.amount, rooms.total) }));
   return { now, balance, burns, rooms: { window, from, spent: rooms.total, top } };
 }

@@ -15,15 +15,25 @@ const LENGTHS: Readonly<Record<Part, { readonly ms: number; readonly first: numb
   week: { ms: WEEK_MS, first: MONDAY_MS },
 };
 
+/** Which sums there are besides those of hours. */
+export interface Kept {
+  /** The longest part whose sums answer the question; none: hours alone. */
+  readonly upTo: Part | undefined;
+  /** The midnight up to which days and weeks are added up. */
+  readonly until: Date;
+}
+
 /**
  * The edges of the parts, in order: `from`, where whole days begin, where weeks begin, where they end, where days end, `to`.
- * `upTo` names the longest part there may be; without it there are hours alone. A part may be empty.
+ * A part may be empty.
  */
-export function edgesOf(from: Date, to: Date, upTo: Part | undefined): Date[] {
+export function edgesOf(from: Date, to: Date, { upTo, until }: Kept): Date[] {
   const parts = upTo === undefined ? [] : PARTS.slice(0, PARTS.indexOf(upTo) + 1);
   let [first, last] = [from.getTime(), to.getTime()];
   const before = [first];
   const after = [last];
+  // Nothing if `until` is before the period.
+  last = Math.min(last, Math.max(first, until.getTime()));
   for (const part of parts) {
     [first, last] = wholeOf(part, first, last);
     before.push(first);
@@ -38,9 +48,4 @@ function wholeOf(part: Part, from: number, to: number): [number, number] {
   const start = Math.ceil((from - first) / ms) * ms + first;
   const end = Math.floor((to - first) / ms) * ms + first;
   return start < end ? [start, end] : [to, to];
-}
-
-/** The end of the week in which a time is. */
-export function endOfWeek(time: Date): Date {
-  return new Date((Math.floor((time.getTime() - MONDAY_MS) / WEEK_MS) + 1) * WEEK_MS + MONDAY_MS);
 }

@@ -4,6 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { DELTA_SUMS, HOUR_OF_DELTA, MEASURES } from './fold-usage.sql.ts';
 import { edgesOf, type Part } from './period-parts.ts';
 import { roleOf, tierOf } from './record-codes.ts';
+import { findRolledUntil } from './roll-up-usage.sql.ts';
 import { selectRoomSums } from './room-sums.sql.ts';
 import type { Grouping, Measures, SummaryQuery, SummaryRow } from './usage-summary.ts';
 
@@ -38,7 +39,8 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
   const names = groupBy.map((each) => GROUPED[each].split(' ').at(-1)!);
   const columns = [...names, ...MEASURES];
   const order = [...names.filter((name) => name === 'time'), 'amount + unbilled desc', ...names];
-  const edges = edgesOf(from, to, upTo);
+  const until = upTo === undefined ? from : await findRolledUntil(db, tenant);
+  const edges = edgesOf(from, to, { upTo, until });
   const inRooms = rooms === undefined ? '' : `and room = any($${4 + edges.length})`;
   const { rows } = await db.query<SumRow>({
     name: ['read-sums', ...groupBy, rooms !== undefined && 'in-rooms'].filter(Boolean).join('-'),

@@ -169,6 +169,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   usage_hours: 'sums of the records',
   usage_room_days: 'sums of the records',
   usage_room_hours: 'sums of the records',
+  usage_rollups: 'how far sums are added up',
   usage_room_weeks: 'sums of the records',
 };
 

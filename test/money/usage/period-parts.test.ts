@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { edgesOf, endOfWeek } from '../../../src/money/usage/period-parts.ts';
+import { edgesOf } from '../../../src/money/usage/period-parts.ts';
 
 const HOUR_MS = 3_600_000;
+const LATER = new Date('2100-01-01T00:00:00Z');
 const at = (text: string) => new Date(`${text}Z`);
 
 describe('the edges of a period', () => {
@@ -53,13 +54,37 @@ describe('the edges of a period', () => {
       ],
     },
   ])('$period', ({ period: [from, to], edges }) => {
-    expect(edgesOf(at(from!), at(to!), 'week')).toEqual(edges.map(at));
+    expect(edgesOf(at(from!), at(to!), { upTo: 'week', until: LATER })).toEqual(edges.map(at));
   });
 
   test('are those of days, or of the period alone, for shorter parts', () => {
     const [from, to] = [at('2026-11-01T05:00'), at('2026-11-18T07:00')];
-    expect(edgesOf(from, to, 'day')).toEqual([from, at('2026-11-02T00:00'), at('2026-11-18T00:00'), to]);
-    expect(edgesOf(from, to, undefined)).toEqual([from, to]);
+    expect(edgesOf(from, to, { upTo: 'day', until: LATER })).toEqual([
+      from,
+      at('2026-11-02T00:00'),
+      at('2026-11-18T00:00'),
+      to,
+    ]);
+    expect(edgesOf(from, to, { upTo: undefined, until: LATER })).toEqual([from, to]);
+  });
+
+  test.each([
+    // Rolled up to the middle of a week, to the first day, and not as far as the period.
+    [
+      '2026-11-12T00:00',
+      ['2026-11-01T05:00', '2026-11-02T00:00', '2026-11-02T00:00', '2026-11-09T00:00', '2026-11-12T00:00'],
+    ],
+    [
+      '2026-11-03T00:00',
+      ['2026-11-01T05:00', '2026-11-02T00:00', '2026-11-03T00:00', '2026-11-03T00:00', '2026-11-03T00:00'],
+    ],
+    [
+      '2026-10-01T00:00',
+      ['2026-11-01T05:00', '2026-11-01T05:00', '2026-11-01T05:00', '2026-11-01T05:00', '2026-11-01T05:00'],
+    ],
+  ])('are of hours after %s, when that is as far as days are rolled up', (until, edges) => {
+    const [from, to] = [at('2026-11-01T05:00'), at('2026-11-18T07:00')];
+    expect(edgesOf(from, to, { upTo: 'week', until: at(until) })).toEqual([...edges.map(at), to]);
   });
 
   test('are in order, those of days at midnight, those of weeks on Mondays', () => {
@@ -68,7 +93,7 @@ describe('the edges of a period', () => {
       fc.property(hour, fc.integer({ min: 0, max: 1_000 }), (first, hours) => {
         const from = new Date(first * HOUR_MS);
         const to = new Date((first + hours) * HOUR_MS);
-        const edges = edgesOf(from, to, 'week');
+        const edges = edgesOf(from, to, { upTo: 'week', until: LATER });
         expect(edges.toSorted((one, other) => one.getTime() - other.getTime())).toEqual(edges);
         expect([edges[0], edges[5]]).toEqual([from, to]);
         const [, firstDay, firstWeek, lastWeek, lastDay] = edges as [Date, Date, Date, Date, Date];
@@ -81,11 +106,4 @@ describe('the edges of a period', () => {
       }),
     );
   });
-});
-
-test.each([
-  ['2026-11-22T23:59:59.999', '2026-11-23T00:00'],
-  ['2026-11-23T00:00', '2026-11-30T00:00'],
-])('the week of %s ends at %s', (time, end) => {
-  expect(endOfWeek(at(time))).toEqual(at(end));
 });

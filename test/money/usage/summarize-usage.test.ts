@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
 import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
 import type { Grouping } from '../../../src/money/usage/usage-summary.ts';
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
@@ -105,15 +106,22 @@ async function expectEqual() {
 describe('sums by room equal the records', () => {
   test('while they are deltas', expectEqual);
 
-  test('when they are added up', async () => {
+  test('when they are sums of hours', async () => {
     await foldUsage({ db: db() });
+    await expectEqual();
+  });
+
+  test('when they are rolled up', async () => {
+    await rollUpUsage({ db: db() });
     const { rows } = await db().query(
-      `select (select count(*) from usage_deltas where tenant_id = $1)::int as deltas,
+      `select (select count(*) from usage_deltas where tenant_id = $1)::int as deltas, until,
               (select count(distinct day) from usage_room_days where tenant_id = $1)::int as days,
-              (select count(distinct week) from usage_room_weeks where tenant_id = $1)::int as weeks`,
+              (select count(distinct week) from usage_room_weeks where tenant_id = $1)::int as weeks
+         from usage_rollups where tenant_id = $1`,
       [idOf(tenant)],
     );
-    expect(rows).toEqual([{ deltas: 0, days: 10, weeks: 6 }]);
+    // The last week goes on after its only day with usage.
+    expect(rows).toEqual([{ deltas: 0, until: new Date('2026-11-03T00:00:00Z'), days: 10, weeks: 5 }]);
     await expectEqual();
     expect(await checkLedger(db())).toEqual([]);
   });
@@ -124,12 +132,9 @@ describe('sums by room equal the records', () => {
     const before = await summarizeUsage(db(), idOf(tenant), { ...query, from, to });
     await db().query('delete from usage_room_hours where tenant_id = $1', [idOf(tenant)]);
     expect(await summarizeUsage(db(), idOf(tenant), { ...query, from, to })).toEqual(before);
-    const later = await summarizeUsage(db(), idOf(tenant), {
-      ...query,
-      from: new Date(from.getTime() + HOUR_MS),
-      to,
-    });
     // An hour of the first day is asked for, so days do not have it.
+    const fromOne = new Date(from.getTime() + HOUR_MS);
+    const later = await summarizeUsage(db(), idOf(tenant), { ...query, from: fromOne, to });
     expect(later.total.records).toBeLessThan(before.total.records);
   });
 });

@@ -44,15 +44,6 @@ beforeAll(async () => {
       `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table}, generate_series(1, 119) n`,
     );
   }
-  const measures = ['records', 'seconds', 'egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
-  for (const unit of ['day', 'week']) {
-    await db.query(`delete from usage_room_${unit}s`);
-    await db.query(
-      `insert into usage_room_${unit}s (tenant_id, ${unit}, room, ${measures.join(', ')})
-       select tenant_id, date_trunc('${unit}', hour, 'UTC'), room, ${measures.map((each) => `sum(${each})`).join(', ')}
-         from usage_room_hours group by 1, 2, 3`,
-    );
-  }
 });
 
 async function open(

@@ -33,13 +33,10 @@ interface Damage {
 }
 
 const SUMS_OF_HOUR = /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in all rooms$/;
-const SUMS_OF_ROOM = {
-  hour: /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in room ''$/,
-  day: /^sums of \d{4}-\d\d-\d\d in room ''$/,
-  week: /^sums of the week of \d{4}-\d\d-\d\d in room ''$/,
-};
-/** In each table. */
-const ALL_SUMS = [SUMS_OF_HOUR, ...Object.values(SUMS_OF_ROOM)].map((what) => ({ what }));
+const SUMS_OF_ROOM = /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in room ''$/;
+const SUMS_OF_DAY = /^sums of \d{4}-\d\d-\d\d in room ''$/;
+const SUMS_OF_WEEK = /^sums of the week of \d{4}-\d\d-\d\d in room ''$/;
+const BOTH_SUMS = [{ what: SUMS_OF_HOUR }, { what: SUMS_OF_ROOM }];
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
   'a balance that was raised': {
@@ -60,18 +57,18 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a posting that was deleted': {
     sql: 'delete from postings where tenant_id = $1 and seq = 2',
-    differences: [{ what: 'balance' }, { what: 'posting 3' }, { what: 'records of posting 2' }, ...ALL_SUMS],
+    differences: [{ what: 'balance' }, { what: 'posting 3' }, { what: 'records of posting 2' }, ...BOTH_SUMS],
   },
   'time that goes back': {
     sql: `update postings set at = at - interval '7 days' where tenant_id = $1 and seq = 3`,
     // Its records now belong to an hour of the week before.
-    differences: [{ what: 'posting 3' }, ...ALL_SUMS.flatMap((each) => [each, each])],
+    differences: [{ what: 'posting 3' }, ...BOTH_SUMS.flatMap((each) => [each, each])],
   },
   'a record that costs another amount': {
     sql: 'update usage_records set amount = amount + 1 where tenant_id = $1 and posting_seq = 2 and line = 1',
     differences: [
       { what: 'records of posting 2', expected: '3 records, 121 micros', found: '3 records, 120 micros' },
-      ...ALL_SUMS,
+      ...BOTH_SUMS,
       { what: /^record record-\d+ of posting 2$/, expected: '40', found: '41' },
     ],
   },
@@ -84,7 +81,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: 'delete from usage_records where tenant_id = $1 and posting_seq = 2 and line = 2',
     differences: [
       { what: 'records of posting 2', expected: '2 records, 80 micros', found: '3 records, 120 micros' },
-      ...ALL_SUMS,
+      ...BOTH_SUMS,
       { what: 'newest ids of posting 2' },
     ],
   },
@@ -97,7 +94,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a record that was measured otherwise': {
     sql: 'update usage_records set seconds = 5 where tenant_id = $1 and posting_seq = 2 and line = 0',
-    differences: [...ALL_SUMS, { what: /^record record-\d+ of posting 2$/, expected: '50', found: '40' }],
+    differences: [...BOTH_SUMS, { what: /^record record-\d+ of posting 2$/, expected: '50', found: '40' }],
   },
   'a record that hides its ceiling': {
     sql: 'update usage_records set capped = not capped where tenant_id = $1 and posting_seq = 2 and line = 0',
@@ -139,21 +136,26 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a sum of a room that was deleted': {
     sql: 'delete from usage_room_hours where tenant_id = $1',
-    differences: [{ what: SUMS_OF_ROOM.hour, found: 'none' }],
+    differences: [{ what: SUMS_OF_ROOM, found: 'none' }],
   },
-  'a sum of a day that was changed': {
-    sql: 'update usage_room_days set seconds = seconds + 1 where tenant_id = $1',
+  'a day and a week that were rolled up without their hours': {
+    sql: `insert into usage_rollups (tenant_id, until)
+          values ($1, date_trunc('week', now(), 'UTC') + interval '7 days')`,
     differences: [
-      {
-        what: SUMS_OF_ROOM.day,
-        expected: '6, 24, 12884901888, 6000000, 240, 0',
-        found: '6, 25, 12884901888, 6000000, 240, 0',
-      },
+      { what: SUMS_OF_DAY, expected: '6, 24, 12884901888, 6000000, 240, 0', found: 'none' },
+      { what: SUMS_OF_WEEK, expected: '6, 24, 12884901888, 6000000, 240, 0', found: 'none' },
     ],
   },
-  'a sum of a week that was deleted': {
-    sql: 'delete from usage_room_weeks where tenant_id = $1',
-    differences: [{ what: SUMS_OF_ROOM.week, found: 'none' }],
+  'sums of a day and a week that are not over': {
+    sql: `with day as (
+            insert into usage_room_days (tenant_id, day, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
+            values ($1, date_trunc('day', now(), 'UTC'), '', 1, 2, 3, 4, 5, 0))
+          insert into usage_room_weeks (tenant_id, week, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
+          values ($1, date_trunc('week', now(), 'UTC'), '', 1, 2, 3, 4, 5, 0)`,
+    differences: [
+      { what: SUMS_OF_DAY, expected: 'none', found: '1, 2, 3, 4, 5, 0' },
+      { what: SUMS_OF_WEEK, expected: 'none', found: '1, 2, 3, 4, 5, 0' },
+    ],
   },
   'a payment of another amount': {
     sql: 'update payments set credited = credited + 10000 where tenant_id = $1',
