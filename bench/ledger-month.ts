@@ -1,6 +1,7 @@
 /** Thirty days of one tenant's usage, written straight into the tables as a service would have left them. */
 import pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
+import { rollUpUsage } from '../src/money/usage/roll-up-usage.ts';
 import type { Stand } from './stand.ts';
 
 export const MONTH = { from: '2026-10-01', to: '2026-10-31' } as const;
@@ -25,7 +26,7 @@ export async function fillMonth(
     await client.query(RECORDS, [tenant]);
     await client.query(ROOM_HOURS, [tenant]);
     await client.query(HOURS, [tenant]);
-    for (const unit of ['day', 'week']) await client.query(roomsBy(unit), [tenant]);
+    await rollUpUsage(stand);
     await client.query('vacuum analyze');
   } finally {
     await client.end();
@@ -71,9 +72,3 @@ const ROOM_HOURS = `insert into usage_room_hours
 const HOURS = `insert into usage_hours
   select tenant_id, hour, role, tier, sum(records), sum(seconds), sum(egress_bytes), sum(ingress_bytes), sum(amount), 0
     from usage_room_hours where tenant_id = $1 group by tenant_id, hour, role, tier`;
-
-const roomsBy = (unit: string) => `insert into usage_room_${unit}s
-    (tenant_id, ${unit}, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
-  select tenant_id, date_trunc('${unit}', hour, 'UTC') as ${unit}, room, sum(records), sum(seconds), sum(egress_bytes),
-         sum(ingress_bytes), sum(amount), 0
-    from usage_room_hours where tenant_id = $1 group by tenant_id, ${unit}, room order by ${unit}, room`;

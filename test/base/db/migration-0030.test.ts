@@ -21,7 +21,12 @@ beforeAll(async () => {
       (7, '2026-10-12T00:00Z', 'stage', 'a', 'k', 4, 40, 400, 4000, 8, 0),
       (7, '2026-10-18T23:00Z', 'stage', 'a', 'k', 5, 50, 500, 5000, 9, 0),
       (7, '2026-10-18T23:00Z', '', 'a', 'k', 6, 60, 600, 6000, 10, 0),
-      (8, '2026-10-18T23:00Z', 'stage', 'a', 'k', 7, 70, 700, 7000, 11, 0);
+      (8, '2026-10-18T23:00Z', 'stage', 'a', 'k', 7, 70, 700, 7000, 11, 0),
+      (7, date_trunc('day', now(), 'UTC'), 'stage', 'a', 'k', 8, 80, 800, 8000, 12, 0);
+    insert into usage_hours
+      select tenant_id, hour, role, tier, sum(records), sum(seconds), sum(egress_bytes), sum(ingress_bytes), sum(amount), sum(unbilled)
+        from usage_room_hours group by tenant_id, hour, role, tier;
+    insert into tenants (id, name, email) values (9, 'Without usage', 'none@example.com');
     ${await readMigration(NAME)}`);
 });
 
@@ -34,7 +39,7 @@ const read = async (unit: 'day' | 'week') => {
   return rows.map(({ row }) => row);
 };
 
-test('sums of days are those of their hours', async () => {
+test('sums of days are those of their hours, of days that are over', async () => {
   expect(await read('day')).toEqual([
     `7 2026-10-11 00:00 'stage' 6 60 10000000000000000000300 6000 11 7`,
     `7 2026-10-12 00:00 'stage' 4 40 400 4000 8 0`,
@@ -44,12 +49,22 @@ test('sums of days are those of their hours', async () => {
   ]);
 });
 
-test('sums of weeks are those of their days, from Monday on', async () => {
+test('sums of weeks are those of their days, from Monday on, of weeks that are over', async () => {
   expect(await read('week')).toEqual([
     `7 2026-10-05 00:00 'stage' 6 60 10000000000000000000300 6000 11 7`,
     `7 2026-10-12 00:00 '' 6 60 600 6000 10 0`,
     `7 2026-10-12 00:00 'stage' 9 90 900 9000 17 0`,
     `8 2026-10-12 00:00 'stage' 7 70 700 7000 11 0`,
+  ]);
+});
+
+test('days go up to the last midnight', async () => {
+  const { rows } = await database.pool.query(
+    `select tenant_id, until = date_trunc('day', now(), 'UTC') as today from usage_rollups order by tenant_id`,
+  );
+  expect(rows).toEqual([
+    { tenant_id: 7n, today: true },
+    { tenant_id: 8n, today: true },
   ]);
 });
 

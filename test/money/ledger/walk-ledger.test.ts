@@ -11,6 +11,7 @@ import {
   walkLedger,
 } from '../../../src/money/ledger/walk-ledger.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
 import { moveInTime } from '../../support/months.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -185,6 +186,11 @@ describe('a walk with a room', () => {
 
   test('finds every record of it once, when sums are added up', async () => {
     await foldUsage({ db: db() });
+    await expectEqual();
+  });
+
+  test('finds every record of it once, when days are rolled up', async () => {
+    await rollUpUsage({ db: db() });
     await expectEqual();
   });
 
