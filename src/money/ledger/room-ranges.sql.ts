@@ -22,9 +22,9 @@ const DAYS_AT_ONCE = 31;
 /**
  * The newest hours that have the room, as ranges of postings, newest first. None: no posting from `first` to `last` has it.
  *
- * A day or an hour is one look-up by its key. Those of a day that is not rolled up are looked through, and a delta
- * that is not added to the sums yet counts for its hour. The newest day
- * and the newest hour may have the room only after `last`, so they are not taken for enough.
+ * A day or an hour is one look-up by its key; the hours of a day that is not rolled up are looked through. A delta that is not
+ * added to the sums yet counts for its hour. The newest day and the newest hour may have the room only after `last`, so they
+ * are not taken for enough.
  */
 export async function findRoomRanges(db: Db, tenant: TenantId, search: RoomSearch): Promise<SeqRange[]> {
   const { room, first, last, records, look } = search;

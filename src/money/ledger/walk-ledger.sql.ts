@@ -35,8 +35,8 @@ const OF_USAGE: readonly PostingKind[] = ['usage', 'unbilled'];
 /**
  * The next postings of these ranges, newest first: up to so many that they have `look` records, and at least one.
  *
- * The newest ones tell how many records a posting has. Otherwise the sum of their records would be computed of as many
- * postings as there could be at most, which are `look`.
+ * The newest ones tell how many records a posting has, so that few more are read than are wanted. There may be fewer, but
+ * none between them is left out.
  */
 export async function findPostings(
   db: Db,
@@ -49,10 +49,16 @@ export async function findPostings(
   const rare = kinds.some((kind) => OF_USAGE.includes(kind)) ? '' : `and kind not in ('usage', 'unbilled')`;
   const where = `tenant_id = $1 and kind = any($4) ${rare}`;
   const { rows } = await db.query<LedgerPosting>({
-    text: `with average as materialized (
-             select avg(coalesce(records, 1)) as records from (
+    text: `with most as materialized (
+             select 2 * $5::bigint / avg(coalesce(records, 1)) + ${POSTINGS_ASKED} as postings from (
                select records from postings
-                where ${where} and seq <= ($3::bigint[])[1] order by seq desc limit ${POSTINGS_ASKED}) as newest)
+                where ${where} and seq <= ($3::bigint[])[1] order by seq desc limit ${POSTINGS_ASKED}) as newest
+           ), next as (
+             select p.* from unnest($2::bigint[], $3::bigint[]) as range (first, last), lateral (
+               select * from postings where ${where} and seq >= range.first and seq <= range.last
+                order by seq desc limit (select postings from most)::bigint) as p
+              order by seq desc limit (select postings from most)::bigint
+           )
            select seq, kind, at, amount, reference, detail, records, "insertedAt", ids,
                   case when records is not null and ids is null then (
                     select (r.ctid::text::point)[0] from usage_records r where r.tenant_id = $1 and r.id = newest) end as page
@@ -60,10 +66,7 @@ export async function findPostings(
                select seq, kind, at, amount, reference, detail, records, inserted_at::text as "insertedAt",
                       newest_ids[1] as newest, case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
                       sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
-                 from unnest($2::bigint[], $3::bigint[]) as range (first, last), lateral (
-                   select * from postings
-                    where ${where} and seq >= range.first and seq <= range.last
-                    order by seq desc limit least($5::bigint, (select 2 * $5::bigint / records from average)::bigint + ${POSTINGS_ASKED})) as next) as counted
+                 from next) as counted
             where before < $5 order by seq desc`,
     values: [tenant, ranges.map(({ first }) => first), ranges.map(({ last }) => last), kinds, look],
   });

@@ -4,6 +4,7 @@ import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { LedgerFilter, LedgerLine } from '../../../src/money/ledger/ledger-line.ts';
 import { filterEntries } from '../../../src/money/ledger/list-entries.ts';
+import { findPostings } from '../../../src/money/ledger/walk-ledger.sql.ts';
 import {
   beginningOf,
   readLedgerPage,
@@ -232,4 +233,19 @@ describe('a walk with a room', () => {
       expect(lines.map(({ posting }) => Number(posting.seq))).toEqual(days.map((_, at) => days.length - at));
     });
   });
+});
+
+test('postings are found without a gap, when the newest are much larger than the others', async () => {
+  const mixed = await app.signUp();
+  const [small, large] = [100, 16];
+  for (let count = 0; count < small; count += 1) await report(app, mixed, manyRecords(1));
+  for (let count = 0; count < large; count += 1) await report(app, mixed, manyRecords(60));
+  const ranges = [
+    { first: 10n, last: BigInt(small + large) },
+    { first: 1n, last: 5n },
+  ];
+  const found = await findPostings(db(), idOf(mixed), ['usage'], ranges, 2_000);
+  const seqs = found.map(({ seq }) => Number(seq));
+  expect(seqs.length).toBeGreaterThan(large);
+  expect(seqs).toEqual(seqs.map((_, at) => small + large - at));
 });
