@@ -11,13 +11,18 @@ const PAGE_MS = 20;
 const HOUR_MS = 3_600_000;
 const DAYS = 30;
 
+const MIDDLE = new Date(Date.now() - (DAYS / 2) * 24 * HOUR_MS).toISOString().slice(0, 10);
+
 const PAGES: readonly { readonly title: string; readonly path: string }[] = [
   { title: 'overview', path: '/console' },
-  { title: 'spend by room', path: '/console/spend' },
+  { title: 'spend by room', path: '/console/spend?by=room' },
+  { title: 'spend by room and hour', path: '/console/spend?by=room&every=hour' },
   { title: 'spend by role', path: '/console/spend?by=role' },
   { title: 'spend by tier', path: '/console/spend?by=tier' },
   { title: 'ledger', path: '/console/ledger' },
   { title: 'ledger of a room', path: '/console/ledger?room=room-77' },
+  { title: 'ledger of a room, two weeks ago', path: `/console/ledger?room=room-77&to=${MIDDLE}` },
+  { title: 'ledger of a participant', path: '/console/ledger?participant=user-4711' },
   { title: 'a charge', path: '/console/charge?id=relay-1.0000100.400' },
   { title: 'statements', path: '/console/statements' },
   { title: 'alerts', path: '/console/alerts' },

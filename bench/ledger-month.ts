@@ -1,6 +1,7 @@
 /** Thirty days of one tenant's usage, written straight into the tables as a service would have left them. */
 import pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
+import { rollUpUsage } from '../src/money/usage/roll-up-usage.ts';
 import type { Stand } from './stand.ts';
 
 export const MONTH = { from: '2026-10-01', to: '2026-10-31' } as const;
@@ -25,6 +26,7 @@ export async function fillMonth(
     await client.query(RECORDS, [tenant]);
     await client.query(ROOM_HOURS, [tenant]);
     await client.query(HOURS, [tenant]);
+    await rollUpUsage(stand);
     await client.query('vacuum analyze');
   } finally {
     await client.end();

@@ -41,7 +41,14 @@ export async function dateBack(
       [tenant, postings.map(({ seq }) => seq), postings.map(({ at }) => at)],
     );
     await tx.query('alter table postings enable trigger append_only');
-    for (const table of ['usage_deltas', 'usage_hours', 'usage_room_hours']) {
+    for (const table of [
+      'usage_deltas',
+      'usage_hours',
+      'usage_room_hours',
+      'usage_room_days',
+      'usage_room_weeks',
+      'usage_rollups',
+    ]) {
       await tx.query(`delete from ${table} where tenant_id = $1`, [tenant]);
     }
     await tx.query(

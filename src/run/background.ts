@@ -29,6 +29,7 @@ import { measureParkedEvents } from '../money/payments/measure-parked-events.ts'
 import { tellExpiringCards } from '../money/payments/tell-expiring-cards.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
+import { rollUpUsage } from '../money/usage/roll-up-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
 import { mailListener } from '../outward/mail/mail-listener.ts';
 import { expireLinks, sendMails } from '../outward/mail/send-mails.ts';
@@ -100,6 +101,7 @@ function jobsOf(
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
+    { name: 'rolling up usage', everySeconds: 300, turn: () => rollUpUsage(deps) },
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },

@@ -43,7 +43,14 @@ export async function moveInTime(db: Pool, tenant: TenantId, times: readonly str
 
 /** Leave the sums of usage to be folded again, by the times that postings have now. */
 async function resetSums(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
-  for (const table of ['usage_deltas', 'usage_hours', 'usage_room_hours']) {
+  for (const table of [
+    'usage_deltas',
+    'usage_hours',
+    'usage_room_hours',
+    'usage_room_days',
+    'usage_room_weeks',
+    'usage_rollups',
+  ]) {
     await tx.query(`delete from ${table} where tenant_id = any($1)`, [tenants]);
   }
   await tx.query(

@@ -105,7 +105,7 @@ export function usageSummaryRoute(app: Http, deps: Deps): void {
       const summary = await summarizeUsage(deps.db, caller.tenant, {
         groupBy,
         ...period,
-        room: query.room,
+        rooms: query.room === undefined ? undefined : [query.room],
         limit,
         skip,
       });

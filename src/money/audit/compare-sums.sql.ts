@@ -1,49 +1,91 @@
-/** SQL that recomputes the sums of usage by hour, those by room too, from the records. */
+/** SQL that recomputes all sums of usage from the records: by hour, and by room and hour, day or week. */
 import type { Db } from '../../base/db/pool.ts';
 import { DIFFERENCES_MAX, type Difference } from './verify.sql.ts';
 
-/** The sums that a table keeps together with the deltas that are not added to it yet, against the records. */
-export async function compareSums(db: Db): Promise<Difference[]> {
-  const hours = await compareTable(db, 'usage_hours', `''`);
-  const rooms = await compareTable(db, 'usage_room_hours', 'room');
-  return [...hours, ...rooms].slice(0, DIFFERENCES_MAX);
+/** A table of sums. Its columns `key` and `unit`, which is also the name of the time, make a row. */
+interface Table {
+  readonly name: string;
+  readonly unit: 'hour' | 'day' | 'week';
+  readonly key: readonly ('room' | 'role' | 'tier')[];
+  /** The name of a row in a report. */
+  readonly what: string;
 }
 
-/** `room` is the room of a row, in the table and in a delta. */
-async function compareTable(db: Db, table: string, room: string): Promise<Difference[]> {
-  const ofRecord = room === 'room' ? `left(coalesce(r.room, ''), 200)` : room;
-  const measures = ['records', 'seconds', 'egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
-  const sums = measures.map((each) => `sum(${each}) as ${each}`).join(', ');
-  const shown = (row: string) => `concat_ws(', ', ${measures.map((each) => `${row}.${each}`).join(', ')})`;
+const UTC = `time at time zone 'UTC'`;
+const TABLES: readonly Table[] = [
+  {
+    name: 'usage_hours',
+    unit: 'hour',
+    key: ['role', 'tier'],
+    what: `format('sums of %s %s %s in all rooms', to_char(${UTC}, 'YYYY-MM-DD HH24:00'), role, tier)`,
+  },
+  {
+    name: 'usage_room_hours',
+    unit: 'hour',
+    key: ['room', 'role', 'tier'],
+    what: `format('sums of %s %s %s in room %L', to_char(${UTC}, 'YYYY-MM-DD HH24:00'), role, tier, room)`,
+  },
+  {
+    name: 'usage_room_days',
+    unit: 'day',
+    key: ['room'],
+    what: `format('sums of %s in room %L', to_char(${UTC}, 'YYYY-MM-DD'), room)`,
+  },
+  {
+    name: 'usage_room_weeks',
+    unit: 'week',
+    key: ['room'],
+    what: `format('sums of the week of %s in room %L', to_char(${UTC}, 'YYYY-MM-DD'), room)`,
+  },
+];
+
+const MEASURES = ['records', 'seconds', 'egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
+const listOf = (row: string) => MEASURES.map((each) => `${row}.${each}`).join(', ');
+const SUMMED = MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ');
+
+/**
+ * The sums that each table keeps, together with the deltas that are not added to them yet, against the records.
+ *
+ * One statement reads the records once for all tables.
+ */
+export async function compareSums(db: Db): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
-    `with kept as (
-       select tenant_id, hour, room, role, tier, ${sums} from (
-         select tenant_id, hour, ${room} as room, role, tier, ${measures.join(', ')} from ${table}
-         union all
-         select d.tenant_id, date_trunc('hour', d.at, 'UTC'), ${room}, s.role, s.tier,
-                s.records, s.seconds, s.egress_bytes, s.ingress_bytes, s.amount, s.unbilled
-           from usage_deltas d, json_array_elements(d.sums) as e (sum), lateral (
-             select sum->>0 as room, (sum->>1)::"char" as role, (sum->>2)::"char" as tier,
-                    ${measures.map((each, at) => `(sum->>${at + 3})::numeric as ${each}`).join(', ')}) as s) as each
-        group by 1, 2, 3, 4, 5
-     ), charged as (
-       select r.tenant_id, date_trunc('hour', p.at, 'UTC') as hour, ${ofRecord} as room, r.role, r.tier,
+    `with charged as materialized (
+       select r.tenant_id, date_trunc('hour', p.at, 'UTC') as hour, left(coalesce(r.room, ''), 200) as room, r.role, r.tier,
               count(*)::numeric as records, sum(r.seconds)::numeric as seconds, sum(r.egress_bytes) as egress_bytes,
               sum(r.ingress_bytes) as ingress_bytes,
               coalesce(sum(r.amount) filter (where p.kind = 'usage'), 0) as amount,
               coalesce(sum(r.amount) filter (where p.kind = 'unbilled'), 0) as unbilled
          from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
         group by 1, 2, 3, 4, 5
+     ), deltas as materialized (
+       select d.tenant_id, date_trunc('hour', d.at, 'UTC') as hour, s.*
+         from usage_deltas d, json_array_elements(d.sums) as e (sum), lateral (
+           select sum->>0 as room, (sum->>1)::"char" as role, (sum->>2)::"char" as tier,
+                  ${MEASURES.map((each, at) => `(sum->>${at + 3})::numeric as ${each}`).join(', ')}) as s
      )
-     select tenant_id as tenant,
-            format('sums of %s %s %s in room %L', to_char(hour at time zone 'UTC', 'YYYY-MM-DD HH24:00'), role, tier, room)
-              as what,
-            coalesce(nullif(${shown('c')}, ''), 'none') as expected, coalesce(nullif(${shown('k')}, ''), 'none') as found
-       from kept k full join charged c using (tenant_id, hour, room, role, tier)
-      where (k.records, k.seconds, k.egress_bytes, k.ingress_bytes, k.amount, k.unbilled)
-            is distinct from (c.records, c.seconds, c.egress_bytes, c.ingress_bytes, c.amount, c.unbilled)
-      limit $1`,
+     ${TABLES.map(compareTable).join(' union all ')}
+     limit $1`,
     [DIFFERENCES_MAX],
   );
   return rows;
+}
+
+function compareTable({ name, unit, key, what }: Table): string {
+  const columns = ['tenant_id', 'time', ...key].join(', ');
+  const shown = (row: string) => `coalesce(nullif(concat_ws(', ', ${listOf(row)}), ''), 'none')`;
+  const values = [...key, ...MEASURES].join(', ');
+  const inUnit = `date_trunc('${unit}', hour, 'UTC')`;
+  // Days and weeks are added up when they are over.
+  const inTable =
+    unit === 'hour'
+      ? ''
+      : `join usage_rollups using (tenant_id) where ${inUnit} + interval '1 ${unit}' <= until`;
+  const summed = (table: string) => `select tenant_id, ${inUnit} as time, ${values} from ${table} ${inTable}`;
+  return `(select tenant_id as tenant, ${what} as what, ${shown('c')} as expected, ${shown('k')} as found
+             from (select ${columns}, ${SUMMED} from (select tenant_id, ${unit} as time, ${values} from ${name} union all ${summed('deltas')}) as each
+                    group by ${columns}) as k
+             full join (select ${columns}, ${SUMMED} from (${summed('charged')}) as each group by ${columns}) as c
+                  using (${columns})
+            where (${listOf('k')}) is distinct from (${listOf('c')}))`;
 }

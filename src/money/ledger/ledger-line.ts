@@ -17,6 +17,8 @@ export interface LedgerPosting {
   readonly insertedAt: string;
   /** All ids of a posting with few records; null for any other. */
   readonly ids: readonly string[] | null;
+  /** Of a large posting of usage: the page of the table in which its newest record lies. */
+  readonly page: number | null;
 }
 
 export interface LedgerRecord {

@@ -4,6 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../usage/record-codes.ts';
 import type { LedgerFilter, LedgerPlace, LedgerPosting, LedgerRecord, PostingKind } from './ledger-line.ts';
 import { RECENT_ENTRIES_MAX } from './posting.ts';
+import type { SeqRange } from './room-ranges.sql.ts';
 
 /** The first and the last posting of a period; either end may be open. Empty if `last` is before `first`. */
 export async function findSeqs(
@@ -26,36 +27,55 @@ export async function findSeqs(
   return rows[0]!;
 }
 
+/** How many postings tell how large postings are. */
+const POSTINGS_ASKED = 16;
+
 const OF_USAGE: readonly PostingKind[] = ['usage', 'unbilled'];
 
-/** The next postings, newest first: so many that they have `look` records, and at least one. */
+/**
+ * The next postings of these ranges, newest first: up to so many that they have `look` records, and at least one.
+ *
+ * The newest ones tell how many records a posting has, so that few more are read than are wanted. There may be fewer, but
+ * none between them is left out.
+ */
 export async function findPostings(
   db: Db,
   tenant: TenantId,
-  { kinds, firstSeq }: LedgerFilter,
-  place: LedgerPlace,
+  kinds: readonly PostingKind[],
+  ranges: readonly SeqRange[],
   look: number,
 ): Promise<LedgerPosting[]> {
   // The words of a partial index.
   const rare = kinds.some((kind) => OF_USAGE.includes(kind)) ? '' : `and kind not in ('usage', 'unbilled')`;
+  const where = `tenant_id = $1 and kind = any($4) ${rare}`;
   const { rows } = await db.query<LedgerPosting>({
-    text: `select * from (
-             select seq, kind, at, amount, reference, detail, records, inserted_at::text as "insertedAt",
-                    case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
-                    sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
-               from (select * from postings
-                      where tenant_id = $1 and seq >= $2 and seq <= $3 and kind = any($4) ${rare}
-                      order by seq desc limit $5) as next) as counted
+    text: `with most as materialized (
+             select 2 * $5::bigint / avg(coalesce(records, 1)) + ${POSTINGS_ASKED} as postings from (
+               select records from postings
+                where ${where} and seq <= ($3::bigint[])[1] order by seq desc limit ${POSTINGS_ASKED}) as newest
+           ), next as (
+             select p.* from unnest($2::bigint[], $3::bigint[]) as range (first, last), lateral (
+               select * from postings where ${where} and seq >= range.first and seq <= range.last
+                order by seq desc limit (select postings from most)::bigint) as p
+              order by seq desc limit (select postings from most)::bigint
+           )
+           select seq, kind, at, amount, reference, detail, records, "insertedAt", ids,
+                  case when records is not null and ids is null then (
+                    select (r.ctid::text::point)[0] from usage_records r where r.tenant_id = $1 and r.id = newest) end as page
+             from (
+               select seq, kind, at, amount, reference, detail, records, inserted_at::text as "insertedAt",
+                      newest_ids[1] as newest, case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
+                      sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
+                 from next) as counted
             where before < $5 order by seq desc`,
-    values: [tenant, firstSeq, place.line > 0 ? place.seq : place.seq - 1n, kinds, look],
+    values: [tenant, ranges.map(({ first }) => first), ranges.map(({ last }) => last), kinds, look],
   });
   return rows;
 }
 
 /** A posting of usage. */
 export async function findPosting(db: Db, tenant: TenantId, seq: bigint): Promise<LedgerPosting | undefined> {
-  const filter = { kinds: OF_USAGE, firstSeq: seq, lastSeq: seq };
-  const [posting] = await findPostings(db, tenant, filter, { seq, line: 1 }, 1);
+  const [posting] = await findPostings(db, tenant, OF_USAGE, [{ first: seq, last: seq }], 1);
   return posting;
 }
 
@@ -70,6 +90,10 @@ interface RecordRow extends Omit<LedgerRecord, 'role' | 'tier'> {
   readonly role: string;
   readonly tier: string;
 }
+
+/** Two ranges of the index by time: a span reads no more of other tenants than a look-up of each time would. */
+const NEAR_PAGES = 256;
+const SPANS_MAX = 8;
 
 const RECORD = `posting_seq as seq, line, id, room, participant, role, tier, seconds, egress_bytes as "egressBytes",
   ingress_bytes as "ingressBytes", amount, capped`;
@@ -109,12 +133,44 @@ export async function findRecordsOf(
         where ${where} and id = any(${put(small.flatMap(({ ids }) => ids))}) and posting_seq = any(${seqs(small)})`,
     large.length > 0 &&
       `select ${RECORD} from usage_records
-        where ${where} and inserted_at = any(${put(large.map(({ insertedAt }) => insertedAt))}::timestamptz[])
-          and posting_seq = any(${seqs(large)})`,
+        where ${where} and (${insertedWith(large, put)}) and posting_seq = any(${seqs(large)})`,
   ];
   const { rows } = await db.query<RecordRow>({
     text: `${parts.filter(Boolean).join(' union all ')} order by seq desc, line desc limit $4`,
     values,
   });
   return rows.map((row) => ({ ...row, role: roleOf(row.role), tier: tierOf(row.tier) }));
+}
+
+/**
+ * A condition on `inserted_at` that all records of these postings fulfil, and few others.
+ *
+ * Each time is looked for in the whole index, and each record that is read is compared with each time. So a run of postings
+ * whose records lie near one another is one span of time. Elsewhere, a span would have the records of other tenants.
+ */
+function insertedWith(postings: readonly LedgerPosting[], put: (value: unknown) => string): string {
+  const runs = findRuns(postings);
+  const spans = runs.filter(({ length }) => length > 1).slice(0, SPANS_MAX);
+  const single = runs.filter((run) => !spans.includes(run)).flat();
+  const times = (some: readonly LedgerPosting[]) =>
+    `${put(some.map(({ insertedAt }) => insertedAt))}::timestamptz[]`;
+  const conditions = spans.map((run) => {
+    const edge = (which: 'min' | 'max') => `(select ${which}(at) from unnest(${times(run)}) as at)`;
+    return `inserted_at between ${edge('min')} and ${edge('max')}`;
+  });
+  if (single.length > 0) conditions.push(`inserted_at = any(${times(single)})`);
+  return conditions.join(' or ');
+}
+
+/** Postings that follow one another in the list and in the table. */
+function findRuns(postings: readonly LedgerPosting[]): LedgerPosting[][] {
+  const runs: LedgerPosting[][] = [];
+  for (const posting of postings) {
+    const before = runs.at(-1)?.at(-1);
+    const isNear =
+      before?.page != null && posting.page !== null && Math.abs(before.page - posting.page) <= NEAR_PAGES;
+    if (isNear) runs.at(-1)!.push(posting);
+    else runs.push([posting]);
+  }
+  return runs;
 }

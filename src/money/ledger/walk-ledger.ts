@@ -7,6 +7,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LedgerFilter, LedgerLine, LedgerPlace, LedgerPosting, LedgerRecord } from './ledger-line.ts';
+import { findRoomRanges, type RoomSearch, type SeqRange } from './room-ranges.sql.ts';
 import { findPostings, findRecordsOf } from './walk-ledger.sql.ts';
 
 export interface Stretch {
@@ -41,9 +42,12 @@ export async function readStretch(
   limit: number,
 ): Promise<Stretch | undefined> {
   const look = isOfRecords(filter) ? Math.max(limit, FILTERED_AT_ONCE) : limit;
-  const postings = await findPostings(db, tenant, filter, place, look);
-  const last = postings.at(-1);
-  if (!last) return undefined;
+  const ranges = await findRanges(db, tenant, filter, place, { records: limit, look });
+  const lowest = ranges.at(-1);
+  if (!lowest) return undefined;
+  const postings = await findPostings(db, tenant, filter.kinds, ranges, look);
+  // The hours of a room may have postings of other kinds alone.
+  const last = postings.at(-1) ?? { seq: lowest.first };
   const records = await findRecordsOf(db, tenant, postings, { filter, place, limit });
   const lines = merge(postings, records, filter);
   const isCut = records.length === limit || lines.length > limit;
@@ -51,8 +55,23 @@ export async function readStretch(
   return {
     lines: wanted,
     place: isCut ? placeOf(wanted.at(-1)!) : { seq: last.seq, line: 0 },
-    looked: postings.reduce((sum, posting) => sum + (posting.records ?? 1), 0),
+    looked: postings.length > 0 ? postings.reduce((sum, { records }) => sum + (records ?? 1), 0) : look,
   };
+}
+
+/** Where the next postings are, newest first. None: no lines follow. */
+async function findRanges(
+  db: Db,
+  tenant: TenantId,
+  { firstSeq: first, room }: LedgerFilter,
+  place: LedgerPlace,
+  enough: Pick<RoomSearch, 'records' | 'look'>,
+): Promise<SeqRange[]> {
+  const last = place.line > 0 ? place.seq : place.seq - 1n;
+  if (last < first) return [];
+  return room === undefined
+    ? [{ first, last }]
+    : findRoomRanges(db, tenant, { room, first, last, ...enough });
 }
 
 /** Whether only records fit the filter. */
@@ -108,6 +127,13 @@ export async function readLedgerPage(
     place = stretch.place;
     looked += stretch.looked;
   }
-  const next = await findPostings(db, tenant, filter, place, 1);
-  return { lines, place: next.length > 0 ? place : undefined };
+  const isMore = await hasMore(db, tenant, filter, place);
+  return { lines, place: isMore ? place : undefined };
+}
+
+/** Whether lines may follow that the filter lets through. */
+async function hasMore(db: Db, tenant: TenantId, filter: LedgerFilter, place: LedgerPlace): Promise<boolean> {
+  const ranges = await findRanges(db, tenant, filter, place, { records: 1, look: 1 });
+  if (ranges.length === 0 || filter.room !== undefined) return ranges.length > 0;
+  return (await findPostings(db, tenant, filter.kinds, ranges, 1)).length > 0;
 }

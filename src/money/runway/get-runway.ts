@@ -1,11 +1,12 @@
 /** How long the credit of a tenant lasts, and which rooms use most of it. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { sumRooms } from './runway.sql.ts';
+import { rankRooms } from '../usage/rank-rooms.ts';
 import {
   type Burn,
   leftOf,
   perHour,
+  ROOMS_SHOWN,
   type RoomShare,
   shareOf,
   WINDOW_NAMES,
@@ -48,10 +49,10 @@ export async function getRunway(db: Db, tenant: TenantId, window: Window): Promi
   const { now, balance, burns } = await getBurns(db, tenant);
   const from = new Date(now.getTime() - WINDOWS[window] * HOUR_MS);
   from.setUTCMinutes(0, 0, 0);
-  const sums = await sumRooms(db, tenant, from);
-  const total = sums[0]?.total ?? 0n;
-  const top = sums.map(({ room, amount }) => ({ room, amount, share: shareOf(amount, total) }));
-  return { now, balance, burns, rooms: { window, from, spent: total, top } };
+  const to = new Date(from.getTime() + (WINDOWS[window] + 1) * HOUR_MS);
+  const rooms = await rankRooms(db, tenant, { from, to, limit: ROOMS_SHOWN });
+  const top = rooms.top.map((each) => ({ ...each, share: shareOf(each.amount, rooms.total) }));
+  return { now, balance, burns, rooms: { window, from, spent: rooms.total, top } };
 }
 
 const HOUR_MS = 3_600_000;

@@ -68,7 +68,7 @@ async function readStatement(
   const [from, to] = [startOf(month), endOf(month)];
   const opening = await findStanding(tx, id, from);
   const closing = await findStanding(tx, id, to);
-  const query = { groupBy: ['room'], from, to, room: undefined, limit: ROOMS_MAX, skip: 0 } as const;
+  const query = { groupBy: ['room'], from, to, rooms: undefined, limit: ROOMS_MAX, skip: 0 } as const;
   return {
     issuer: publicUrl,
     tenant: { id, name },

@@ -1,6 +1,7 @@
 /** SQL of `usage_deltas`, and of the sums that they are added to. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { PARTS, type Part } from './period-parts.ts';
 
 /** What each of the sums counts. */
 export const MEASURES = [
@@ -11,6 +12,16 @@ export const MEASURES = [
   'amount',
   'unbilled',
 ] as const;
+
+/** Any fixed number that nothing else locks. */
+export const ROLL_UP_LOCK = 7_263_530;
+
+/** Sums by room; those by hour have the role and the tier as well. The time of a row has the name of the key. */
+export const ROOM_TABLES = {
+  hour: 'usage_room_hours',
+  day: 'usage_room_days',
+  week: 'usage_room_weeks',
+} as const;
 
 /** A whole number; a text if a JSON number would not hold it exactly. */
 type Whole = number | string;
@@ -29,6 +40,15 @@ export interface Delta {
   readonly tenant: TenantId;
   readonly hour: Date;
   readonly sums: readonly DeltaSum[];
+}
+
+/** Until the transaction ends, no day is rolled up. Folding does not wait for folding. */
+export async function shareRollUp(tx: Tx): Promise<void> {
+  await tx.query({
+    name: 'share-roll-up',
+    text: 'select pg_advisory_xact_lock_shared($1)',
+    values: [ROLL_UP_LOCK],
+  });
 }
 
 /** Delete some deltas that no other process has taken, and return them. They come back if the transaction fails. */
@@ -57,7 +77,10 @@ export interface HourSum {
 const NAMES = MEASURES.join(', ');
 const ADD = `do update set ${MEASURES.map((each) => `${each} = u.${each} + excluded.${each}`).join(', ')}`;
 
-/** Add to the sums of hours and rooms. All processes add in the same order of rows, so none deadlocks. */
+/**
+ * Add to the sums of hours, and of days and weeks that were rolled up before. Needs the lock of `shareRollUp`. All processes
+ * add in the same order of tables and rows, so none deadlocks.
+ */
 export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
   const rows = sums.map(({ measures, ...row }) => ({
     ...row,
@@ -73,11 +96,22 @@ export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
              select tenant_id, hour, role, tier, ${MEASURES.map((each) => `sum(${each})`).join(', ')} from sums
               group by tenant_id, hour, role, tier order by tenant_id, hour, role, tier
              on conflict (tenant_id, hour, role, tier) ${ADD}
-           )
+           ), ${PARTS.map((part) => `late_${part}s as (${addLate(part)})`).join(', ')}
            insert into usage_room_hours as u (tenant_id, hour, room, role, tier, ${NAMES})
            select tenant_id, hour, room, role, tier, ${NAMES} from sums
             order by tenant_id, hour, room collate "C", role, tier
            on conflict (tenant_id, hour, room, role, tier) ${ADD}`,
     values: [JSON.stringify(rows)],
   });
+}
+
+/** To days or weeks that were rolled up before. */
+function addLate(part: Part): string {
+  return `insert into ${ROOM_TABLES[part]} as u (tenant_id, ${part}, room, ${NAMES})
+          select tenant_id, date_trunc('${part}', hour, 'UTC') as ${part}, room,
+                 ${MEASURES.map((each) => `sum(${each})`).join(', ')}
+            from sums join usage_rollups using (tenant_id)
+           where date_trunc('${part}', hour, 'UTC') + interval '1 ${part}' <= until
+           group by tenant_id, ${part}, room order by tenant_id, ${part}, room collate "C"
+          on conflict (tenant_id, ${part}, room) ${ADD}`;
 }

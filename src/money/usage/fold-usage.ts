@@ -1,12 +1,12 @@
 /**
- * Adds what charges left in `usage_deltas` to the sums of usage by hour.
+ * Adds what charges left in `usage_deltas` to the sums of usage by hour. Days and weeks are added up when they are over (`roll-up-usage.ts`).
  *
  * A charge appends its delta and waits for no sum. Whoever reads sums adds the deltas that are left, so it makes no
  * difference when they are folded. They are added up here, because PostgreSQL would take four times as long to read them.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { addSums, type Delta, type HourSum, takeDeltas } from './fold-usage.sql.ts';
+import { addSums, type Delta, type HourSum, shareRollUp, takeDeltas } from './fold-usage.sql.ts';
 import { Total } from './total.ts';
 
 const AT_ONCE = 1_000;
@@ -15,6 +15,7 @@ export async function foldUsage({ db }: { readonly db: Pool }): Promise<void> {
   let taken: number;
   do {
     taken = await inTransaction(db, async (tx) => {
+      await shareRollUp(tx);
       const deltas = await takeDeltas(tx, AT_ONCE);
       if (deltas.length > 0) await addSums(tx, addUp(deltas));
       return deltas.length;

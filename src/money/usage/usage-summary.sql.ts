@@ -1,13 +1,16 @@
-/** SQL that reads the sums of usage: those by hour, and the deltas that are not added to them yet. */
+/** SQL that reads the sums of usage: those that are kept, and the deltas that are not added to them yet. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { DELTA_SUMS, HOUR_OF_DELTA, MEASURES } from './fold-usage.sql.ts';
+import { edgesOf, type Part } from './period-parts.ts';
 import { roleOf, tierOf } from './record-codes.ts';
+import { findRolledUntil } from './roll-up-usage.sql.ts';
+import { selectRoomSums } from './room-sums.sql.ts';
 import type { Grouping, Measures, SummaryQuery, SummaryRow } from './usage-summary.ts';
 
 const GROUPED: Readonly<Record<Grouping, string>> = {
-  hour: 'hour as time',
-  day: `date_trunc('day', hour, 'UTC') as time`,
+  hour: 'time',
+  day: `date_trunc('day', time, 'UTC') as time`,
   room: 'room',
   role: 'role',
   tier: 'tier',
@@ -30,22 +33,19 @@ export interface Sums {
 
 /** `all` is a window over every group, so that the total is of the same instant as the rows. */
 export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): Promise<Sums> {
-  const { groupBy, from, to, room, limit, skip } = query;
-  const byRoom = room !== undefined || groupBy.includes('room');
-  const inRoom = room === undefined ? '' : 'and room = $6';
-  const columns = `hour, role, tier, ${byRoom ? 'room, ' : ''}`;
+  const { groupBy, from, to, rooms, limit, skip } = query;
+  const byRoom = rooms !== undefined || groupBy.includes('room');
+  const upTo = byRoom ? longestPart(groupBy) : undefined;
   const names = groupBy.map((each) => GROUPED[each].split(' ').at(-1)!);
+  const columns = [...names, ...MEASURES];
   const order = [...names.filter((name) => name === 'time'), 'amount + unbilled desc', ...names];
+  const until = upTo === undefined ? from : await findRolledUntil(db, tenant);
+  const edges = edgesOf(from, to, { upTo, until });
+  const inRooms = rooms === undefined ? '' : `and room = any($${4 + edges.length})`;
   const { rows } = await db.query<SumRow>({
-    name: ['read-sums', ...groupBy, room !== undefined && 'in-room'].filter(Boolean).join('-'),
+    name: ['read-sums', ...groupBy, rooms !== undefined && 'in-rooms'].filter(Boolean).join('-'),
     text: `with sums as (
-             select ${columns} ${MEASURES.join(', ')}
-               from ${byRoom ? 'usage_room_hours' : 'usage_hours'}
-              where tenant_id = $1 and hour >= $2 and hour < $3 ${inRoom}
-             union all
-             select ${HOUR_OF_DELTA}, role, tier, ${byRoom ? 'room, ' : ''} ${MEASURES.map((each) => `s.${each}`).join(', ')}
-               from usage_deltas d, ${DELTA_SUMS}
-              where d.tenant_id = $1 and d.at >= $2 and d.at < $3 ${inRoom}
+             ${byRoom ? selectRoomSums({ columns, upTo, edges: 4, where: inRooms }) : selectSums(columns)}
            ), groups as (
              select ${groupBy.map((each) => `${GROUPED[each]}, `).join('')}
                     ${MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ')}
@@ -53,14 +53,29 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
            )
            select *, ${MEASURES.map((each) => `sum(${each}) over () as all_${each}`).join(', ')},
                   count(*) over () as groups
-             from groups order by ${order.join(', ')} limit $4 offset $5`,
-    values: [tenant, from, to, limit, skip, ...(room === undefined ? [] : [room])],
+             from groups order by ${order.join(', ')} limit $2 offset $3`,
+    values: [tenant, limit, skip, ...edges, ...(rooms === undefined ? [] : [rooms])],
   });
   return {
     rows: rows.map(renderRow),
     total: rows[0] && measuresOf(rows[0], 'all_'),
     groups: rows[0]?.groups ?? 0n,
   };
+}
+
+/** The longest part of a period whose sums by room answer the question. */
+function longestPart(groupBy: readonly Grouping[]): Part | undefined {
+  if (groupBy.some((each) => each === 'hour' || each === 'role' || each === 'tier')) return undefined;
+  return groupBy.includes('day') ? 'day' : 'week';
+}
+
+/** Sums without rooms, from `$4` on and before `$5`. */
+function selectSums(columns: readonly string[]): string {
+  const kept = columns.map((each) => (each === 'time' ? 'hour as time' : each)).join(', ');
+  const left = columns.map((each) => (each === 'time' ? `${HOUR_OF_DELTA} as time` : `s.${each}`)).join(', ');
+  return `select ${kept} from usage_hours where tenant_id = $1 and hour >= $4 and hour < $5
+          union all
+          select ${left} from usage_deltas d, ${DELTA_SUMS} where d.tenant_id = $1 and d.at >= $4 and d.at < $5`;
 }
 
 function renderRow({ time, room, role, tier, ...row }: SumRow): SummaryRow {

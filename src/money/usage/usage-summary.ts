@@ -16,7 +16,8 @@ export interface SummaryQuery {
   /** Whole hours. */
   readonly from: Date;
   readonly to: Date;
-  readonly room: string | undefined;
+  /** Only these; the empty one has the records without a room. */
+  readonly rooms: readonly string[] | undefined;
   readonly limit: number;
   /** How many rows come before those that are wanted. */
   readonly skip: number;

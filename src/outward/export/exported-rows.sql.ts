@@ -167,7 +167,10 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   tenant_places: 'what is counted again when needed',
   usage_deltas: 'sums of the records',
   usage_hours: 'sums of the records',
+  usage_room_days: 'sums of the records',
   usage_room_hours: 'sums of the records',
+  usage_rollups: 'how far sums are added up',
+  usage_room_weeks: 'sums of the records',
 };
 
 /** Columns of exported tables that are left out: secrets and hashes, how far the work on a row is, what was told. */

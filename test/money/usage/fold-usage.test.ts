@@ -58,10 +58,13 @@ test('sums equal the ledger at any time, whatever is charged and whenever it is 
            from postings where tenant_id = $1`,
         [idOf(of)],
       );
+      const ledger = Number(rows[0]!.sum);
       const { sum } = expectOk(await app.request('GET', '/v1/usage/summary', { key: of.key }));
-      expect([sum.total.micros, charged, free]).toStrictEqual([
-        Number(rows[0]!.sum),
-        Number(rows[0]!.sum),
+      const byRoom = expectOk(await app.request('GET', '/v1/usage/summary?group_by=room', { key: of.key }));
+      expect([sum.total.micros, byRoom.sum.total.micros, charged, free]).toStrictEqual([
+        ledger,
+        ledger,
+        ledger,
         Number(rows[0]!.free),
       ]);
     }),

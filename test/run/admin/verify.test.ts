@@ -32,9 +32,11 @@ interface Damage {
   readonly differences: readonly { what: RegExp | string; expected?: string; found?: string }[];
 }
 
-const SUMS = /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in room ''$/;
-/** By hour, and by room. */
-const BOTH_SUMS = [{ what: SUMS }, { what: SUMS }];
+const SUMS_OF_HOUR = /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in all rooms$/;
+const SUMS_OF_ROOM = /^sums of \d{4}-\d\d-\d\d \d\d:00 h a in room ''$/;
+const SUMS_OF_DAY = /^sums of \d{4}-\d\d-\d\d in room ''$/;
+const SUMS_OF_WEEK = /^sums of the week of \d{4}-\d\d-\d\d in room ''$/;
+const BOTH_SUMS = [{ what: SUMS_OF_HOUR }, { what: SUMS_OF_ROOM }];
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
   'a balance that was raised': {
@@ -58,9 +60,9 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     differences: [{ what: 'balance' }, { what: 'posting 3' }, { what: 'records of posting 2' }, ...BOTH_SUMS],
   },
   'time that goes back': {
-    sql: `update postings set at = at - interval '1 day' where tenant_id = $1 and seq = 3`,
-    // Its records now belong to an hour of the day before.
-    differences: [{ what: 'posting 3' }, ...BOTH_SUMS, ...BOTH_SUMS],
+    sql: `update postings set at = at - interval '7 days' where tenant_id = $1 and seq = 3`,
+    // Its records now belong to an hour of the week before.
+    differences: [{ what: 'posting 3' }, ...BOTH_SUMS.flatMap((each) => [each, each])],
   },
   'a record that costs another amount': {
     sql: 'update usage_records set amount = amount + 1 where tenant_id = $1 and posting_seq = 2 and line = 1',
@@ -126,7 +128,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: 'update usage_hours set amount = amount + 1 where tenant_id = $1',
     differences: [
       {
-        what: SUMS,
+        what: SUMS_OF_HOUR,
         expected: '6, 24, 12884901888, 6000000, 240, 0',
         found: '6, 24, 12884901888, 6000000, 241, 0',
       },
@@ -134,7 +136,26 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a sum of a room that was deleted': {
     sql: 'delete from usage_room_hours where tenant_id = $1',
-    differences: [{ what: SUMS, found: 'none' }],
+    differences: [{ what: SUMS_OF_ROOM, found: 'none' }],
+  },
+  'a day and a week that were rolled up without their hours': {
+    sql: `insert into usage_rollups (tenant_id, until)
+          values ($1, date_trunc('week', now(), 'UTC') + interval '7 days')`,
+    differences: [
+      { what: SUMS_OF_DAY, expected: '6, 24, 12884901888, 6000000, 240, 0', found: 'none' },
+      { what: SUMS_OF_WEEK, expected: '6, 24, 12884901888, 6000000, 240, 0', found: 'none' },
+    ],
+  },
+  'sums of a day and a week that are not over': {
+    sql: `with day as (
+            insert into usage_room_days (tenant_id, day, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
+            values ($1, date_trunc('day', now(), 'UTC'), '', 1, 2, 3, 4, 5, 0))
+          insert into usage_room_weeks (tenant_id, week, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
+          values ($1, date_trunc('week', now(), 'UTC'), '', 1, 2, 3, 4, 5, 0)`,
+    differences: [
+      { what: SUMS_OF_DAY, expected: 'none', found: '1, 2, 3, 4, 5, 0' },
+      { what: SUMS_OF_WEEK, expected: 'none', found: '1, 2, 3, 4, 5, 0' },
+    ],
   },
   'a payment of another amount': {
     sql: 'update payments set credited = credited + 10000 where tenant_id = $1',

@@ -30,7 +30,7 @@ export async function showOverview(call: SessionCall): Promise<Answer> {
   const month = monthOf(now);
   const nextHour = new Date(Math.ceil((now.getTime() + 1) / HOUR_MS) * HOUR_MS);
   const period = { from: startOf(month), to: nextHour };
-  const query = { groupBy: [], ...period, room: undefined, limit: 1, skip: 0 };
+  const query = { groupBy: [], ...period, rooms: undefined, limit: 1, skip: 0 };
   const { total } = await summarizeUsage(deps.db, session.tenant, query);
   const { lastTopUpError } = billing.settings;
   const seesMoney = mayDo(session.role, 'see_money');
@@ -81,7 +81,7 @@ ${
 async function renderSpend({ deps, session }: SessionCall, now: Date): Promise<Html> {
   const to = new Date(Math.floor(now.getTime() / DAY_MS + 1) * DAY_MS);
   const from = new Date(to.getTime() - DAYS_SHOWN * DAY_MS);
-  const query = { groupBy: ['day'], from, to, room: undefined, limit: DAYS_SHOWN, skip: 0 } as const;
+  const query = { groupBy: ['day'], from, to, rooms: undefined, limit: DAYS_SHOWN, skip: 0 } as const;
   const { rows } = await summarizeUsage(deps.db, session.tenant, query);
   const dayOf = (time: Date) => time.toISOString().slice(0, 10);
   const byDay = new Map(rows.map(({ time, amount }) => [dayOf(time!), amount]));

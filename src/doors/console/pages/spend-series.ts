@@ -1,6 +1,7 @@
 /** What usage cost by day or hour, as series of rooms, roles or tiers: what the page of spend draws and lists. */
 import { invalidField } from '../../../base/failure.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
+import { rankRooms } from '../../../money/usage/rank-rooms.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import {
   SUMMARY_DAYS_MAX,
@@ -98,31 +99,41 @@ export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Pro
     { length: Math.round((to.getTime() - from.getTime()) / step) },
     (_, at) => new Date(from.getTime() + at * step),
   );
-  const read = (groupBy: SummaryQuery['groupBy'], limit: number, room?: string) =>
-    summarizeUsage(deps.db, tenant, { groupBy, from, to, room, limit, skip: 0 });
+  const read = (groupBy: SummaryQuery['groupBy'], limit: number, rooms?: readonly string[]) =>
+    summarizeUsage(deps.db, tenant, { groupBy, from, to, rooms, limit, skip: 0 });
   const amountsOf = (rows: readonly SummaryRow[]) => {
     const amounts = times.map(() => 0n);
     for (const { time, amount } of rows)
       amounts[Math.round((time!.getTime() - from.getTime()) / step)]! += amount;
     return amounts;
   };
-  const { rows: groups, total, hasMore } = await read([by], SERIES_MAX - 1);
-  const series: Series[] = [];
-  if (by === 'room') {
-    for (const { room } of groups) {
-      const { rows } = await read([every], SUMMARY_ROWS_MAX, room);
-      series.push({ name: room || NO_ROOM, amounts: amountsOf(rows) });
-    }
-  } else {
-    const { rows } = await read([every, by], times.length * SERIES_MAX);
-    for (const group of groups)
-      series.push({
-        name: group[by]!,
-        amounts: amountsOf(rows.filter((row) => row[by] === group[by])),
-      });
-  }
-  if (!hasMore) return { times, series, total: total.amount };
+  const { groups, total, hasMore } = await findGroups(deps, tenant, asked);
+  const { rows } = await read([every, by], times.length * SERIES_MAX, by === 'room' ? groups : undefined);
+  const series: Series[] = groups.map((group) => ({
+    name: group || NO_ROOM,
+    amounts: amountsOf(rows.filter((row) => row[by] === group)),
+  }));
+  if (!hasMore) return { times, series, total };
   const all = amountsOf((await read([every], SUMMARY_ROWS_MAX)).rows);
   const others = all.map((sum, at) => series.reduce((left, { amounts }) => left - amounts[at]!, sum));
-  return { times, series: [...series, { name: OTHERS, amounts: others }], total: total.amount };
+  return { times, series: [...series, { name: OTHERS, amounts: others }], total };
+}
+
+interface Groups {
+  /** Of rooms, roles or tiers: those that have a series of their own, the most expensive first. */
+  readonly groups: readonly string[];
+  /** Of all groups. */
+  readonly total: bigint;
+  readonly hasMore: boolean;
+}
+
+async function findGroups(deps: Deps, tenant: TenantId, { by, from, to }: Asked): Promise<Groups> {
+  const limit = SERIES_MAX - 1;
+  if (by === 'room') {
+    const { top, total, count } = await rankRooms(deps.db, tenant, { from, to, limit });
+    return { groups: top.map(({ room }) => room), total, hasMore: count > top.length };
+  }
+  const query = { groupBy: [by], from, to, rooms: undefined, limit, skip: 0 };
+  const { rows, total, hasMore } = await summarizeUsage(deps.db, tenant, query);
+  return { groups: rows.map((row) => row[by]!), total: total.amount, hasMore };
 }

@@ -1,0 +1,140 @@
+/** Sums by room of any period, put together from weeks, days and hours, equal the records. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
+import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
+import type { Grouping } from '../../../src/money/usage/usage-summary.ts';
+import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
+import { checkLedger } from '../../support/check-ledger.ts';
+import { moveInTime } from '../../support/months.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+
+const app = useService();
+const db = () => app.service.deps.db;
+const FIRST = Date.parse('2026-09-29T00:00:00Z');
+const HOUR_MS = 3_600_000;
+const HOURS = 24 * 35;
+/** At the edges of hours, days and weeks, and within them. 2026-10-05 and 2026-10-12 are Mondays. */
+const TIMES = [
+  '2026-09-29T00:00:00Z',
+  '2026-10-04T23:59:59.999Z',
+  '2026-10-05T00:00:00Z',
+  '2026-10-05T00:59:59.999Z',
+  '2026-10-07T12:30:00Z',
+  '2026-10-11T23:00:00Z',
+  '2026-10-12T00:00:00Z',
+  '2026-10-12T01:00:00Z',
+  '2026-10-20T23:59:59.999Z',
+  '2026-10-21T00:00:00Z',
+  '2026-10-28T09:10:00Z',
+  '2026-11-02T00:00:00Z',
+];
+
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  tenant = await app.signUp();
+  for (let count = 1; count <= TIMES.length; count += 1) {
+    await setExempt(app, tenant, count % 4 === 0);
+    await report(app, tenant, manyRecords(count * 3));
+  }
+  await moveInTime(db(), idOf(tenant), TIMES);
+});
+
+/** `columns`: those of the groups. */
+async function sumRecords(
+  columns: readonly string[],
+  from: Date,
+  to: Date,
+  rooms: readonly string[] | undefined,
+) {
+  const names: Record<string, string> = {
+    room: `coalesce(r.room, '') as room`,
+    day: `date_trunc('day', p.at, 'UTC') as time`,
+    hour: `date_trunc('hour', p.at, 'UTC') as time`,
+  };
+  const { rows } = await db().query(
+    `select ${columns.map((each) => `${names[each]}, `).join('')} count(*) as records, sum(r.seconds)::bigint as seconds,
+            sum(r.egress_bytes)::bigint as "egressBytes", sum(r.ingress_bytes)::bigint as "ingressBytes",
+            coalesce(sum(r.amount) filter (where p.kind = 'usage'), 0)::bigint as amount,
+            coalesce(sum(r.amount) filter (where p.kind = 'unbilled'), 0)::bigint as unbilled
+       from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
+      where r.tenant_id = $1 and p.at >= $2 and p.at < $3 and ($4::text[] is null or coalesce(r.room, '') = any($4))
+      ${columns.length > 0 ? `group by ${columns.map((_, at) => at + 1).join(', ')}` : 'having count(*) > 0'}`,
+    [idOf(tenant), from, to, rooms],
+  );
+  return rows;
+}
+
+const QUESTIONS: readonly { groupBy: readonly Grouping[]; rooms?: readonly string[] }[] = [
+  { groupBy: ['room'] },
+  { groupBy: ['day', 'room'] },
+  { groupBy: ['hour', 'room'] },
+  { groupBy: [], rooms: ['stage'] },
+  { groupBy: ['room'], rooms: ['stage', ''] },
+  { groupBy: ['day', 'room'], rooms: ['lobby', 'stage', 'no such room'] },
+  { groupBy: ['hour', 'room'], rooms: ['lobby', 'stage'] },
+];
+
+const inOrder = (rows: readonly object[]) =>
+  rows.map((row) => JSON.stringify(row, (_, each) => (typeof each === 'bigint' ? `${each}` : each))).sort();
+
+async function expectEqual() {
+  const hour = fc.integer({ min: 0, max: HOURS });
+  // Ends that are midnight are rare among all hours.
+  const edge = fc.oneof(
+    hour,
+    hour.map((each) => each - (each % 24)),
+  );
+  await fc.assert(
+    fc.asyncProperty(edge, edge, fc.constantFrom(...QUESTIONS), async (one, other, { groupBy, rooms }) => {
+      const from = new Date(FIRST + Math.min(one, other) * HOUR_MS);
+      const to = new Date(FIRST + Math.max(one, other) * HOUR_MS);
+      const query = { groupBy, from, to, rooms, limit: 1_000, skip: 0 };
+      const { rows, total } = await summarizeUsage(db(), idOf(tenant), query);
+      const columns = [...groupBy].sort((first) => (first === 'room' ? 1 : -1));
+      const expected = await sumRecords(columns, from, to, rooms);
+      expect(inOrder(rows)).toEqual(inOrder(expected));
+      expect(total.amount).toBe(expected.reduce((sum, { amount }) => sum + amount, 0n));
+    }),
+    { numRuns: 150 },
+  );
+}
+
+describe('sums by room equal the records', () => {
+  test('while they are deltas', expectEqual);
+
+  test('when they are sums of hours', async () => {
+    await foldUsage({ db: db() });
+    await expectEqual();
+  });
+
+  test('when they are rolled up', async () => {
+    await rollUpUsage({ db: db() });
+    const { rows } = await db().query(
+      `select (select count(*) from usage_deltas where tenant_id = $1)::int as deltas, until,
+              (select count(distinct day) from usage_room_days where tenant_id = $1)::int as days,
+              (select count(distinct week) from usage_room_weeks where tenant_id = $1)::int as weeks
+         from usage_rollups where tenant_id = $1`,
+      [idOf(tenant)],
+    );
+    // The last week goes on after its only day with usage.
+    expect(rows).toEqual([{ deltas: 0, until: new Date('2026-11-03T00:00:00Z'), days: 10, weeks: 5 }]);
+    await expectEqual();
+    expect(await checkLedger(db())).toEqual([]);
+  });
+
+  test('of days and weeks alone, where a period begins and ends at midnight', async () => {
+    const query = { groupBy: ['room'], rooms: undefined, limit: 100, skip: 0 } as const;
+    const [from, to] = [new Date('2026-09-29T00:00:00Z'), new Date('2026-11-03T00:00:00Z')];
+    const before = await summarizeUsage(db(), idOf(tenant), { ...query, from, to });
+    await db().query('delete from usage_room_hours where tenant_id = $1', [idOf(tenant)]);
+    expect(await summarizeUsage(db(), idOf(tenant), { ...query, from, to })).toEqual(before);
+    // An hour of the first day is asked for, so days do not have it.
+    const fromOne = new Date(from.getTime() + HOUR_MS);
+    const later = await summarizeUsage(db(), idOf(tenant), { ...query, from: fromOne, to });
+    expect(later.total.records).toBeLessThan(before.total.records);
+  });
+});
