@@ -25,6 +25,7 @@ const POSTGRES_BIN = globSync('/usr/lib/postgresql/*/bin').sort().at(-1);
 /** The first program that the cluster needs and that is missing here. */
 export function findMissingProgram(): string | undefined {
   if (POSTGRES_BIN === undefined) return 'postgresql';
+  if (globSync('/usr/lib/python3*/dist-packages/etcd').length === 0) return 'python3-etcd';
   return ['patroni', 'etcd', 'haproxy', 'pgbouncer', 'setpriv'].find(
     (name) => findProgram(name) === undefined,
   );

@@ -1,8 +1,9 @@
 /** Relays that report usage without an end, as real ones do: a batch that was not acknowledged is sent again. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/base/db/pool.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
-import { ask, usageRecord } from '../support/service.ts';
+import { post } from './post.ts';
 
 /** A service, and a tenant that reports to it. */
 export interface Reporter {
@@ -17,7 +18,9 @@ interface Acknowledgement {
   readonly at: number;
 }
 
+/** Of each batch. */
 const RECORDS = 5;
+const RECORD = { role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_000, ingress_bytes: 1_000_000 };
 const PAUSE_MS = 100;
 const RETRY_MS = 100;
 
@@ -79,9 +82,9 @@ export class Load {
     const ids: string[] = [];
     this.#acknowledged.set(tenant, ids);
     while (!this.#stopping.signal.aborted) {
-      const records = Array.from({ length: RECORDS }, () => usageRecord());
+      const records = Array.from({ length: RECORDS }, () => ({ ...RECORD, id: randomUUID() }));
       await this.#deliver(url, key, records);
-      ids.push(...records.map(({ id }) => id as string));
+      ids.push(...records.map(({ id }) => id));
       await sleep(PAUSE_MS);
     }
   }
@@ -89,12 +92,13 @@ export class Load {
   async #deliver(url: string, key: string, records: readonly unknown[]): Promise<void> {
     for (;;) {
       const sentAt = performance.now();
-      const answer = await ask(`${url}/v1/usage`, 'POST', { key, body: { records } }).catch(() => undefined);
-      if (answer?.status === 200) {
+      try {
+        await post(`${url}/v1/usage`, key, { records });
         this.#acknowledgements.push({ url, sentAt, at: performance.now() });
         return;
+      } catch {
+        await sleep(RETRY_MS);
       }
-      await sleep(RETRY_MS);
     }
   }
 }
