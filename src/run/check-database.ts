@@ -12,10 +12,24 @@ export interface Look {
   /** Connections that the server, the database and the role allow to those who are no superusers. */
   readonly connectionsMax: number;
   /** Names of the time limits that the session has not. */
-  readonly unlimited: readonly string[];
+  readonly unlimited: readonly (keyof typeof SESSION_LIMITS)[];
   /** Whether the service has started on it before. */
   readonly hasSigningKeys: boolean;
 }
+
+const LOOK = `
+  select current_user as role,
+         concat(extract(epoch from pg_postmaster_start_time()), ' ', d.oid) as place,
+         pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly",
+         least(
+           current_setting('max_connections')::integer
+             - current_setting('superuser_reserved_connections')::integer
+             - coalesce(current_setting('reserved_connections', true)::integer, 0),
+           nullif(d.datconnlimit, -1),
+           (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as "connectionsMax",
+         array(select name from unnest($1::text[]) as l (name) where current_setting(name) = '0') as unlimited,
+         to_regclass('signing_keys') is not null as "hasSigningKeys"
+    from pg_database d where d.datname = current_database()`;
 
 /** Fails with `StartError`, which names `variable`, if the database cannot be opened or refuses writes. */
 export async function lookAt(db: Pool, variable: string): Promise<Look> {
@@ -27,19 +41,6 @@ export async function lookAt(db: Pool, variable: string): Promise<Look> {
     throw new StartError(`the database of ${variable} is read-only: set it to the primary, or to a proxy`);
   return look;
 }
-
-const LOOK = `
-  select current_user as role,
-         concat(extract(epoch from pg_postmaster_start_time()), ' ', (select oid from pg_database where datname = current_database())) as place,
-         pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly",
-         least(
-           current_setting('max_connections')::integer
-             - current_setting('superuser_reserved_connections')::integer
-             - coalesce(current_setting('reserved_connections', true)::integer, 0),
-           (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
-           (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as "connectionsMax",
-         array(select name from unnest($1::text[]) as l (name) where current_setting(name) = '0') as unlimited,
-         to_regclass('signing_keys') is not null as "hasSigningKeys"`;
 
 /** Fails with `StartError` if `further`, of another variable, is not the database of DATABASE_URL. */
 export function assertSamePlace(look: Look, further: Look, variable: string): void {
@@ -60,8 +61,9 @@ export function assertEnoughConnections({ connectionsMax }: Look, { total }: Con
 export async function checkPooler(db: Pool, look: Look): Promise<void> {
   const [name] = look.unlimited;
   if (name !== undefined) {
+    const limit = SESSION_LIMITS[name];
     throw new StartError(
-      `sessions of the pooler in DATABASE_URL have no ${name}: alter role ${look.role} set ${name} = ${SESSION_LIMITS[name as keyof typeof SESSION_LIMITS]}`,
+      `sessions of the pooler in DATABASE_URL have no ${name}: alter role ${look.role} set ${name} = ${limit}`,
     );
   }
   const variable = 'DATABASE_DIRECT_URL';

@@ -267,11 +267,13 @@ function readDatabaseUrl(env: Env, name: string): string | undefined {
   if (!text) return undefined;
   const url = URL.parse(text);
   // The value may hold a password, so it is not repeated.
-  const isPostgres = url === null ? /^postgres(ql)?:/.test(text) : /^postgres(ql)?:$/.test(url.protocol);
-  if (isPostgres && /^[^/]*\/\/[^/?]*,/.test(text)) {
+  // Several hosts with ports are no URL.
+  if (/^postgres(ql)?:\/\/([^/?]*@)?[^/?@]*,[^/?@]*([/?]|$)/.test(text)) {
     throw new ConfigError(`${name} must name one host: set it to a proxy that knows the primary`);
   }
-  if (url === null || !isPostgres) throw new ConfigError(`${name} must be a postgres:// address`);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new ConfigError(`${name} must be a postgres:// address`);
+  }
   return text;
 }
 

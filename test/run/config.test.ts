@@ -101,6 +101,7 @@ describe('values', () => {
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
     [{ PUBLIC_URL: 'https://api.example.com//' }, { publicUrl: 'https://api.example.com' }],
     [{ DATABASE_URL: 'postgresql://u:p@db/x' }, { databaseUrl: 'postgresql://u:p@db/x' }],
+    [{ DATABASE_URL: 'postgres://u:p,w@db/x?a=b,c' }, { databaseUrl: 'postgres://u:p,w@db/x?a=b,c' }],
     [
       { DATABASE_URL: 'postgres://app@pooler/x', DATABASE_DIRECT_URL: 'postgres://app@db/x' },
       { databaseUrl: 'postgres://app@pooler/x', databaseDirectUrl: 'postgres://app@db/x' },
