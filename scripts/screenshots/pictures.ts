@@ -123,6 +123,12 @@ export const TENANT_PICTURES: readonly Picture[] = [
     group: 'Money',
     shows: 'Payments, with receipts and invoices',
   },
+  {
+    route: '/console/conflicts',
+    name: 'conflicts',
+    group: 'Money',
+    shows: 'Ids that came again with other values',
+  },
   { route: '/console/top-up', name: 'top-up', group: 'Money', shows: 'Automatic top-up from the saved card' },
   { route: '/console/rooms', name: 'rooms', group: 'Rooms', shows: 'Live rooms, and their newest events' },
   {

@@ -197,7 +197,7 @@ func TestHTMLFromAProxy(t *testing.T) {
 }
 
 func TestLargeMessages(t *testing.T) {
-	client, s := clientOf(t, Options{}, func() (connect.AnyResponse, error) {
+	client, s := clientOf(t, Options{Timeout: 2 * time.Minute, AttemptTimeout: time.Minute}, func() (connect.AnyResponse, error) {
 		return connect.NewResponse(&controlv1.GetRoomResponse{Room: &controlv1.Room{Metadata: strings.Repeat("x", 5<<20)}}), nil
 	})
 	room, err := client.Rooms.Get(t.Context(), GetRoom{Room: strings.Repeat("y", 5<<20)})

@@ -129,14 +129,14 @@ func TestWatchOfABusyReader(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{}, SilenceLimit(200*time.Millisecond)) {
+	for event, err := range client.Rooms.Watch(t.Context(), WatchEvents{}, SilenceLimit(2*time.Second)) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if event.Seq == 2 {
 			break
 		}
-		time.Sleep(400 * time.Millisecond)
+		time.Sleep(3 * time.Second)
 	}
 	if opened := len(s.received()); opened != 1 {
 		t.Errorf("%d streams", opened)

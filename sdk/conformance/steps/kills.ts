@@ -18,8 +18,8 @@ const RECORD = {
   ingress_bytes: 0,
 };
 
-/** Calls wait for the kill, which a busy machine delays. */
-const PATIENT = { timeout_ms: 60_000, attempt_timeout_ms: 30_000 };
+/** Calls wait for the kill and for the new start, which a busy machine delays. */
+const PATIENT = { timeout_ms: 60_000, attempt_timeout_ms: 30_000, retries: 12 };
 
 /** Ids that the calls need. */
 interface Prepared {

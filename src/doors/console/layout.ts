@@ -3,7 +3,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { type Ability, mayDo } from '../../access/members/member.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Page } from '../pages/answer.ts';
-import { placeLink, placeOf, renderShell, whoIs } from '../pages/shell.ts';
+import { renderNavigation, renderShell, type Section } from '../pages/shell.ts';
 
 /** What the layout knows of the request. */
 interface Context {
@@ -11,22 +11,14 @@ interface Context {
   readonly session: Session | undefined;
 }
 
-interface Section {
-  readonly path: string;
-  readonly name: string;
-  readonly needs: Ability;
-  readonly also?: readonly string[];
-  /** The navigation shows groups, and below them the sections of the group that is open. */
-  readonly group: string;
-}
-
-const SECTIONS: readonly Section[] = [
+const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   { path: '/console', also: ['/console/start'], name: 'Overview', needs: 'see_overview', group: 'Overview' },
   { path: '/console/spend', name: 'Spend', needs: 'see_money', group: 'Money' },
   { path: '/console/ledger', also: ['/console/charge'], name: 'Ledger', needs: 'see_money', group: 'Money' },
   { path: '/console/statements', name: 'Statements', needs: 'see_money', group: 'Money' },
   { path: '/console/payments', name: 'Payments', needs: 'see_money', group: 'Money' },
   { path: '/console/top-up', name: 'Automatic top-up', needs: 'see_money', group: 'Money' },
+  { path: '/console/conflicts', name: 'Conflicts', needs: 'see_money', group: 'Money' },
   { path: '/console/rooms', name: 'Rooms', needs: 'see_rooms', group: 'Rooms' },
   { path: '/console/rooms/bans', name: 'Bans', needs: 'see_rooms', group: 'Rooms' },
   { path: '/console/rooms/watchdogs', name: 'Watchdogs', needs: 'see_rooms', group: 'Rooms' },
@@ -47,21 +39,15 @@ export function renderPage(shown: Page, context: Context | undefined): string {
   return renderShell(shown, {
     site: 'Boxoffice',
     brand: html`<a class="brand" href="/">Boxoffice</a>`,
-    navigation: session && context ? renderNavigation(session, context.path) : LOGGED_OUT,
+    navigation: session && context ? renderOwnNavigation(session, context.path) : LOGGED_OUT,
     footer: html`<footer><a href="/docs">API reference</a></footer>`,
   });
 }
 
 const LOGGED_OUT = html`<nav class="way-in" aria-label="Boxoffice"><a href="/console/signup">Sign up</a><a href="/console/login">Log in</a></nav>`;
 
-function renderNavigation(session: Session, path: string): Html {
-  const sections = SECTIONS.filter(({ needs }) => mayDo(session.role, needs));
-  const current = placeOf(sections, path);
-  const groups = [...new Set(sections.map(({ group }) => group))];
-  const siblings = sections.filter(({ group }) => group === current?.group);
-  return html`<nav aria-label="Console">${groups.map((group) =>
-    placeLink(sections.find((each) => each.group === group)!, group, group === current?.group, path),
-  )}</nav>
-${whoIs(html`<a href="/console/tenants"><bdi>${session.tenantName}</bdi></a><span>${session.role}</span>`)}
-${siblings.length > 1 && html`<nav class="within" aria-label="${current!.group}">${siblings.map((each) => placeLink(each, each.name, each === current, path))}</nav>`}`;
+function renderOwnNavigation({ role, tenantName }: Session, path: string): Html {
+  const sections = SECTIONS.filter(({ needs }) => mayDo(role, needs));
+  const who = html`<a href="/console/tenants"><bdi>${tenantName}</bdi></a><span>${role}</span>`;
+  return renderNavigation('Console', sections, path, who);
 }

@@ -1,4 +1,5 @@
-/** Routes of payments, of the ledger as a file, and of the export of everything. */
+/** Routes of payments, of conflicts, of the ledger as a file, and of the export of everything. */
+import { showConflicts } from './pages/conflicts.ts';
 import { showExport, submitExport } from './pages/export.ts';
 import { sendLedger } from './pages/ledger.ts';
 import { openInvoice, openReceipt, showPayments, submitPortal } from './pages/payments.ts';
@@ -6,6 +7,7 @@ import type { ConsoleRoute } from './route.ts';
 
 export const MONEY_ROUTES: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', handle: sendLedger },
+  { method: 'GET', path: '/console/conflicts', needs: 'see_money', handle: showConflicts },
   { method: 'GET', path: '/console/payments', needs: 'see_money', handle: showPayments },
   {
     method: 'GET',

@@ -41,26 +41,41 @@ ${footer}`,
   });
 }
 
-interface Place {
+/** A page that the navigation leads to, and all pages below its path. */
+export interface Section {
   readonly path: string;
+  readonly name: string;
   /** Pages that belong to it and are not below it. */
   readonly also?: readonly string[];
+  /** The navigation shows groups, and below them the sections of the group that is open. */
+  readonly group: string;
 }
 
-/** Where the reader is: the last of `places` that `path` is, or is below of. Everything is below `/console`. */
-export function placeOf<P extends Place>(places: readonly P[], path: string): P | undefined {
+/** The navigation over `sections` for a reader at `path`: `who` stands between the groups and the open one. */
+export function renderNavigation(name: string, sections: readonly Section[], path: string, who: Html): Html {
+  const current = sectionAt(sections, path);
+  const groups = [...new Set(sections.map(({ group }) => group))];
+  const siblings = sections.filter(({ group }) => group === current?.group);
+  return html`<nav aria-label="${name}">${groups.map((group) =>
+    sectionLink(sections.find((each) => each.group === group)!, group, group === current?.group, path),
+  )}</nav>
+${renderWho(who)}
+${siblings.length > 1 && html`<nav class="within" aria-label="${current!.group}">${siblings.map((each) => sectionLink(each, each.name, each === current, path))}</nav>`}`;
+}
+
+/** Where the reader is: the last section that `path` is, or is below of. Everything is below `/console`. */
+function sectionAt(sections: readonly Section[], path: string): Section | undefined {
   const isAt = (place: string) => path === place || (place !== '/console' && path.startsWith(`${place}/`));
-  return places.findLast((each) => [each.path, ...(each.also ?? [])].some(isAt));
+  return sections.findLast((each) => [each.path, ...(each.also ?? [])].some(isAt));
 }
 
-/** A link of a navigation. */
-export function placeLink(to: Place, name: string, isCurrent: boolean, path: string): Html {
+function sectionLink(to: Section, name: string, isCurrent: boolean, path: string): Html {
   const current = to.path === path ? 'page' : 'true';
   return html`<a href="${to.path}"${isCurrent && html` aria-current="${current}"`}>${name}</a>`;
 }
 
 /** Who is logged in, and the way out. */
-export function whoIs(who: Html): Html {
+function renderWho(who: Html): Html {
   return html`<div class="who">${who}<noscript><span>Times are in UTC</span></noscript>
 <form class="inline" method="post" action="/console/logout"><button class="plain">Log out</button></form></div>`;
 }

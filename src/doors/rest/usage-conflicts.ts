@@ -1,15 +1,14 @@
 /** `GET /v1/usage/conflicts`: ids that were reported again with other values. */
 
-import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import type { Conflict, ConflictPlace, Report } from '../../money/usage/conflict.ts';
+import type { Conflict, Report } from '../../money/usage/conflict.ts';
 import { listConflicts } from '../../money/usage/list-conflicts.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
+import { parseConflictPlace, renderConflictPlace } from '../http/conflict-place.ts';
 import type { Http } from '../http/http.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
-import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
+import { CursorSchema, nextCursor } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
 import { time } from './schemas.ts';
 
@@ -76,10 +75,13 @@ export function usageConflictsRoute(app: Http, deps: Deps): void {
     async (request) => {
       const caller = callerOf(request);
       const size = parseLimit(request.query.limit, CONFLICTS_MAX, CONFLICTS_USUAL);
-      const after = parsePlace(request.query.cursor, caller.tenant);
+      const after = parseConflictPlace(request.query.cursor, caller.tenant);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       const page = await listConflicts(deps.db, caller.tenant, { after, size });
-      return { conflicts: page.conflicts.map(renderConflict), ...renderPlace(caller.tenant, page.place) };
+      return {
+        conflicts: page.conflicts.map(renderConflict),
+        ...(page.place && { next_cursor: renderConflictPlace(caller.tenant, page.place) }),
+      };
     },
   );
 }
@@ -113,20 +115,4 @@ function renderReport(report: Partial<Report>) {
     egress_bytes: egress_bytes!,
     ingress_bytes: ingress_bytes!,
   };
-}
-
-/** The tenant is in the cursor, so that one of another tenant is refused. */
-function renderPlace(tenant: TenantId, place: ConflictPlace | undefined): { next_cursor?: string } {
-  return place ? { next_cursor: renderPageToken([renderTenantId(tenant), place.lastAt, place.id]) } : {};
-}
-
-/** As PostgreSQL writes times. */
-const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/;
-
-function parsePlace(cursor: string | undefined, tenant: TenantId): ConflictPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const [of, lastAt = '', id = '', ...others] = readPageToken(cursor) ?? [];
-  const isPlace = of === renderTenantId(tenant) && TIME.test(lastAt) && !Number.isNaN(Date.parse(lastAt));
-  if (!isPlace || id === '' || others.length > 0) throw noSuchPage();
-  return { lastAt, id };
 }

@@ -28,11 +28,10 @@ export const LOGIN_PATH = `${CONSOLE_PATH}/login`;
 const TO_PAY: Next = { text: 'Buy credit', path: CONSOLE_PATH };
 const TO_ALERTS: Next = { text: 'See your alerts', path: `${CONSOLE_PATH}/alerts` };
 const TO_TOP_UP: Next = { text: 'See your automatic top-up', path: `${CONSOLE_PATH}/top-up` };
-const TO_LEDGER: Next = { text: 'See your ledger', path: `${CONSOLE_PATH}/ledger` };
+const TO_PAYMENTS: Next = { text: 'See your payments', path: `${CONSOLE_PATH}/payments` };
 const TO_KEYS: Next = { text: 'See your keys', path: `${CONSOLE_PATH}/keys` };
 const TO_CREDENTIALS: Next = { text: 'See your device credentials', path: `${CONSOLE_PATH}/devices` };
-/** An operation in the reference: the console has no page for it. */
-const TO_CONFLICTS: Next = { text: 'See the conflicts', path: '/docs#/Usage/listUsageConflicts' };
+const TO_CONFLICTS: Next = { text: 'See the conflicts', path: `${CONSOLE_PATH}/conflicts` };
 
 const TO_RESUME = 'Buy credit, or turn on the automatic top-up, so that new sessions go on being admitted.';
 
@@ -139,7 +138,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Reason', facts.text('reason')?.replaceAll('_', ' ')],
       ['Reference', facts.text('reference')],
     ],
-    next: TO_LEDGER,
+    next: TO_PAYMENTS,
   }),
   webhook_paused: (facts) => ({
     title: 'A webhook endpoint was paused',
@@ -167,7 +166,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       ['Credit', facts.dollars('amount')],
       ['Payment', facts.text('paymentId')],
     ],
-    next: TO_LEDGER,
+    next: TO_PAYMENTS,
   }),
   login_link: (_facts, secret) => ({
     title: 'Log in to Boxoffice',

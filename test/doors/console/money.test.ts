@@ -143,6 +143,30 @@ describe('the ledger as CSV', () => {
   });
 });
 
+describe('conflicts', () => {
+  test('say what differs, page by page, and no other tenant’s', async () => {
+    const of = await app.paidTenant();
+    const { cookie } = await makeMember(db(), idOf(of), { role: 'finance' });
+    expect((await getPage(app, '/console/conflicts', cookie)).text).toContain('There are none');
+    const records = Array.from({ length: 51 }, (_, at) => usageRecord({ id: `twice-${at}`, seconds: 60 }));
+    const report = async (seconds: number) => {
+      const body = { records: records.map((record) => ({ ...record, seconds })) };
+      await app.request('POST', '/v1/usage', { key: of.relayKey, body });
+    };
+    await report(60);
+    await report(61);
+    const first = await getPage(app, '/console/conflicts', cookie);
+    expect(first.text).toContain('seconds 60, then 61');
+    const [, next] = /href="([^"]+)" rel="next"/.exec(first.text)!;
+    const second = await getPage(app, next!, cookie);
+    const idsOf = (text: string) => [...text.matchAll(/charge\?id=(twice-\d+)/g)].map(([, id]) => id);
+    expect([idsOf(first.text).length, idsOf(second.text).length]).toEqual([50, 1]);
+    expect(new Set([...idsOf(first.text), ...idsOf(second.text)]).size).toBe(51);
+    expect((await getPage(app, '/console/conflicts', owner.cookie)).text).not.toContain('twice-');
+    expect((await getPage(app, next!, owner.cookie)).status).toBe(400);
+  });
+});
+
 describe('payments', () => {
   test('are listed, the newest first, page by page, and no other tenant’s', async () => {
     const of = await app.signUp();

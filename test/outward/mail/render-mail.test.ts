@@ -5,7 +5,6 @@ import { findRoute } from '../../../src/doors/pages/route.ts';
 import { CONSOLE_TYPES, EVENT_MAIL_TYPES, type MailType } from '../../../src/outward/mail/mail.ts';
 import { contentOf } from '../../../src/outward/mail/mail-content.ts';
 import { renderMail } from '../../../src/outward/mail/render-mail.ts';
-import { useService } from '../../support/service.ts';
 
 const TENANT = newTenantId();
 const EVIL = '<script>alert(1)</script>\r\nBcc: eve@example.com\u202e"\'&';
@@ -22,10 +21,7 @@ describe.each(EVENT_MAIL_TYPES)('%s', (type) => {
     expect(subject).toMatch(/^[A-Z].{10,80} · Ada Video$/);
     expect(text).not.toMatch(/undefined|null|NaN/);
     expect(html).not.toMatch(/undefined|null|NaN/);
-    const link =
-      type === 'conflicting_duplicates'
-        ? /https:\/\/box\.example\/docs#\/Usage\/\w+/
-        : new RegExp(`https://box\\.example/console(/[a-z-]+)?\\?tenant=${renderTenantId(TENANT)}`);
+    const link = new RegExp(`https://box\\.example/console(/[a-z-]+)?\\?tenant=${renderTenantId(TENANT)}`);
     expect(text).toMatch(link);
     expect(html).toMatch(link);
     expect(text).toContain('Time: 2026-11-22 18:00 UTC');
@@ -168,19 +164,14 @@ test('a long name is cut in the subject line', () => {
 });
 
 describe('the links of mails', () => {
-  const app = useService({ payments: false });
   const WEBHOOK = `wh_${'0'.repeat(32)}`;
 
-  test('lead to pages of the console, or to operations that the reference has', async () => {
-    const { paths } = (await app.request('GET', '/openapi.json')).json;
-    const operations = Object.values<Record<string, { tags: string[]; operationId: string }>>(paths)
-      .flatMap((item) => Object.values(item))
-      .map(({ tags, operationId }) => `/docs#/${encodeURIComponent(tags[0]!)}/${operationId}`);
+  test('lead to pages of the console', () => {
     for (const type of [...EVENT_MAIL_TYPES, ...CONSOLE_TYPES]) {
       for (const subject of [{}, { automatic: true, kind: 'device', webhookId: WEBHOOK }]) {
         const { next, also = next } = contentOf({ type, subject }, 'A'.repeat(43));
         for (const { path } of [next, also]) {
-          expect(operations.includes(path) || findRoute(ROUTES, 'GET', path) !== undefined, path).toBe(true);
+          expect(findRoute(ROUTES, 'GET', path), path).toBeDefined();
         }
       }
     }
@@ -194,8 +185,9 @@ describe('the links of mails', () => {
     ['key_retiring', { kind: 'device' }, ['/console/devices']],
     ['webhook_paused', { webhookId: WEBHOOK }, [`/console/webhooks/${WEBHOOK}`]],
     ['webhook_paused', { webhookId: '../members' }, ['/console/webhooks']],
-    ['payment_disputed', {}, ['/console/ledger']],
-    ['top_up_succeeded', {}, ['/console/ledger']],
+    ['payment_disputed', {}, ['/console/payments']],
+    ['top_up_succeeded', {}, ['/console/payments']],
+    ['conflicting_duplicates', {}, ['/console/conflicts']],
   ])('of %s lead to what it is about, in its tenant', (type, subject, pages) => {
     const { text } = render(type, subject);
     const links = [...text.matchAll(/^https:\S+$/gm)].map(([link]) => link);

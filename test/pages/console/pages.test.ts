@@ -87,7 +87,9 @@ beforeAll(async () => {
     ),
   );
   charged = String(records[0]!.id);
-  await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
+  const report = (body: unknown) => app.request('POST', '/v1/usage', { key: tenant.relayKey, body });
+  await report({ records });
+  await report({ records: records.map((record) => ({ ...record, room: HOSTILE[5], seconds: 1 })) });
   for (const name of HOSTILE) {
     await app.request('POST', '/v1/keys', { key: tenant.key, body: { name, kind: 'relay' } });
   }
@@ -144,6 +146,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'empty ledger': () => '/console/ledger?kind=dispute',
   charge: () => `/console/charge?id=${encodeURIComponent(charged)}`,
   payments: () => '/console/payments',
+  conflicts: () => '/console/conflicts',
   export: () => '/console/export',
   statements: () => '/console/statements',
   'this month': () => `/console/statements/${new Date().toISOString().slice(0, 7)}`,

@@ -1,8 +1,8 @@
 /** The layout of every page of the operators' console. It looks like that of tenants, and says that it is not. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { html } from '@boxoffice/pages/html';
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
 import type { Page } from '../../pages/answer.ts';
-import { placeLink, placeOf, renderShell, whoIs } from '../../pages/shell.ts';
+import { renderNavigation, renderShell, type Section } from '../../pages/shell.ts';
 
 /** What the layout knows of the request. */
 interface Context {
@@ -10,22 +10,16 @@ interface Context {
   readonly session: OperatorSession | undefined;
 }
 
-interface Section {
-  readonly path: string;
-  readonly name: string;
-  readonly also?: readonly string[];
-}
-
 const SECTIONS: readonly Section[] = [
-  { path: '/console', name: 'Overview' },
-  { path: '/console/tenants', name: 'Tenants' },
-  { path: '/console/payments', name: 'Payments' },
-  { path: '/console/revenue', name: 'Revenue' },
-  { path: '/console/conflicts', name: 'Conflicts' },
-  { path: '/console/rates', name: 'Rates' },
-  { path: '/console/signing-keys', name: 'Signing keys' },
-  { path: '/console/verify', name: 'Verify' },
-  { path: '/console/audit', name: 'Audit' },
+  { path: '/console', name: 'Overview', group: 'Overview' },
+  { path: '/console/tenants', name: 'Tenants', group: 'Tenants' },
+  { path: '/console/payments', name: 'Payments', group: 'Money' },
+  { path: '/console/revenue', name: 'Revenue', group: 'Money' },
+  { path: '/console/rates', name: 'Rates', group: 'Money' },
+  { path: '/console/verify', name: 'Verify', group: 'Checks' },
+  { path: '/console/conflicts', name: 'Conflicts', group: 'Checks' },
+  { path: '/console/signing-keys', name: 'Signing keys', group: 'Security' },
+  { path: '/console/audit', name: 'Audit', group: 'Security' },
 ];
 
 export function renderOpsPage(shown: Page, context: Context | undefined): string {
@@ -33,12 +27,9 @@ export function renderOpsPage(shown: Page, context: Context | undefined): string
   return renderShell(shown, {
     site: 'Boxoffice operators',
     brand: html`<a class="brand" href="/console">Boxoffice operators</a>`,
-    navigation: session && context && renderNavigation(session, context.path),
+    navigation:
+      session &&
+      context &&
+      renderNavigation('Operators', SECTIONS, context.path, html`<bdi>${session.operator}</bdi>`),
   });
-}
-
-function renderNavigation({ operator }: OperatorSession, path: string): Html {
-  const current = placeOf(SECTIONS, path);
-  return html`<nav aria-label="Operators">${SECTIONS.map((each) => placeLink(each, each.name, each === current, path))}</nav>
-${whoIs(html`<bdi>${operator}</bdi>`)}`;
 }

@@ -2,10 +2,10 @@
 import { html } from '@boxoffice/pages/html';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { listConflictTenants } from '../../../../money/overview/payment-lists.sql.ts';
-import type { Conflict, Report } from '../../../../money/usage/conflict.ts';
 import { listConflicts } from '../../../../money/usage/list-conflicts.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { emptyState, named, timeOf } from '../../../pages/components.ts';
+import { describeConflict } from '../../../pages/describe-conflict.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { table, tenantLink } from '../table.ts';
@@ -25,7 +25,7 @@ ${table(
     named(each.id),
     timeOf(each.firstAt),
     timeOf(each.lastAt),
-    named(describeDifference(each)),
+    named(describeConflict(each)),
     each.times,
   ]),
   { numbers: ['Times'] },
@@ -52,13 +52,4 @@ ${
       )
 }`;
   return page({ title: 'Conflicts', body });
-}
-
-/** `seconds 60, then 61; role host, then audience` */
-function describeDifference({ accepted, reported }: Conflict): string {
-  const names = Object.keys(accepted) as (keyof Report)[];
-  return names
-    .filter((name) => accepted[name] !== (reported[name] ?? null))
-    .map((name) => `${name} ${accepted[name] ?? 'none'}, then ${reported[name] ?? 'none'}`)
-    .join('; ');
 }
