@@ -6,9 +6,12 @@ import { openPool } from '../../src/base/db/pool.ts';
 import { newTenantId } from '../../src/base/tenants/tenant.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
 
+import { usageRecord } from '../support/service.ts';
+import { makeKey } from '../support/tenants.ts';
 import { FAULTS } from './faults.ts';
 import { findMissingProgram } from './ha-cluster.ts';
-import { HaStage } from './stage.ts';
+import { post } from './post.ts';
+import { HaStage, newTenant } from './stage.ts';
 
 const missing = findMissingProgram();
 if (missing) console.warn(`No ${missing} found: the tests of a standby that loses nothing are left out.\n`);
@@ -49,6 +52,17 @@ describe.skipIf(missing !== undefined)(
       };
       expect(await stage.suffer(FAULTS.pausePatroni, writeBeside)).toBeLessThan(RESUMED_WITHIN_MS);
       await stage.checkTokens();
+    });
+
+    test('charge large batches through the pooler, each record once', async () => {
+      const key = await makeKey(stage.db, await newTenant(stage.db), 'relay');
+      const records = Array.from({ length: 4_000 }, () => usageRecord());
+      const report = (some: readonly unknown[]) =>
+        post(`${stage.pooledUrl}/v1/usage`, key.plaintext, { records: some });
+      expect(await report(records.slice(0, 3_000))).toMatchObject({ charged: 3_000, duplicates: 0 });
+      expect(await report(records.slice(0, 3_000))).toMatchObject({ charged: 0, duplicates: 3_000 });
+      // COPY fails at the first known id.
+      expect(await report(records.slice(2_000))).toMatchObject({ charged: 1_000, duplicates: 1_000 });
     });
 
     test('listen beside the pooler', async () => {

@@ -66,7 +66,8 @@ export class Load {
   /** After `stop()`: one line for each record that was acknowledged and is not stored, or the other way round. */
   async findDifferences(db: Pool): Promise<string[]> {
     const { rows } = await db.query<{ tenant: TenantId; id: string }>(
-      'select tenant_id as tenant, id from usage_records',
+      'select tenant_id as tenant, id from usage_records where tenant_id = any ($1)',
+      [[...this.#acknowledged.keys()]],
     );
     const stored = new Set(rows.map(({ tenant, id }) => `${tenant} ${id}`));
     const acknowledged = new Set(

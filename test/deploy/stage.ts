@@ -28,6 +28,8 @@ export class HaStage {
   readonly cluster: HaCluster;
   /** Opens the primary as the owner. */
   readonly db: Pool;
+  /** Of the service through PgBouncer. */
+  readonly pooledUrl: string;
   readonly #services: readonly MainProcess[];
   readonly #load: Load;
   readonly #credential: string;
@@ -43,6 +45,7 @@ export class HaStage {
     this.cluster = cluster;
     this.db = db;
     this.#services = services;
+    this.pooledUrl = services[1]!.url;
     this.#load = load;
     this.#credential = device.credential;
     this.#token = device.token;
@@ -129,7 +132,8 @@ function reporters({ url }: MainProcess, db: Pool) {
   });
 }
 
-async function newTenant(db: Pool): Promise<TenantId> {
+/** With credit. */
+export async function newTenant(db: Pool): Promise<TenantId> {
   const tenant = await makeTenant(db, { status: 'active' });
   await adjustCredit(db, OPERATOR, tenant, { amount: MICROS, reason: 'for a test', id: undefined });
   return tenant;
