@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vites
 import { openPool } from '../../src/base/db/pool.ts';
 import { newTenantId } from '../../src/base/tenants/tenant.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
-
 import { usageRecord } from '../support/service.ts';
 import { makeKey } from '../support/tenants.ts';
 import { FAULTS } from './faults.ts';
