@@ -14,6 +14,8 @@ export interface Benchmark {
   readonly rounds?: number;
   /** Whether it is judged by `guard.json`. It then runs only by name. */
   readonly isGuard?: boolean;
+  /** Whether it needs programs that few machines have, and so runs only by name. */
+  readonly isByNameOnly?: boolean;
   run(bench: Bench): Promise<void>;
 }
 

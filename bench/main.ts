@@ -5,6 +5,7 @@ import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
+import { failover } from './failover.ts';
 import { flat } from './flat.ts';
 import { guards } from './guard.ts';
 import { guardsOf, type Judgement, judge, readGuards, renderJudgements, writeGuards } from './guard-judge.ts';
@@ -50,6 +51,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   start,
   workers,
   workersRouted,
+  failover,
   ...guards,
 ];
 
@@ -155,7 +157,7 @@ function withJsonTarget(argv: readonly string[]): string[] {
 }
 
 function choose(names: readonly string[]): readonly Benchmark[] {
-  if (names.length === 0) return BENCHMARKS.filter(({ isGuard }) => !isGuard);
+  if (names.length === 0) return BENCHMARKS.filter(({ isGuard, isByNameOnly }) => !isGuard && !isByNameOnly);
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) throw new UsageError(`there is no benchmark ${unknown}`);
   return BENCHMARKS.filter((benchmark) => names.some((name) => isCalled(benchmark, name)));
@@ -185,7 +187,7 @@ function renderHelp(): string {
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them but the guards:
+Benchmarks; without a name, all of them but failover and the guards:
 ${lines.join('\n')}
 
 Options:

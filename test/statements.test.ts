@@ -24,8 +24,8 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/money/overview/overview.sql.ts': 'for operators',
   'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',
   'src/outward/export/exported-rows.sql.ts': 'one for each table, seldom',
+  'src/run/check-database.ts': 'at the start',
   'src/run/embedded-postgres/embedded-postgres.ts': 'at the start',
-  'src/run/open-database.ts': 'at the start',
 };
 
 const files = globSync('src/**/*.ts', { cwd: ROOT }).sort();

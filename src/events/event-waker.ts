@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Pool } from '../base/db/pool.ts';
+import { directConfig, type Pool } from '../base/db/pool.ts';
 import { type Repeating, repeat } from '../base/lib/repeat.ts';
 import { renderTenantId, type TenantId } from '../base/tenants/tenant.ts';
 import { EVENT_CHANNEL, findLastSeqs, notifyEvents } from './events.sql.ts';
@@ -118,7 +118,7 @@ export class EventWaker {
     if (!known) {
       known = { last: 0n, waiters: new Set(), isIdle: false };
       this.#known.set(tenant, known);
-      this.#listening ??= listen(this.#db.options, EVENT_CHANNEL, {
+      this.#listening ??= listen(directConfig(this.#db), EVENT_CHANNEL, {
         ready: () => this.#polls?.wake(),
         message: (payload) => this.#receive(payload),
       });

@@ -18,6 +18,7 @@ import { parseMailSender } from '../outward/mail/mail-sender.ts';
 import type { MailConfig } from '../outward/mail/mailer.ts';
 import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
 import { ConfigError, type Env, wrong } from './config-error.ts';
+import { budgetConnections, type ConnectionBudget } from './connection-budget.ts';
 import { readOidc } from './oidc-config.ts';
 
 export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
@@ -41,8 +42,12 @@ export interface Config {
   readonly secretsKey: Buffer | undefined;
   /** `undefined`: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** Opens the same database without the pooler that `databaseUrl` is the address of; `undefined`: that is none. */
+  readonly databaseDirectUrl: string | undefined;
   /** Opens the same database as its owner, for migrations; `undefined`: `databaseUrl` does. */
   readonly migrationsDatabaseUrl: string | undefined;
+  /** Database connections of each process, and of all. */
+  readonly connectionBudget: ConnectionBudget;
   readonly dataDir: string;
   /** Without a trailing slash. */
   readonly publicUrl: string;
@@ -89,6 +94,7 @@ export function readConfig(env: Env): Config {
   const opsPort = readPort(env, 'OPS_PORT', 8083);
   const production = env.NODE_ENV === 'production';
   const payments = readPayments(env, production);
+  const workers = readInteger(env, 'WORKERS', 1, 1, 64);
 
   return Object.freeze({
     host,
@@ -96,14 +102,16 @@ export function readConfig(env: Env): Config {
     grpcPort: readPort(env, 'GRPC_PORT', 8081),
     tls: readTls(env),
     opsPort,
-    workers: readInteger(env, 'WORKERS', 1, 1, 64),
+    workers,
     joinAddress: readJoinAddress(env, host),
     joinOrigins: readOrigins(env),
     joinCreatesRooms: readFlag(env, 'JOIN_CREATES_ROOMS', true),
     confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
     secretsKey: readSecretsKey(env),
     databaseUrl: readServiceDatabaseUrl(env, production),
-    migrationsDatabaseUrl: readMigrationsDatabaseUrl(env),
+    databaseDirectUrl: readFurtherDatabaseUrl(env, 'DATABASE_DIRECT_URL'),
+    migrationsDatabaseUrl: readFurtherDatabaseUrl(env, 'MIGRATIONS_DATABASE_URL'),
+    connectionBudget: readConnectionBudget(env, workers),
     dataDir: resolve(env.DATA_DIR || './data'),
     publicUrl: readUrl(env, 'PUBLIC_URL') ?? urlOf(host, port),
     opsUrl: readUrl(env, 'OPS_URL') ?? urlOf(host, opsPort),
@@ -259,17 +267,26 @@ function readDatabaseUrl(env: Env, name: string): string | undefined {
   if (!text) return undefined;
   const url = URL.parse(text);
   // The value may hold a password, so it is not repeated.
+  // Several hosts with ports are no URL.
+  if (/^postgres(ql)?:\/\/([^/?]*@)?[^/?@]*,[^/?@]*([/?]|$)/.test(text)) {
+    throw new ConfigError(`${name} must name one host: set it to a proxy that knows the primary`);
+  }
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new ConfigError(`${name} must be a postgres:// address`);
   }
   return text;
 }
 
-function readMigrationsDatabaseUrl(env: Env): string | undefined {
-  const url = readDatabaseUrl(env, 'MIGRATIONS_DATABASE_URL');
-  if (url && !env.DATABASE_URL)
-    throw new ConfigError('DATABASE_URL must be set when MIGRATIONS_DATABASE_URL is');
+/** Another way to the database of DATABASE_URL. */
+function readFurtherDatabaseUrl(env: Env, name: string): string | undefined {
+  const url = readDatabaseUrl(env, name);
+  if (url && !env.DATABASE_URL) throw new ConfigError(`DATABASE_URL must be set when ${name} is`);
   return url;
+}
+
+function readConnectionBudget(env: Env, workers: number): ConnectionBudget {
+  const name = 'DATABASE_CONNECTIONS_MAX';
+  return budgetConnections(workers, env[name] ? readInteger(env, name, 0, 1, 100_000) : undefined);
 }
 
 function readPayments(env: Env, production: boolean): PaymentsMode {

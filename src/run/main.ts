@@ -38,7 +38,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   // The sandbox needs the delivery address before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const publicUrl = publicUrlOf(config, port);
-  const mails = { databaseUrl: database.databaseUrl, secretsKey, publicUrl };
+  const mails = { databaseUrl: database.databaseDirectUrl ?? database.databaseUrl, secretsKey, publicUrl };
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, mails, opened) : undefined;
   const mailboxUrl = payments && `${payments.sandbox.url}/mailbox`;
   const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey, mailboxUrl };
@@ -101,7 +101,7 @@ async function findDatabaseAndLoad(
   return { database, serve };
 }
 
-type DatabaseUrls = Pick<DatabaseConfig, 'databaseUrl' | 'migrationsDatabaseUrl'>;
+type DatabaseUrls = Pick<DatabaseConfig, 'databaseUrl' | 'databaseDirectUrl' | 'migrationsDatabaseUrl'>;
 
 /** The one of DATABASE_URL, or else the embedded one, which the service uses as a role that owns nothing. */
 async function findDatabase(
@@ -110,10 +110,10 @@ async function findDatabase(
   opened: Opened,
   whenLaunched: () => void,
 ): Promise<DatabaseUrls> {
-  const { databaseUrl, migrationsDatabaseUrl } = config;
+  const { databaseUrl, databaseDirectUrl, migrationsDatabaseUrl } = config;
   if (databaseUrl !== undefined) {
     whenLaunched();
-    return { databaseUrl, migrationsDatabaseUrl };
+    return { databaseUrl, databaseDirectUrl, migrationsDatabaseUrl };
   }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
@@ -121,7 +121,8 @@ async function findDatabase(
     whenLaunched,
   });
   opened.add(() => embedded.stop());
-  return { databaseUrl: embedded.applicationUrl, migrationsDatabaseUrl: embedded.url };
+  const { applicationUrl, url } = embedded;
+  return { databaseUrl: applicationUrl, databaseDirectUrl: undefined, migrationsDatabaseUrl: url };
 }
 
 async function openSandbox(config: Config, servicePort: number, mails: MailboxOptions, opened: Opened) {

@@ -1,8 +1,18 @@
 /** Opens the database, brings it up to date, and gives the role of the service its rights. */
+import { checkSealedKeys } from '../access/tokens/turn-signing-keys.ts';
 import { migrate } from '../base/db/migrate.ts';
-import { openPool, type Pool, PROCESS_CONNECTIONS_MAX } from '../base/db/pool.ts';
+import { openPool, type Pool } from '../base/db/pool.ts';
 import { codeOf } from '../base/lib/error-code.ts';
-import { orStartError, StartError } from '../base/lib/start-error.ts';
+import { SecretBox } from '../base/lib/secret-box.ts';
+import { StartError } from '../base/lib/start-error.ts';
+import {
+  assertEnoughConnections,
+  assertSamePlace,
+  checkPooler,
+  type Look,
+  lookAt,
+} from './check-database.ts';
+import type { Config } from './config.ts';
 
 /** The database connections of a process. */
 export interface Pools {
@@ -11,12 +21,10 @@ export interface Pools {
   readonly admissionDb: Pool;
 }
 
-export interface DatabaseConfig {
+export interface DatabaseConfig
+  extends Pick<Config, 'databaseDirectUrl' | 'migrationsDatabaseUrl' | 'connectionBudget'> {
   readonly databaseUrl: string;
-  /** Opens the same database as the owner of its tables; `undefined`: `databaseUrl` does. */
-  readonly migrationsDatabaseUrl: string | undefined;
-  /** Database connections of this process; default: `PROCESS_CONNECTIONS_MAX`. */
-  readonly connectionsMax?: number;
+  readonly secretsKey: Buffer;
 }
 
 const SHARE_OF_ADMISSIONS = 0.2;
@@ -24,14 +32,22 @@ const SHARE_OF_ADMISSIONS = 0.2;
 /** Source: PostgreSQL, appendix A "Error Codes". */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The connection of the owner is closed before the service serves. */
+/**
+ * The connection of the owner is closed before the service serves.
+ *
+ * Fails with `StartError`, and has changed nothing, if an address is wrong, or the database is that of another SECRETS_KEY.
+ */
 export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
   const pools = openPools(config);
-  const { migrationsDatabaseUrl } = config;
+  const { migrationsDatabaseUrl, secretsKey } = config;
+  const box = new SecretBox(secretsKey);
   try {
-    const role = await roleOf(pools.db, 'DATABASE_URL');
-    if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db);
-    else await migrateFor(role, migrationsDatabaseUrl);
+    const look = await lookAt(pools.db, 'DATABASE_URL');
+    // A pooler has a budget of its own.
+    if (config.databaseDirectUrl === undefined) assertEnoughConnections(look, config.connectionBudget);
+    else await checkPooler(pools.db, look);
+    if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db, look, box);
+    else await migrateFor(look, migrationsDatabaseUrl, box);
     return pools;
   } catch (error) {
     await closePools(pools);
@@ -40,11 +56,12 @@ export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
 }
 
 /** Connections are opened when they are needed. */
-function openPools({ databaseUrl, connectionsMax = PROCESS_CONNECTIONS_MAX }: DatabaseConfig): Pools {
-  const ofAdmissions = Math.max(1, Math.floor(connectionsMax * SHARE_OF_ADMISSIONS));
+function openPools({ databaseUrl, databaseDirectUrl: directUrl, connectionBudget }: DatabaseConfig): Pools {
+  const { ofEach } = connectionBudget;
+  const ofAdmissions = Math.max(1, Math.floor(ofEach * SHARE_OF_ADMISSIONS));
   return {
-    db: openPool(databaseUrl, { max: connectionsMax - ofAdmissions }),
-    admissionDb: openPool(databaseUrl, { max: ofAdmissions, plansByKey: true }),
+    db: openPool(databaseUrl, { max: ofEach - ofAdmissions, directUrl }),
+    admissionDb: openPool(databaseUrl, { max: ofAdmissions, plansByKey: true, directUrl }),
   };
 }
 
@@ -52,18 +69,21 @@ export async function closePools({ db, admissionDb }: Pools): Promise<void> {
   await Promise.all([db.end(), admissionDb.end()]);
 }
 
-async function migrateFor(application: string, url: string): Promise<void> {
+async function migrateFor(application: Look, url: string, box: SecretBox): Promise<void> {
   const owner = openPool(url, { max: 1, applicationName: 'boxoffice migrations' });
   try {
-    const role = await roleOf(owner, 'MIGRATIONS_DATABASE_URL');
-    await migrate(owner, role === application ? undefined : application);
+    const look = await lookAt(owner, 'MIGRATIONS_DATABASE_URL');
+    assertSamePlace(application, look, 'MIGRATIONS_DATABASE_URL');
+    if (look.hasSigningKeys) await checkSealedKeys(owner, box);
+    await migrate(owner, look.role === application.role ? undefined : application.role);
   } finally {
     await owner.end();
   }
 }
 
-async function migrateAs(db: Pool): Promise<void> {
+async function migrateAs(db: Pool, look: Look, box: SecretBox): Promise<void> {
   try {
+    if (look.hasSigningKeys) await checkSealedKeys(db, box);
     await migrate(db);
   } catch (error) {
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE && codeOf((error as Error).cause) !== INSUFFICIENT_PRIVILEGE)
@@ -73,10 +93,4 @@ async function migrateAs(db: Pool): Promise<void> {
       { cause: error },
     );
   }
-}
-
-async function roleOf(db: Pool, variable: string): Promise<string> {
-  const asking = () => db.query<{ role: string }>('select current_user as role');
-  const { rows } = await orStartError(asking, `the database of ${variable} cannot be opened`);
-  return rows[0]!.role;
 }

@@ -88,7 +88,6 @@ export type ServiceConfig = Pick<
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
   readonly opsPort: number | undefined;
-  readonly secretsKey: Buffer;
   /** Where the sandbox shows mails. */
   readonly mailboxUrl?: string | undefined;
 } & DatabaseConfig;

@@ -29,7 +29,9 @@ describe('an empty environment', () => {
       confusableUsernames: 'allow',
       secretsKey: undefined,
       databaseUrl: undefined,
+      databaseDirectUrl: undefined,
       migrationsDatabaseUrl: undefined,
+      connectionBudget: { ofEach: 20, total: 21 },
       dataDir: resolve('data'),
       publicUrl: 'http://127.0.0.1:8080',
       opsUrl: 'http://127.0.0.1:8083',
@@ -63,7 +65,9 @@ describe('an empty environment', () => {
       'HOST',
       'PORT',
       'DATABASE_URL',
+      'DATABASE_DIRECT_URL',
       'MIGRATIONS_DATABASE_URL',
+      'DATABASE_CONNECTIONS_MAX',
       'EMBEDDED_DATABASE',
       'PUBLIC_URL',
       'PAYMENTS',
@@ -97,6 +101,15 @@ describe('values', () => {
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
     [{ PUBLIC_URL: 'https://api.example.com//' }, { publicUrl: 'https://api.example.com' }],
     [{ DATABASE_URL: 'postgresql://u:p@db/x' }, { databaseUrl: 'postgresql://u:p@db/x' }],
+    [{ DATABASE_URL: 'postgres://u:p,w@db/x?a=b,c' }, { databaseUrl: 'postgres://u:p,w@db/x?a=b,c' }],
+    [
+      { DATABASE_URL: 'postgres://app@pooler/x', DATABASE_DIRECT_URL: 'postgres://app@db/x' },
+      { databaseUrl: 'postgres://app@pooler/x', databaseDirectUrl: 'postgres://app@db/x' },
+    ],
+    [
+      { WORKERS: '2', DATABASE_CONNECTIONS_MAX: '30' },
+      { workers: 2, connectionBudget: { ofEach: 12, total: 30 } },
+    ],
     [
       { DATABASE_URL: 'postgres://app@db/x', MIGRATIONS_DATABASE_URL: 'postgres://owner@db/x' },
       { databaseUrl: 'postgres://app@db/x', migrationsDatabaseUrl: 'postgres://owner@db/x' },
@@ -205,6 +218,24 @@ describe('refuses, with one line that names the variable', () => {
     [{ PUBLIC_URL: 'https://x/?a=b' }, 'PUBLIC_URL must be an http or https address, not "https://x/?a=b"'],
     [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, 'DATABASE_URL must be a postgres:// address'],
     [{ MIGRATIONS_DATABASE_URL: 'mysql://x/y' }, 'MIGRATIONS_DATABASE_URL must be a postgres:// address'],
+    [{ DATABASE_DIRECT_URL: 'mysql://x/y' }, 'DATABASE_DIRECT_URL must be a postgres:// address'],
+    [
+      { DATABASE_URL: 'postgres://u:hunter2@a,b/x' },
+      'DATABASE_URL must name one host: set it to a proxy that knows the primary',
+    ],
+    [
+      { MIGRATIONS_DATABASE_URL: 'postgresql://u:hunter2@a:1,b:2/x' },
+      'MIGRATIONS_DATABASE_URL must name one host: set it to a proxy that knows the primary',
+    ],
+    [{ DATABASE_DIRECT_URL: 'postgres://x/y' }, 'DATABASE_URL must be set when DATABASE_DIRECT_URL is'],
+    [
+      { DATABASE_CONNECTIONS_MAX: 'x' },
+      'DATABASE_CONNECTIONS_MAX must be a whole number from 1 to 100000, not "x"',
+    ],
+    [
+      { DATABASE_CONNECTIONS_MAX: '15', WORKERS: '2' },
+      'DATABASE_CONNECTIONS_MAX must be 16 or more when WORKERS is 2, not "15"',
+    ],
     [
       { MIGRATIONS_DATABASE_URL: 'postgres://x/y' },
       'DATABASE_URL must be set when MIGRATIONS_DATABASE_URL is',

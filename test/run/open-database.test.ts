@@ -16,6 +16,7 @@ import { sweep } from '../../src/run/sweep.ts';
 import { mint, newStage } from '../control/moderation/support.ts';
 import { lapse } from '../doors/grpc/mint.ts';
 import { expectOk } from '../doors/rest/support.ts';
+import { bareConfig } from '../support/bare-config.ts';
 import { checkLedger } from '../support/check-ledger.ts';
 import { useDatabase } from '../support/database.ts';
 import { createCredential, deviceKey, expectJoined, join } from '../support/devices.ts';
@@ -166,7 +167,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
   describe('gets its rights', () => {
     const database = useDatabase({ empty: true });
     const open = (migrationsDatabaseUrl?: string) =>
-      openDatabase({ databaseUrl: database.applicationUrl, migrationsDatabaseUrl });
+      openDatabase({ ...bareConfig(database.applicationUrl), migrationsDatabaseUrl });
     /** Of tables that it may not update as a whole. */
     const updatable = async () => {
       const { rows } = await database.pool.query(
@@ -229,10 +230,10 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
     });
 
     test('as the owner, as before', async () => {
-      const pools = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: undefined });
+      const pools = await openDatabase(bareConfig(database.url));
       expect(await migrate(pools.db)).toBe(0);
       await closePools(pools);
-      const again = await openDatabase({ databaseUrl: database.url, migrationsDatabaseUrl: database.url });
+      const again = await openDatabase({ ...bareConfig(database.url), migrationsDatabaseUrl: database.url });
       await again.db.query('create table mine ()').finally(() => closePools(again));
     });
 
@@ -254,10 +255,10 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
 
 test('an address that cannot be opened is named', async () => {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
-  await expect(openDatabase({ databaseUrl: nowhere, migrationsDatabaseUrl: undefined })).rejects.toThrow(
+  await expect(openDatabase(bareConfig(nowhere))).rejects.toThrow(
     /^the database of DATABASE_URL cannot be opened: /,
   );
-  const config = { databaseUrl: inject('adminUrl'), migrationsDatabaseUrl: nowhere };
+  const config = { ...bareConfig(inject('adminUrl')), migrationsDatabaseUrl: nowhere };
   await expect(openDatabase(config)).rejects.toThrow(
     /^the database of MIGRATIONS_DATABASE_URL cannot be opened: /,
   );

@@ -1,5 +1,6 @@
 /** A minimal service: free ports, no payments, no proxies, otherwise defaults. */
 import type { MailConfig } from '../../src/outward/mail/mailer.ts';
+import { budgetConnections } from '../../src/run/connection-budget.ts';
 import type { ServiceConfig } from '../../src/run/service.ts';
 
 export function bareConfig(databaseUrl: string): ServiceConfig {
@@ -10,7 +11,9 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     grpcPort: 0,
     tls: undefined,
     databaseUrl,
+    databaseDirectUrl: undefined,
     migrationsDatabaseUrl: undefined,
+    connectionBudget: budgetConnections(1, undefined),
     publicUrl: 'http://service.test',
     opsUrl: 'http://ops.test',
     stripeSecretKey: undefined,

@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Ten seconds or more each: first those that mostly wait, for processes and time limits. */
 const SLOW = [
+  'deploy/ha.test',
   'sdk/rust.test',
   'sdk/conformance.test',
   'sdk/go.test',

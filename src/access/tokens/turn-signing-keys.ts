@@ -7,7 +7,7 @@
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { AuditedFields } from '../../base/audit/audit-entry.ts';
-import type { Pool, Tx } from '../../base/db/pool.ts';
+import type { Db, Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { StartError } from '../../base/lib/start-error.ts';
@@ -131,9 +131,12 @@ function inLock<T>(db: Pool, work: (tx: Tx, keys: SigningKeyRow[]) => Promise<T>
   });
 }
 
-/** Every process must be able to decrypt every key, or it could not sign when that key is active. */
-async function checkSealedKeys(tx: Tx, box: SecretBox): Promise<void> {
-  for (const { kid, privateKey } of await listSealedKeys(tx)) {
+/**
+ * Fails with `StartError` if SECRETS_KEY cannot decrypt a stored key: every process must be able to, or it could not sign
+ * when that key is active.
+ */
+export async function checkSealedKeys(db: Db, box: SecretBox): Promise<void> {
+  for (const { kid, privateKey } of await listSealedKeys(db)) {
     try {
       box.open(privateKey, kid);
     } catch (error) {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import type { Pool } from './pool.ts';
+import { directConfig, type Pool } from './pool.ts';
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number that nothing else locks. */
@@ -29,7 +29,12 @@ export async function migrate(pool: Pool, application?: string): Promise<number>
   const migrations = await readMigrations();
   // A connection outside the pool: waiting for another process or changing a large table takes longer
   // than the statement timeout of the pool.
-  const client = new pg.Client({ ...pool.options, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 });
+  const client = new pg.Client({
+    ...directConfig(pool),
+    query_timeout: 0,
+    statement_timeout: 0,
+    lock_timeout: 0,
+  });
   client.on('error', () => {});
   await client.connect();
   try {

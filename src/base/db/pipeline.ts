@@ -17,7 +17,7 @@ type Value =
   | null
   | readonly (string | number | bigint | null)[];
 
-/** Prepared under its name on each connection. `Row`: the type of its rows. */
+/** Prepared under its name on each connection; `''`: each time. `Row`: the type of its rows. */
 export interface Statement<Row = unknown> {
   readonly name: string;
   readonly text: string;
@@ -112,6 +112,12 @@ export class Pipeline implements pg.Submittable {
     );
   }
 
+  /** The same statements without their names. */
+  unnamed(): Pipeline {
+    const statements = this.statements.map((statement) => ({ ...statement, name: '' }));
+    return new Pipeline(statements, (error, results) => this.callback(error, results));
+  }
+
   /** The driver gives the first result its parsers. */
   get _result(): Rows | undefined {
     return this.#results[0];
@@ -194,7 +200,7 @@ function send(connection: Connection, { name, text, values = [], copyData }: Sta
   const { stream, parsedStatements, submittedNamedStatements } = connection;
   if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
     connection.parse({ name, text });
-    submittedNamedStatements[name] = text;
+    if (name !== '') submittedNamedStatements[name] = text;
   }
   connection.bind({ statement: name, values, valueMapper: utils.prepareValue });
   connection.describe({ type: 'P' });

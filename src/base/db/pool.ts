@@ -1,5 +1,6 @@
 /** The connection pool and the settings of every connection. */
 import pg from 'pg';
+import { PooledClient } from './pooled-client.ts';
 
 export type Pool = pg.Pool;
 /** One connection, inside a transaction. */
@@ -31,6 +32,13 @@ export interface PoolOptions {
   readonly applicationName?: string;
   /** For statements that find each row by its key. */
   readonly plansByKey?: boolean;
+  /** Opens the same database without the pooler. Given if the pool's own address is that of a pooler in transaction mode. */
+  readonly directUrl?: string | undefined;
+}
+
+interface PoolConfig extends pg.PoolConfig {
+  /** Of connections without the pooler. */
+  readonly direct?: pg.ClientConfig;
 }
 
 /**
@@ -40,27 +48,54 @@ export interface PoolOptions {
  * 10 s; if the server is silent, the client gives up after 12 s.
  */
 export function openPool(url: string, options: PoolOptions = {}): Pool {
-  const pool = new pg.Pool({
+  const { directUrl } = options;
+  const pool = new pg.Pool(
+    directUrl === undefined ? sessionConfig(url, options) : pooledConfig(url, directUrl, options),
+  );
+  // A lost connection fails its statement, and a lost idle connection is replaced when needed. Without
+  // these handlers, either event would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** For a connection beside the pool that keeps its session: to listen, to lock, or to read for hours. */
+export function directConfig({ options }: Pool): pg.ClientConfig {
+  return (options as PoolConfig).direct ?? options;
+}
+
+/** The time limits of a session, in ms. A pooler does not hand them on: there, the role has to have them. */
+export const SESSION_LIMITS = {
+  statement_timeout: 10_000,
+  lock_timeout: 8_000,
+  idle_in_transaction_session_timeout: 15_000,
+};
+
+function sessionConfig(url: string, options: PoolOptions): pg.PoolConfig {
+  return {
+    ...clientConfig(url, options),
+    ...SESSION_LIMITS,
+    options: [...PLANNED_ONCE, ...(options.plansByKey ? BY_KEY : [])].join(' '),
+  };
+}
+
+function pooledConfig(url: string, directUrl: string, options: PoolOptions): PoolConfig {
+  return { ...clientConfig(url, options), Client: PooledClient, direct: sessionConfig(directUrl, options) };
+}
+
+function clientConfig(url: string, options: PoolOptions): pg.PoolConfig {
+  return {
     connectionString: url,
     max: options.max ?? PROCESS_CONNECTIONS_MAX,
     application_name: options.applicationName ?? 'boxoffice',
-    options: [...PLANNED_ONCE, ...(options.plansByKey ? BY_KEY : [])].join(' '),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    statement_timeout: 10_000,
-    lock_timeout: 8_000,
-    idle_in_transaction_session_timeout: 15_000,
     query_timeout: 12_000,
     types: {
       // Eight-byte integers are money, quantities and tenant ids: none may pass through a float.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text'),
     } as pg.CustomTypesConfig,
-  });
-  // A lost connection fails its statement, and a lost idle connection is replaced when needed. Without
-  // these handlers, either event would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  pool.on('error', () => {});
-  return pool;
+  };
 }

@@ -1,6 +1,6 @@
 /** One state of the whole database, for work that reads all of it. */
 import pg from 'pg';
-import type { Pool } from './pool.ts';
+import { directConfig, type Pool } from './pool.ts';
 
 export interface Snapshot {
   readonly db: pg.Client;
@@ -17,8 +17,8 @@ interface SnapshotOptions {
  * A snapshot until it is closed, on a connection of its own: the pool cancels a statement after some seconds, and
  * reading everything may take hours.
  */
-export async function openSnapshot({ options }: Pool, { stopping }: SnapshotOptions = {}): Promise<Snapshot> {
-  const { types, connectionString, application_name: name } = options;
+export async function openSnapshot(pool: Pool, { stopping }: SnapshotOptions = {}): Promise<Snapshot> {
+  const { types, connectionString, application_name: name } = directConfig(pool);
   const client = new pg.Client({
     connectionString,
     application_name: name,

@@ -11,6 +11,7 @@ const ATTEMPTS = 4;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const UNIQUE_VIOLATION = '23505';
+const READ_ONLY_SQL_TRANSACTION = '25006';
 
 /** Does nothing, at almost no cost, unless `base/telemetry/tracing.ts` was started. */
 const tracer = trace.getTracer('boxoffice');
@@ -97,6 +98,8 @@ export async function transactOnce<T>(
         broken = fault;
       });
     }
+    // This server is no longer the primary. The next connection may lead to the one that is.
+    if (codeOf(error) === READ_ONLY_SQL_TRANSACTION) broken ??= error as Error;
     throw error;
   } finally {
     connection.release(broken);

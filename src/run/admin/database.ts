@@ -17,7 +17,7 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
   const config = readConfig(process.env);
   const embedded = config.databaseUrl === undefined ? await attach(config.dataDir) : undefined;
   try {
-    const url = config.databaseUrl ?? embedded!.url;
+    const url = config.databaseDirectUrl ?? config.databaseUrl ?? embedded!.url;
     const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
     await work({ db, config }).finally(() => db.end());
   } finally {

@@ -7,27 +7,21 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Issuer } from '../../access/oidc/issuer.ts';
-import { openPool, type Pool, PROCESS_CONNECTIONS_MAX } from '../../base/db/pool.ts';
+import { openPool, type Pool } from '../../base/db/pool.ts';
 import { SecretBox } from '../../base/lib/secret-box.ts';
 import { Metrics } from '../../base/telemetry/metrics.ts';
 import type { OperatorDeps } from '../../doors/ops/console/operator-deps.ts';
 import type { Watched } from '../../doors/ops/server.ts';
 import { openProvider } from '../../money/payments/provider.ts';
+import { OPERATOR_CONNECTIONS_MAX } from '../connection-budget.ts';
 import { openOps, portOf, type ServiceConfig } from '../service.ts';
 import type { WorkerSettings } from './messages.ts';
 import { SummedMetrics } from './summed-metrics.ts';
 import { type Serving, WorkerPlace, type WorkerProcess } from './worker.ts';
 
-/** Of all workers together. PostgreSQL allows 100 by default, and other clients need some of them. */
-const CONNECTIONS_MAX = 80;
-/** Of the first process, for operators. */
-const OPERATOR_CONNECTIONS_MAX = 4;
-/** Of one worker, however many there are. */
-const WORKER_CONNECTIONS_MIN = 5;
-
 export interface WorkersSettings extends Omit<WorkerSettings, 'number' | 'config'> {
   readonly count: number;
-  readonly config: Omit<ServiceConfig, 'opsPort' | 'connectionsMax'> & { readonly opsPort: number };
+  readonly config: Omit<ServiceConfig, 'opsPort'> & { readonly opsPort: number };
 }
 
 export class Workers implements Watched {
@@ -60,9 +54,8 @@ export class Workers implements Watched {
     process.once('exit', () => {
       for (const each of this.#processes) each.kill();
     });
-    const connectionsMax = connectionsOfEach(count);
     this.#places = Array.from({ length: count }, (_, index) => {
-      const own = { ...config, opsPort: undefined, connectionsMax };
+      const own = { ...config, opsPort: undefined };
       return new WorkerPlace({ number: index + 1, config: own, logLevel, tracing }, this.log);
     });
     const [first] = await Promise.all(this.#processes.map(({ serving }) => serving));
@@ -84,7 +77,7 @@ export class Workers implements Watched {
     const provider = secretKey
       ? await openProvider({ secretKey, webhookSecrets: config.stripeWebhookSecrets, apiBase })
       : undefined;
-    this.#db ??= openPool(config.databaseUrl, { max: OPERATOR_CONNECTIONS_MAX });
+    this.#db ??= openPool(config.databaseDirectUrl ?? config.databaseUrl, { max: OPERATOR_CONNECTIONS_MAX });
     return {
       db: this.#db,
       log: this.log,
@@ -122,10 +115,4 @@ export class Workers implements Watched {
   get #serving(): readonly WorkerProcess[] {
     return this.#processes.filter(({ isServing }) => isServing);
   }
-}
-
-/** With more than 16 workers, the total may exceed PostgreSQL's default limit. */
-export function connectionsOfEach(workers: number): number {
-  const share = Math.floor(CONNECTIONS_MAX / workers);
-  return Math.min(PROCESS_CONNECTIONS_MAX, Math.max(WORKER_CONNECTIONS_MIN, share));
 }

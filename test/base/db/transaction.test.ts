@@ -41,6 +41,17 @@ describe('inTransaction', () => {
     expect(database.pool.idleCount).toBe(database.pool.totalCount);
   });
 
+  it('drops a connection to a server that refuses to write', async () => {
+    const pool = openPool(database.url, { max: 1 });
+    const write = () => inTransaction(pool, (tx) => insert(tx, 'after the change of the primary'));
+    // As with a server that is a standby from now on.
+    await pool.query('set default_transaction_read_only = on');
+    await expect(write()).rejects.toMatchObject({ code: '25006' });
+    await write();
+    expect(await findValue('after the change of the primary')).toBe(0);
+    await pool.end();
+  });
+
   it('repeats a transaction that PostgreSQL aborted to resolve a deadlock', async () => {
     await database.pool.query(`insert into numbers values ('left', 0), ('right', 0)`);
     const both = Promise.withResolvers<void>();

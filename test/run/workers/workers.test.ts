@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { connectionsOfEach } from '../../../src/run/workers/workers.ts';
 import { useDatabase } from '../../support/database.ts';
 import { ask, usageRecord } from '../../support/service.ts';
 import { makeKey, makeTenant } from '../../support/tenants.ts';
@@ -143,16 +142,6 @@ describe('two workers', () => {
     expect(await started.exited).toStrictEqual([0, null]);
     expect(started.pids().map(isAlive)).toEqual([false, false]);
     expect(workersThatAnswered(started, '/v1/usage', from)).toEqual(new Set([1, 2]));
-  });
-
-  test.each([
-    [2, 20],
-    [4, 20],
-    [5, 16],
-    [16, 5],
-    [64, 5],
-  ])('and more share the connections of a database: of %i each has %i', (workers, connections) => {
-    expect(connectionsOfEach(workers)).toBe(connections);
   });
 });
 

@@ -1,0 +1,76 @@
+/** Whether the service can use the database that it was given. Looks only, so a start that is refused changes nothing. */
+import { directConfig, openPool, type Pool, SESSION_LIMITS } from '../base/db/pool.ts';
+import { orStartError, StartError } from '../base/lib/start-error.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
+
+/** What a connection leads to. */
+export interface Look {
+  readonly role: string;
+  /** The server, since its last start, and the database. */
+  readonly place: string;
+  readonly isReadOnly: boolean;
+  /** Connections that the server, the database and the role allow to those who are no superusers. */
+  readonly connectionsMax: number;
+  /** Names of the time limits that the session has not. */
+  readonly unlimited: readonly (keyof typeof SESSION_LIMITS)[];
+  /** Whether the service has started on it before. */
+  readonly hasSigningKeys: boolean;
+}
+
+const LOOK = `
+  select current_user as role,
+         concat(extract(epoch from pg_postmaster_start_time()), ' ', d.oid) as place,
+         pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly",
+         least(
+           current_setting('max_connections')::integer
+             - current_setting('superuser_reserved_connections')::integer
+             - coalesce(current_setting('reserved_connections', true)::integer, 0),
+           nullif(d.datconnlimit, -1),
+           (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as "connectionsMax",
+         array(select name from unnest($1::text[]) as l (name) where current_setting(name) = '0') as unlimited,
+         to_regclass('signing_keys') is not null as "hasSigningKeys"
+    from pg_database d where d.datname = current_database()`;
+
+/** Fails with `StartError`, which names `variable`, if the database cannot be opened or refuses writes. */
+export async function lookAt(db: Pool, variable: string): Promise<Look> {
+  const limits = Object.keys(SESSION_LIMITS);
+  const asking = () => db.query<Look>(LOOK, [limits]);
+  const { rows } = await orStartError(asking, `the database of ${variable} cannot be opened`);
+  const look = rows[0]!;
+  if (look.isReadOnly)
+    throw new StartError(`the database of ${variable} is read-only: set it to the primary, or to a proxy`);
+  return look;
+}
+
+/** Fails with `StartError` if `further`, of another variable, is not the database of DATABASE_URL. */
+export function assertSamePlace(look: Look, further: Look, variable: string): void {
+  if (further.place === look.place) return;
+  throw new StartError(`${variable} and DATABASE_URL must open the same database on the same server`);
+}
+
+/** Fails with `StartError` if the processes could open more connections than the server allows. */
+export function assertEnoughConnections({ connectionsMax }: Look, { total }: ConnectionBudget): void {
+  if (total <= connectionsMax) return;
+  throw new StartError(
+    `the service may open ${total} database connections, and the server allows ${connectionsMax}: ` +
+      'raise its max_connections, or lower DATABASE_CONNECTIONS_MAX or WORKERS',
+  );
+}
+
+/** Look at the sessions of the pooler that `db` goes through, and at the way without it. */
+export async function checkPooler(db: Pool, look: Look): Promise<void> {
+  const [name] = look.unlimited;
+  if (name !== undefined) {
+    const limit = SESSION_LIMITS[name];
+    throw new StartError(
+      `sessions of the pooler in DATABASE_URL have no ${name}: alter role ${look.role} set ${name} = ${limit}`,
+    );
+  }
+  const variable = 'DATABASE_DIRECT_URL';
+  const direct = openPool(directConfig(db).connectionString!, { max: 1 });
+  try {
+    assertSamePlace(look, await lookAt(direct, variable), variable);
+  } finally {
+    await direct.end();
+  }
+}

@@ -1,0 +1,38 @@
+/** How many database connections a service may open. */
+import { PROCESS_CONNECTIONS_MAX } from '../base/db/pool.ts';
+import { ConfigError } from './config-error.ts';
+
+/** For the pools of all workers together. PostgreSQL allows 100 by default, and other clients need some of them. */
+const POOLS_CONNECTIONS = 80;
+/** For the pools of one process, however many there are. */
+const PROCESS_CONNECTIONS_MIN = 5;
+/** On one, each process listens for events. */
+const PROCESS_LISTENERS = 1;
+/** Of the process that starts the workers, for the console of operators. */
+export const OPERATOR_CONNECTIONS_MAX = 4;
+
+export interface ConnectionBudget {
+  /** For the pools of each process. */
+  readonly ofEach: number;
+  /** Of all processes together, with those that listen and those of operators. */
+  readonly total: number;
+}
+
+/**
+ * The budget of `processes` that serve. `max`: what the operator allows in all; `undefined`: the default.
+ *
+ * Fails with `ConfigError` if `max` is too small for so many processes.
+ */
+export function budgetConnections(processes: number, max: number | undefined): ConnectionBudget {
+  const beside = processes * PROCESS_LISTENERS + (processes === 1 ? 0 : OPERATOR_CONNECTIONS_MAX);
+  const least = processes * PROCESS_CONNECTIONS_MIN + beside;
+  if (max !== undefined && max < least) {
+    throw new ConfigError(
+      `DATABASE_CONNECTIONS_MAX must be ${least} or more when WORKERS is ${processes}, not "${max}"`,
+    );
+  }
+  const forPools = max === undefined ? POOLS_CONNECTIONS : max - beside;
+  const share = Math.max(PROCESS_CONNECTIONS_MIN, Math.floor(forPools / processes));
+  const ofEach = Math.min(PROCESS_CONNECTIONS_MAX, share);
+  return { ofEach, total: processes * ofEach + beside };
+}

@@ -1,0 +1,283 @@
+/**
+ * The cluster of `deploy/ha` on this machine: two PostgreSQL with Patroni, one etcd, HAProxy and PgBouncer, on free
+ * ports, from the files that `render.ts` makes.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { accessSync, constants, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { findFreePort } from '../../src/run/free-port.ts';
+import { openScratch, type Scratch } from '../support/scratch.ts';
+import { openRelay, type Relay } from './relay.ts';
+
+const run = promisify(execFile);
+const FOLDER = join(import.meta.dirname, '../../deploy/ha');
+const HOST = '127.0.0.1';
+const NAMES = ['one', 'two'] as const;
+export type NodeName = (typeof NAMES)[number];
+
+/** Debian's folder of the newest PostgreSQL, if there is one. */
+const POSTGRES_BIN = globSync('/usr/lib/postgresql/*/bin').sort().at(-1);
+
+/** The first program that the cluster needs and that is missing here. */
+export function findMissingProgram(): string | undefined {
+  if (POSTGRES_BIN === undefined) return 'postgresql';
+  if (globSync('/usr/lib/python3*/dist-packages/etcd').length === 0) return 'python3-etcd';
+  return ['patroni', 'etcd', 'haproxy', 'pgbouncer', 'setpriv'].find(
+    (name) => findProgram(name) === undefined,
+  );
+}
+
+function findProgram(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/bin', '/usr/sbin'];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a machine with PostgreSQL runs. */
+export interface Node {
+  readonly name: NodeName;
+  /** Opens its own PostgreSQL, whether it is the primary or not, as the owner. */
+  readonly url: string;
+  /** Between its Patroni and etcd. */
+  readonly toEtcd: Relay;
+  patroni(): number;
+  /** The postmaster and its processes, first the postmaster. */
+  postgres(): number[];
+  startPatroni(): void;
+}
+
+export class HaCluster {
+  readonly #scratch: Scratch;
+  readonly #children = new Set<ChildProcess>();
+  readonly #secret = randomBytes(24).toString('hex');
+  readonly #ports: Readonly<Record<string, number>>;
+  readonly #nodes: Readonly<Record<NodeName, Node>>;
+
+  private constructor(scratch: Scratch, ports: Record<string, number>, relays: readonly Relay[]) {
+    this.#scratch = scratch;
+    this.#ports = ports;
+    this.#nodes = { one: this.#nodeOf('one', relays[0]!), two: this.#nodeOf('two', relays[1]!) };
+  }
+
+  /** Resolves when one is the primary, the other its synchronous standby, and the proxy leads there. */
+  static async start(): Promise<HaCluster> {
+    const names = ['etcd', 'peer', 'proxy', 'pooler', ...NAMES.flatMap((name) => [name, `patroni-${name}`])];
+    const ports: Record<string, number> = {};
+    for (const name of names) ports[name] = await findFreePort(HOST);
+    const relays = [await openRelay(HOST, ports.etcd!), await openRelay(HOST, ports.etcd!)];
+    const cluster = new HaCluster(openScratch('boxoffice-ha-'), ports, relays);
+    try {
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      const logs = cluster.logs();
+      await cluster.stop();
+      throw new Error(logs, { cause: error });
+    }
+  }
+
+  /** As the service connects to the primary. */
+  get url(): string {
+    return this.#urlOf('boxoffice_app', 'proxy');
+  }
+
+  get poolerUrl(): string {
+    return this.#urlOf('boxoffice_app', 'pooler');
+  }
+
+  get ownerUrl(): string {
+    return this.#urlOf('boxoffice', 'proxy');
+  }
+
+  /** The node that Patroni says is the primary; `undefined` while there is none. */
+  async primary(): Promise<Node | undefined> {
+    const are = await Promise.all(NAMES.map((name) => this.#answers(name, 'primary')));
+    return NAMES.map((name) => this.#nodes[name]).find((_, index) => are[index]);
+  }
+
+  otherThan({ name }: Node): Node {
+    return this.#nodes[name === 'one' ? 'two' : 'one'];
+  }
+
+  /** Wait until there is a primary, other than `before`. */
+  async becomesPrimary(before?: Node): Promise<Node> {
+    return waitFor('a primary', async () => {
+      const primary = await this.primary();
+      return primary === before ? undefined : primary;
+    });
+  }
+
+  /** Wait until the other node is a standby without which no commit is acknowledged. */
+  async isSynchronous(): Promise<void> {
+    await waitFor('a synchronous standby', async () => {
+      const primary = await this.primary();
+      return primary && (await this.#answers(this.otherThan(primary).name, 'sync'));
+    });
+  }
+
+  /** What an operator does with `patronictl switchover`. */
+  async switchOver(from: Node): Promise<void> {
+    const answer = await fetch(`${this.#patroniUrl(from.name)}/switchover`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`patroni:${this.#secret}`)}` },
+      body: JSON.stringify({ leader: from.name, candidate: this.otherThan(from).name }),
+    });
+    if (!answer.ok) throw new Error(`switchover: ${answer.status} ${await answer.text()}`);
+  }
+
+  /** The newest lines of every log, for a test that failed. */
+  logs(): string {
+    return globSync('*.log', { cwd: this.#scratch.folder })
+      .map((file) => {
+        const lines = readFileSync(join(this.#scratch.folder, file), 'utf8').trimEnd().split('\n');
+        return `== ${file}\n${lines.slice(-40).join('\n')}`;
+      })
+      .join('\n');
+  }
+
+  async stop(): Promise<void> {
+    for (const name of NAMES) this.#nodes[name].toEtcd.close();
+    const exits = [...this.#children].map((child) => once(child, 'exit'));
+    for (const child of this.#children) child.kill('SIGKILL');
+    await Promise.all(exits);
+    // Stops the PostgreSQL servers, too.
+    await this.#scratch.remove();
+  }
+
+  async #start(): Promise<void> {
+    const { folder } = this.#scratch;
+    const settings = join(folder, 'ha.env');
+    writeFileSync(settings, this.#settings(), { mode: 0o600 });
+    await run(process.execPath, [join(FOLDER, 'render.ts'), settings, folder]);
+    if (process.getuid!() === 0) await run('chown', ['-R', 'postgres:postgres', folder]);
+
+    this.#spawn('etcd', ['etcd', '--config-file', join(folder, 'etcd-one.yml')]);
+    await waitFor('etcd', () => isHealthy(`http://${HOST}:${this.#ports.etcd}/health`));
+    for (const name of NAMES) this.#nodes[name].startPatroni();
+    this.#spawn('haproxy', ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')]);
+    this.#spawn('pgbouncer', ['pgbouncer', join(folder, 'pgbouncer.ini')]);
+    await this.isSynchronous();
+  }
+
+  #settings(): string {
+    const { folder } = this.#scratch;
+    const ports = this.#ports;
+    const passwords = ['SUPERUSER', 'REPLICATION', 'PATRONI', 'OWNER', 'SERVICE'];
+    const databases = NAMES.map((name) => `${name}=${HOST}:${ports[name]}:${ports[`patroni-${name}`]}`);
+    return [
+      readFileSync(join(FOLDER, 'ha.env'), 'utf8'),
+      `DATABASES=${databases.join(' ')}`,
+      `ETCD=one=${HOST}:${ports.etcd}:${ports.peer}`,
+      'NETWORK=127.0.0.0/8',
+      `PROXY_PORT=${ports.proxy}`,
+      `POOLER_PORT=${ports.pooler}`,
+      `POSTGRES_BIN=${POSTGRES_BIN}`,
+      ...['POSTGRES_DATA', 'ETCD_DATA', 'FILES'].map((name) => `${name}=${folder}`),
+      ...passwords.map((name) => `${name}_PASSWORD=${this.#secret}`),
+    ].join('\n');
+  }
+
+  #nodeOf(name: NodeName, toEtcd: Relay): Node {
+    const { folder } = this.#scratch;
+    let patroni: ChildProcess | undefined;
+    return {
+      name,
+      url: this.#urlOf('boxoffice', name),
+      toEtcd,
+      patroni: () => patroni!.pid!,
+      postgres: () => familyOf(join(folder, `boxoffice-${name}`, 'postmaster.pid')),
+      startPatroni: () => {
+        patroni = this.#spawn(`patroni-${name}`, ['patroni', join(folder, `patroni-${name}.yml`)], {
+          PATRONI_ETCD_HOSTS: `${HOST}:${toEtcd.port}`,
+          // Otherwise it asks etcd for the address, and leaves out the relay.
+          PATRONI_ETCD_USE_PROXIES: 'true',
+        });
+      },
+    };
+  }
+
+  /** It ends with this process, however that ends. Servers of PostgreSQL refuse to run as root. */
+  #spawn(
+    name: string,
+    [program, ...args]: readonly [string, ...string[]],
+    env: Record<string, string> = {},
+  ): ChildProcess {
+    const identity = process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
+    const path = findProgram(program)!;
+    const log = join(this.#scratch.folder, `${name}.log`);
+    const child = spawn(
+      'setpriv',
+      [
+        '--pdeathsig=KILL',
+        ...identity,
+        'sh',
+        '-c',
+        'log=$1; shift; exec "$@" >>"$log" 2>&1',
+        'sh',
+        log,
+        path,
+        ...args,
+      ],
+      { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: this.#scratch.folder, ...env }, stdio: 'ignore' },
+    );
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    return child;
+  }
+
+  #urlOf(user: string, port: string): string {
+    return `postgres://${user}:${this.#secret}@${HOST}:${this.#ports[port]}/boxoffice`;
+  }
+
+  #patroniUrl(name: NodeName): string {
+    return `http://${HOST}:${this.#ports[`patroni-${name}`]}`;
+  }
+
+  #answers(name: NodeName, path: string): Promise<boolean> {
+    return isHealthy(`${this.#patroniUrl(name)}/${path}`);
+  }
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.ok ?? false;
+}
+
+const READY_WITHIN_MS = 60_000;
+
+async function waitFor<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  for (const begun = performance.now(); performance.now() - begun < READY_WITHIN_MS; await sleep(100)) {
+    const found = await look();
+    if (found) return found;
+  }
+  throw new Error(`no ${what} within ${READY_WITHIN_MS / 1000} s`);
+}
+
+/** The process of the file and its children. Empty if it does not run. */
+function familyOf(pidFile: string): number[] {
+  if (!existsSync(pidFile)) return [];
+  const parent = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+  const children = globSync('/proc/[0-9]*/stat').flatMap((file) => {
+    try {
+      const [, pid, ppid] = /^(\d+) \(.*\) \S (\d+)/s.exec(readFileSync(file, 'utf8'))!;
+      return Number(ppid) === parent ? [Number(pid)] : [];
+    } catch {
+      // It has just ended.
+      return [];
+    }
+  });
+  return [parent, ...children];
+}

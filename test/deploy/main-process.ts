@@ -1,0 +1,36 @@
+/** A service as `npm start` starts it, without a test around it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { MACHINE } from '../support/environment.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/run/main.ts', import.meta.url));
+const SETTINGS = {
+  PAYMENTS: 'none',
+  LOG_LEVEL: 'silent',
+  PORT: '0',
+  OPS_PORT: '0',
+  GRPC_PORT: '0',
+  SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+};
+
+export interface MainProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+/** Resolves when it serves. Fails with what it says if it ends before. */
+export function startMainProcess(env: Record<string, string>): Promise<MainProcess> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { ...MACHINE, ...SETTINGS, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  return new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error(said)));
+    child.stderr.on('data', (part) => {
+      said += part;
+      const [, url] = /REST API +(http:\S+).*Stop with Ctrl-C/s.exec(said) ?? [];
+      if (url !== undefined) resolve({ url, child });
+    });
+  });
+}
