@@ -11,7 +11,8 @@ create table usage_room_days (
   ingress_bytes numeric not null check (ingress_bytes >= 0),
   amount        numeric not null check (amount >= 0),
   unbilled      numeric not null check (unbilled >= 0),
-  primary key (tenant_id, day, room)
+  -- Rooms are ranked by their amounts, from the index alone.
+  primary key (tenant_id, day, room) include (amount)
 );
 
 -- A week begins on Monday.
@@ -25,7 +26,7 @@ create table usage_room_weeks (
   ingress_bytes numeric not null check (ingress_bytes >= 0),
   amount        numeric not null check (amount >= 0),
   unbilled      numeric not null check (unbilled >= 0),
-  primary key (tenant_id, week, room)
+  primary key (tenant_id, week, room) include (amount)
 );
 
 -- Days are added up once, when they are over, and a week once all of its days are. `until` is the midnight up to which a
