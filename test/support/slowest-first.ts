@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Ten seconds or more each: first those that mostly wait, for processes and time limits. */
 const SLOW = [
   'deploy/ha.test',
+  // Whatever else compiles Rust waits for it.
   'sdk/rust.test',
   'sdk/conformance.test',
   'sdk/go.test',
@@ -28,7 +29,6 @@ const SLOW = [
   'outward/mail/console-mails.kill',
   'money/alerts/alerts.kill',
   'run/workers/operators',
-  'docs/webhooks',
   'doors/rest/idempotency',
   'doors/rest/keys.test',
   'doors/console/passkeys.test',
