@@ -50,6 +50,7 @@ function render(settings: Values, folder: string): void {
     'pgbouncer.ini',
     'userlist.txt',
     'create-database.sql',
+    'take-over.sql',
   ].map((file) => [file, fill(file, values)]);
   for (const {
     name: NAME,

@@ -71,15 +71,18 @@ export class HaCluster {
     this.#nodes = { one: this.#nodeOf('one', relays[0]!), two: this.#nodeOf('two', relays[1]!) };
   }
 
-  /** Resolves when one is the primary, the other its synchronous standby, and the proxy leads there. */
-  static async start(): Promise<HaCluster> {
+  /**
+   * Resolves when one is the primary, the other its synchronous standby, and the proxy leads there.
+   * `script`: for a shell, as the user of PostgreSQL in the folder of the files, before Patroni starts.
+   */
+  static async start(script = ''): Promise<HaCluster> {
     const names = ['etcd', 'peer', 'proxy', 'pooler', ...NAMES.flatMap((name) => [name, `patroni-${name}`])];
     const ports: Record<string, number> = {};
     for (const name of names) ports[name] = await findFreePort(HOST);
     const relays = [await openRelay(HOST, ports.etcd!), await openRelay(HOST, ports.etcd!)];
     const cluster = new HaCluster(openScratch('boxoffice-ha-'), ports, relays);
     try {
-      await cluster.#start();
+      await cluster.#start(script);
       return cluster;
     } catch (error) {
       const logs = cluster.logs();
@@ -156,16 +159,19 @@ export class HaCluster {
     await this.#scratch.remove();
   }
 
-  async #start(): Promise<void> {
+  async #start(script: string): Promise<void> {
     const { folder } = this.#scratch;
     const settings = join(folder, 'ha.env');
     writeFileSync(settings, this.#settings(), { mode: 0o600 });
     await run(process.execPath, [join(FOLDER, 'render.ts'), settings, folder]);
     if (process.getuid!() === 0) await run('chown', ['-R', 'postgres:postgres', folder]);
+    await run('setpriv', [...identity(), 'sh', '-ec', script], { cwd: folder, env: this.#env() });
 
     this.#spawn('etcd', ['etcd', '--config-file', join(folder, 'etcd-one.yml')]);
     await waitFor('etcd', () => isHealthy(`http://${HOST}:${this.#ports.etcd}/health`));
-    for (const name of NAMES) this.#nodes[name].startPatroni();
+    this.#nodes.one.startPatroni();
+    await this.becomesPrimary();
+    this.#nodes.two.startPatroni();
     this.#spawn('haproxy', ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')]);
     this.#spawn('pgbouncer', ['pgbouncer', join(folder, 'pgbouncer.ini')]);
     await this.isSynchronous();
@@ -208,20 +214,23 @@ export class HaCluster {
     };
   }
 
-  /** It ends with this process, however that ends. Servers of PostgreSQL refuse to run as root. */
+  #env(): Record<string, string> {
+    return { PATH: `${POSTGRES_BIN}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: this.#scratch.folder };
+  }
+
+  /** It ends with this process, however that ends. */
   #spawn(
     name: string,
     [program, ...args]: readonly [string, ...string[]],
     env: Record<string, string> = {},
   ): ChildProcess {
-    const identity = process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
     const path = findProgram(program)!;
     const log = join(this.#scratch.folder, `${name}.log`);
     const child = spawn(
       'setpriv',
       [
         '--pdeathsig=KILL',
-        ...identity,
+        ...identity(),
         'sh',
         '-c',
         'log=$1; shift; exec "$@" >>"$log" 2>&1',
@@ -230,7 +239,7 @@ export class HaCluster {
         path,
         ...args,
       ],
-      { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: this.#scratch.folder, ...env }, stdio: 'ignore' },
+      { env: { ...this.#env(), ...env }, stdio: 'ignore' },
     );
     this.#children.add(child);
     child.once('exit', () => this.#children.delete(child));
@@ -248,6 +257,11 @@ export class HaCluster {
   #answers(name: NodeName, path: string): Promise<boolean> {
     return isHealthy(`${this.#patroniUrl(name)}/${path}`);
   }
+}
+
+/** Servers of PostgreSQL refuse to run as root. */
+function identity(): string[] {
+  return process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
 }
 
 async function isHealthy(url: string): Promise<boolean> {

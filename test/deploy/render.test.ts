@@ -39,6 +39,7 @@ test('the files of every machine, for administrators only', () => {
     'patroni-one.yml',
     'patroni-two.yml',
     'pgbouncer.ini',
+    'take-over.sql',
     'userlist.txt',
   ]);
   const texts = Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]));

@@ -1,0 +1,52 @@
+/** A server that has data becomes the primary of `deploy/ha`, as docs/high-availability.md says. */
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { FAULTS } from './faults.ts';
+import { findMissingProgram, HaCluster } from './ha-cluster.ts';
+
+const missing = findMissingProgram();
+
+/** Made by another administrator: passwords of its own, which the files do not allow. */
+const SERVER = `
+  initdb --pgdata=main --username=postgres --auth=trust --no-sync >initdb.log
+  export PGHOST=$PWD PGUSER=postgres
+  pg_ctl --pgdata=main --wait --silent --log=main.log --options="-c listen_addresses='' -k $PWD" start
+  psql --quiet --command="set password_encryption = 'md5'; create role boxoffice login password 'another';
+    create role boxoffice_app login password 'another'"
+  createdb --owner=boxoffice boxoffice
+  psql --quiet --dbname=boxoffice --command='set role boxoffice; create table filled as
+    select id from generate_series(1, 100000) as id; grant select on filled to boxoffice_app'`;
+
+const TAKE_OVER = `
+  psql --quiet --single-transaction --set=ON_ERROR_STOP=1 --file=take-over.sql
+  pg_ctl --pgdata=main --wait --silent --mode=fast stop
+  mv main boxoffice-one`;
+
+test.skipIf(missing !== undefined)(
+  'a filled server is taken over, and its standby has all of it when it is killed',
+  { timeout: 120_000 },
+  async () => {
+    const cluster = await HaCluster.start(SERVER + TAKE_OVER);
+    onTestFinished(() => cluster.stop());
+    const primary = await cluster.becomesPrimary();
+    expect(primary.name).toBe('one');
+    expect(await readAs(cluster.ownerUrl)).toEqual({ records: 100_000, limit: '0' });
+
+    await FAULTS.killPostgres.happen(cluster, primary);
+    await cluster.becomesPrimary(primary);
+    await expect
+      .poll(() => readAs(cluster.url).catch(() => undefined), { timeout: 30_000 })
+      .toEqual({ records: 100_000, limit: '10s' });
+  },
+);
+
+/** The number of records, and the time limit of the role. */
+async function readAs(url: string): Promise<unknown> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query(
+    `select count(*)::int as records, current_setting('statement_timeout') as "limit" from filled`,
+  );
+  await client.end();
+  return rows[0];
+}
