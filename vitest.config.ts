@@ -7,6 +7,10 @@ import { SlowestFirst } from './test/support/slowest-first.ts';
 // Pages are tested in a real browser. Continuous integration brings one; a machine without is told.
 if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
 
+if (process.env.CITUS_URL === undefined) {
+  console.warn('No Citus cluster (CITUS_URL): the tests of distributed databases are left out.\n');
+}
+
 // Of what a run compiles: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 

@@ -7,12 +7,14 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** Files whose unnamed statements are left as they are. */
 const UNNAMED: Readonly<Record<string, string>> = {
+  'src/base/db/distribution.ts': 'at the start',
   'src/base/db/migrate.ts': 'runs once',
   'src/base/db/opening-tx.ts': 'begin and commit have no plan',
   'src/base/db/pipeline.ts': 'sends statements, each of which has a name',
   'src/base/db/read-by-cursor.ts': 'a cursor is planned once, when it is declared',
   'src/base/db/snapshot.ts': 'for operators',
   'src/base/db/transaction.ts': 'begin, commit and rollback have no plan',
+  'src/base/tenants/shares.ts': 'Citus plans for the servers that are there',
   'src/events/listen.ts': 'LISTEN has no plan',
   'src/events/log-snapshot.ts': 'begin and rollback have no plan',
   'src/control/moderation/bans.sql.ts': 'finding broken bans needs a plan of the moment',
@@ -25,6 +27,9 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',
   'src/outward/export/exported-rows.sql.ts': 'one for each table, seldom',
   'src/run/check-database.ts': 'at the start',
+  'src/run/admin/distribution.ts': 'for operators',
+  'src/run/distribution/distribute.ts': 'runs once',
+  'src/run/distribution/distribution-state.ts': 'for operators',
   'src/run/embedded-postgres/embedded-postgres.ts': 'at the start',
 };
 

@@ -4,14 +4,17 @@
  * `appendEvents()` inserts rows without a number and does not wait for other transactions. Each row gets
  * its number before any later event and before any reader sees it (`number-events.ts`).
  */
+import { isDistributed } from '../base/db/distribution.ts';
 import type { Statement } from '../base/db/pipeline.ts';
 import type { Db, Tx } from '../base/db/pool.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
+import { insertUnnumbered, numberInSteps } from './append-in-steps.sql.ts';
 import type { NewEvent } from './event.ts';
 
 /** Append events to the tenant's log as part of the caller's transaction. */
 export async function appendEvents(db: Db, tenant: TenantId, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
+  if (isDistributed()) return insertUnnumbered(db, tenant, events);
   await db.query({
     name: 'append-events',
     text: `insert into unnumbered_events (tenant_id, type, room_uid, subject, revokes)
@@ -35,6 +38,7 @@ export async function appendNumberedEvents(
   events: readonly NewEvent[],
 ): Promise<bigint> {
   await lockStream(tx, tenant);
+  if (isDistributed()) return (await numberInSteps(tx, tenant, events)) - BigInt(events.length) + 1n;
   const { rows } = await tx.query<{ last: bigint }>({
     name: 'append-numbered-events',
     text: `with waiting as (

@@ -1,9 +1,14 @@
 /** SQL of `events` and `event_streams`: positions in the log. `append-events.sql.ts` writes it. */
+import { isDistributed } from '../base/db/distribution.ts';
 import type { Db } from '../base/db/pool.ts';
+import { countInShares, type Share } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { Place } from './event.ts';
 
 export const EVENT_CHANNEL = 'boxoffice_events';
+
+/** A NOTIFY payload holds 8,000 bytes, and each entry takes up to 41. */
+const NOTIFIED_TOGETHER = 150;
 
 /** The place before the first event. */
 export const BEGINNING: Place = { seq: 0n, at: null };
@@ -47,15 +52,30 @@ export async function findLastSeqs(
 
 /** Notify every process of the newest event numbers of `tenants`: `<tenant> <seq>`, separated by commas. */
 export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promise<void> {
-  // A NOTIFY payload holds 8,000 bytes, and each entry takes up to 41.
+  if (isDistributed()) return notifyFromHere(db, await findLastSeqs(db, tenants));
   await db.query({
     name: 'notify-events',
     text: `select pg_notify('${EVENT_CHANNEL}', string_agg(tenant_id || ' ' || last_seq, ','))
-             from (select tenant_id, last_seq, row_number() over () / 150 as part
+             from (select tenant_id, last_seq, row_number() over () / ${NOTIFIED_TOGETHER} as part
                      from event_streams where tenant_id = any($1)) moved
             group by part`,
     values: [tenants],
   });
+}
+
+/** Where tables are distributed, the statement above would notify the listeners of a worker, and there are none. */
+async function notifyFromHere(
+  db: Db,
+  moved: readonly { readonly tenant: TenantId; readonly lastSeq: bigint }[],
+): Promise<void> {
+  for (let from = 0; from < moved.length; from += NOTIFIED_TOGETHER) {
+    const part = moved.slice(from, from + NOTIFIED_TOGETHER);
+    await db.query({
+      name: 'notify-events-from-here',
+      text: `select pg_notify('${EVENT_CHANNEL}', $1)`,
+      values: [part.map(({ tenant, lastSeq }) => `${tenant} ${lastSeq}`).join(',')],
+    });
+  }
 }
 
 /**
@@ -65,15 +85,26 @@ export async function notifyEvents(db: Db, tenants: readonly TenantId[]): Promis
  * concurrent deletions leave no hole, and a reader that finds an event finds all later ones.
  */
 export async function deleteOldEvents(db: Db, options: { days: number; limit: number }): Promise<number> {
+  const old = { table: 'events', where: IS_OLD, values: [options.days] };
+  return countInShares(db, old, (share) => deleteInShare(db, share, options));
+}
+
+const IS_OLD = 'at < now() - make_interval(days => $1)';
+
+async function deleteInShare(
+  db: Db,
+  share: Share,
+  options: { days: number; limit: number },
+): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'delete-old-events',
+    name: share.name('delete-old-events'),
     text: `delete from events e
             using (select tenant_id, max(seq) as seq
                      from (select tenant_id, seq from events
-                            where at < now() - make_interval(days => $1) order by at limit $2) old
+                            where ${IS_OLD} ${share.and('tenant_id', 3)} order by at limit $2) old
                     group by tenant_id) gone
-            where e.tenant_id = gone.tenant_id and e.seq <= gone.seq`,
-    values: [options.days, options.limit],
+            where e.tenant_id = gone.tenant_id and e.seq <= gone.seq ${share.and('e.tenant_id', 3)}`,
+    values: [options.days, options.limit, ...share.values],
   });
   return rowCount ?? 0;
 }

@@ -1,6 +1,7 @@
 /** Read the database as of one place in a tenant's log. */
+import { isDistributed } from '../base/db/distribution.ts';
 import type { Pool, Tx } from '../base/db/pool.ts';
-import { repeatOnConflict, transactOnce } from '../base/db/transaction.ts';
+import { inTransaction, repeatOnConflict, transactOnce } from '../base/db/transaction.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import { appendNumberedEvents } from './append-events.sql.ts';
 import type { Place } from './event.ts';
@@ -38,6 +39,7 @@ export async function inLogSnapshot<T>(
 /** Leaves `reader` in a transaction with the snapshot. */
 async function openSnapshot(db: Pool, reader: Tx, tenant: TenantId): Promise<Place> {
   await reader.query('rollback; begin isolation level repeatable read read only');
+  if (isDistributed()) return numberBefore(db, reader, tenant);
   const { rows } = await reader.query<{ snapshot: string | null }>({
     name: 'export-log-snapshot',
     text: `select case when exists (select from unnumbered_events where tenant_id = $1)
@@ -46,6 +48,24 @@ async function openSnapshot(db: Pool, reader: Tx, tenant: TenantId): Promise<Pla
   });
   const { snapshot } = rows[0]!;
   return snapshot === null ? findNewestPlace(reader, tenant) : numberIn(db, snapshot, tenant);
+}
+
+/**
+ * Where tables are distributed, the snapshot is one of the tenant's server, and no other transaction can have it. So
+ * events that wait are numbered, and all begins anew, until a snapshot shows none.
+ */
+async function numberBefore(db: Pool, reader: Tx, tenant: TenantId): Promise<Place> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const { rowCount } = await reader.query({
+      name: 'find-unnumbered-in-snapshot',
+      text: 'select from unnumbered_events where tenant_id = $1 limit 1',
+      values: [tenant],
+    });
+    if (rowCount === 0) return findNewestPlace(reader, tenant);
+    await inTransaction(db, (tx) => appendNumberedEvents(tx, tenant, []));
+    await reader.query('rollback; begin isolation level repeatable read read only');
+  }
+  throw new Error('the log of the tenant moves too fast for a snapshot');
 }
 
 /** Number the events that `snapshot` shows without a number; returns the place after them. */

@@ -1,7 +1,9 @@
 /** Assigns numbers to new events, so that they can be read. */
+import { isDistributed } from '../base/db/distribution.ts';
 import type { Db, Pool } from '../base/db/pool.ts';
 import { inTransaction } from '../base/db/transaction.ts';
 import { codeOf } from '../base/lib/error-code.ts';
+import { ALL, onServers, type Share } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import {
   appendNumberedEvents,
@@ -57,8 +59,12 @@ async function numberAlone(db: Pool, tenant: TenantId): Promise<void> {
   await inTransaction(db, (tx) => appendNumberedEvents(tx, tenant, []), { begin });
 }
 
-/** Number the events of those tenants whose streams are free, in one transaction. Returns these tenants. */
-function numberFreeTogether(db: Pool, tenants: readonly TenantId[]): Promise<TenantId[]> {
+/**
+ * Number the events of those tenants whose streams are free, in one transaction. Returns these tenants: none where
+ * tables are distributed, because each tenant is numbered on its own server.
+ */
+async function numberFreeTogether(db: Pool, tenants: readonly TenantId[]): Promise<TenantId[]> {
+  if (isDistributed()) return [];
   return inTransaction(db, (tx) => lockFreeStreams(tx, tenants), {
     first: [FIND_BY_KEY],
     last: (locked) => (locked.length > 0 ? [numberWaitingEvents(locked)] : []),
@@ -74,11 +80,18 @@ export async function numberLeftEvents({ db, events }: EventDeps): Promise<void>
 
 /** Up to `limit` tenants that have unnumbered events. */
 async function findTenantsWithUnnumbered(db: Db, limit: number): Promise<TenantId[]> {
-  const { rows } = await db.query<{ tenant: TenantId }>({
-    name: 'find-tenants-with-unnumbered',
-    text: 'select distinct tenant_id as tenant from unnumbered_events limit $1',
-    values: [limit],
-  });
+  const text = (tenants: Pick<Share, 'and'>) =>
+    `select distinct tenant_id as tenant from unnumbered_events where true ${tenants.and('tenant_id', 2)} limit $1`;
+  const values = [limit];
+  const rows = isDistributed()
+    ? await onServers<{ tenant: TenantId }>(db, { text, values })
+    : (
+        await db.query<{ tenant: TenantId }>({
+          name: 'find-tenants-with-unnumbered',
+          text: text(ALL),
+          values,
+        })
+      ).rows;
   return rows.map(({ tenant }) => tenant);
 }
 
@@ -86,7 +99,9 @@ async function findTenantsWithUnnumbered(db: Db, limit: number): Promise<TenantI
 async function findUnnumbered(db: Db, tenants: readonly TenantId[]): Promise<TenantId[]> {
   const { rows } = await db.query<{ tenant: TenantId }>({
     name: 'find-unnumbered',
-    text: `select tenant from unnest($1::bigint[]) as t (tenant)
+    text: isDistributed()
+      ? 'select distinct tenant_id as tenant from unnumbered_events where tenant_id = any($1)'
+      : `select tenant from unnest($1::bigint[]) as t (tenant)
             where exists (select from unnumbered_events where tenant_id = tenant)`,
     values: [tenants],
   });

@@ -1,5 +1,7 @@
 /** SQL of `event_listeners`, `event_turns` and `event_cursors`: which events wait for which listener. */
+import { isDistributed } from '../base/db/distribution.ts';
 import type { Db, Tx } from '../base/db/pool.ts';
+import { ALL, onServers, type Share } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { LoggedEvent } from './event.ts';
 import type { Listener } from './listener.ts';
@@ -25,15 +27,7 @@ export async function upsertListener(db: Db, { name, types }: Wants): Promise<vo
  * from after a failed turn. Creates the cursor of a tenant before its first turn.
  */
 export async function findTurns(db: Db, name: string, limit: number): Promise<TenantId[]> {
-  const { rows } = await db.query<{ tenant: TenantId; isNew: boolean; after: bigint }>({
-    name: 'find-turns',
-    text: `select t.tenant_id as tenant, c.tenant_id is null as "isNew", min(t.after_seq) as after
-             from event_turns t
-             left join event_cursors c on c.listener = t.listener and c.tenant_id = t.tenant_id
-            where t.listener = $1 and (c.retry_at is null or c.retry_at <= now())
-            group by t.tenant_id, c.tenant_id order by min(t.at) limit $2`,
-    values: [name, limit],
-  });
+  const rows = await findWaiting(db, name, limit);
   const fresh = rows.filter(({ isNew }) => isNew);
   if (fresh.length > 0) {
     await db.query({
@@ -45,6 +39,28 @@ export async function findTurns(db: Db, name: string, limit: number): Promise<Te
     });
   }
   return rows.map(({ tenant }) => tenant);
+}
+
+interface WaitingTenant {
+  readonly tenant: TenantId;
+  readonly isNew: boolean;
+  readonly after: bigint;
+}
+
+async function findWaiting(db: Db, name: string, limit: number): Promise<readonly WaitingTenant[]> {
+  const text = (tenants: Pick<Share, 'and'>) =>
+    `select t.tenant_id as tenant, c.tenant_id is null as "isNew", min(t.after_seq) as after
+             from event_turns t
+             left join event_cursors c on c.listener = t.listener and c.tenant_id = t.tenant_id
+            where t.listener = $1 and (c.retry_at is null or c.retry_at <= now()) ${tenants.and('t.tenant_id', 3)}
+            group by t.tenant_id, c.tenant_id order by min(t.at) limit $2`;
+  if (isDistributed()) return onServers<WaitingTenant>(db, { text, values: [name, limit] });
+  const { rows } = await db.query<WaitingTenant>({
+    name: 'find-turns',
+    text: text(ALL),
+    values: [name, limit],
+  });
+  return rows;
 }
 
 /** Lock the turn until the transaction ends; `undefined` if another process has it. */

@@ -1,5 +1,6 @@
 /** Opens the database, brings it up to date, and gives the role of the service its rights. */
 import { checkSealedKeys } from '../access/tokens/turn-signing-keys.ts';
+import { isDistributed, readDistribution } from '../base/db/distribution.ts';
 import { migrate } from '../base/db/migrate.ts';
 import { openPool, type Pool } from '../base/db/pool.ts';
 import { codeOf } from '../base/lib/error-code.ts';
@@ -38,7 +39,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  * Fails with `StartError`, and has changed nothing, if an address is wrong, or the database is that of another SECRETS_KEY.
  */
 export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
-  const pools = openPools(config);
+  let pools = openPools(config);
   const { migrationsDatabaseUrl, secretsKey } = config;
   const box = new SecretBox(secretsKey);
   try {
@@ -46,6 +47,8 @@ export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
     // A pooler has a budget of its own.
     if (config.databaseDirectUrl === undefined) assertEnoughConnections(look, config.connectionBudget);
     else await checkPooler(pools.db, look);
+    await readDistribution(pools.db);
+    if (isDistributed()) pools = await openAgain(pools, config);
     if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db, look, box);
     else await migrateFor(look, migrationsDatabaseUrl, box);
     return pools;
@@ -53,6 +56,12 @@ export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
     await closePools(pools);
     throw error;
   }
+}
+
+/** Connections to a distributed database have settings of their own. */
+async function openAgain(pools: Pools, config: DatabaseConfig): Promise<Pools> {
+  await closePools(pools);
+  return openPools(config);
 }
 
 /** Connections are opened when they are needed. */

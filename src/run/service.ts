@@ -15,6 +15,7 @@ import { LoginLimit } from '../access/sessions/login-limit.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
+import { isDistributed } from '../base/db/distribution.ts';
 import { parseRange } from '../base/lib/address.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
@@ -44,7 +45,12 @@ import {
   RateCards,
   readRatesFile,
 } from '../money/pricing/rate-cards.ts';
-import { ChargeQueue, lockedLimit, type QueueLimits } from '../money/usage/charge-queue.ts';
+import {
+  ChargeQueue,
+  DISTRIBUTED_LIMITS,
+  lockedLimit,
+  type QueueLimits,
+} from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailsShown } from '../outward/mail/mail.ts';
@@ -278,7 +284,11 @@ export function makeDeps(
         free: (batches) => chargeFreeBatches(deps, batches),
         tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
       },
-      { locked: lockedLimit(db.options.max), ...chargeLimits },
+      {
+        locked: lockedLimit(db.options.max),
+        ...(isDistributed() && DISTRIBUTED_LIMITS),
+        ...chargeLimits,
+      },
     ),
     keyLookups: new KeyLookups(db),
     credentialLookups: new CredentialLookups(db),

@@ -103,7 +103,8 @@ const RULES: Readonly<Record<string, string>> = {
      where p.kind is null or p.kind not in ('usage', 'unbilled')`,
   'a payment is credited once, and the ledger holds its net': `
     select p.id, p.credited, p.reversed, sum(l.amount) from payments p
-      left join postings l on l.tenant_id = p.tenant_id and l.payment_id = p.id group by p.id
+      left join postings l on l.tenant_id = p.tenant_id and l.payment_id = p.id
+     group by p.id, p.kind, p.credited, p.reversed
     having sum(l.amount) is distinct from p.credited - p.reversed
         or count(*) filter (where l.kind = p.kind and l.amount = p.credited) <> 1
         or count(*) filter (where l.kind in ('top_up', 'auto_top_up')) <> 1`,

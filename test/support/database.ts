@@ -2,7 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
+import { readDistribution } from '../../src/base/db/distribution.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
+import { copyCitusDatabase, dropCitusDatabase } from './citus.ts';
+import { databaseUrl } from './database-url.ts';
+
+export { databaseUrl };
 
 /** Valid from the first `beforeAll` after `useDatabase()` to the end of the file. */
 export interface TestDatabase {
@@ -18,14 +23,13 @@ export function useDatabase({ empty = false } = {}): TestDatabase {
   let pool: Pool | undefined;
 
   beforeAll(async () => {
-    // Copying files takes 15 ms; writing the copy to the WAL takes 80.
-    const copied = empty ? '' : ` template ${inject('template')} strategy file_copy`;
-    await runAsAdmin(`create database ${name}${copied}`);
+    await createDatabase(name, empty);
     pool = openPool(databaseUrl(inject('adminUrl'), name));
   });
   afterAll(async () => {
     await pool?.end();
-    await runAsAdmin(`drop database if exists ${name} with (force)`);
+    if (inject('citusServers').length > 0) await dropCitusDatabase(inject('citusServers'), name);
+    else await runAsAdmin(`drop database if exists ${name} with (force)`);
   });
 
   return {
@@ -42,11 +46,15 @@ export function useDatabase({ empty = false } = {}): TestDatabase {
   };
 }
 
-/** The same server and user, another database. */
-export function databaseUrl(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
+async function createDatabase(name: string, empty: boolean): Promise<void> {
+  const servers = inject('citusServers');
+  if (empty) await runAsAdmin(`create database ${name}`);
+  else if (servers.length > 0) await copyCitusDatabase(servers, name, inject('template'));
+  // Copying files takes 15 ms; writing the copy to the WAL takes 80.
+  else await runAsAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+  if (servers.length === 0) return;
+  const asking = openPool(databaseUrl(inject('adminUrl'), name), { max: 1 });
+  await readDistribution(asking).finally(() => asking.end());
 }
 
 let admin: Promise<pg.Client> | undefined;

@@ -2,7 +2,7 @@
  * One PostgreSQL for a whole test run, with a migrated database to copy from.
  *
  * It is the embedded server in a temporary folder, or the one of TEST_DATABASE_URL, whose user must
- * be allowed to create databases.
+ * be allowed to create databases, or the Citus cluster of CITUS_URL, whose user must be a superuser.
  */
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,7 +10,8 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool } from '../../src/base/db/pool.ts';
 import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres.ts';
-import { databaseUrl } from './database.ts';
+import { createCitusTemplate, dropCitusDatabase, findCluster } from './citus.ts';
+import { databaseUrl } from './database-url.ts';
 import { openScratch } from './scratch.ts';
 
 declare module 'vitest' {
@@ -21,6 +22,8 @@ declare module 'vitest' {
     applicationUrl: string;
     /** Name of the migrated database that test files copy. */
     template: string;
+    /** Servers of the Citus cluster of CITUS_URL, the coordinator first. None: tests run on one server. */
+    citusServers: string[];
     /** A folder that is removed after the run, with every PostgreSQL server that runs in it. */
     scratch: string;
   }
@@ -32,6 +35,9 @@ export async function setup(project: TestProject): Promise<Undo> {
   const scratch = openScratch('boxoffice-test-');
   const template = `boxoffice_test_${process.pid}_template`;
   try {
+    if (process.env.CITUS_URL !== undefined) {
+      return await setUpCluster(project, process.env.CITUS_URL, template, scratch);
+    }
     const server = await findServer(join(scratch.folder, 'server'));
     await runOn(server.url, `create database ${template}`);
     const pool = openPool(databaseUrl(server.url, template), { max: 2 });
@@ -40,6 +46,7 @@ export async function setup(project: TestProject): Promise<Undo> {
     project.provide('adminUrl', server.url);
     project.provide('applicationUrl', server.applicationUrl);
     project.provide('template', template);
+    project.provide('citusServers', []);
     project.provide('scratch', scratch.folder);
     return async () => {
       await runOn(server.url, `drop database if exists ${template} with (force)`).finally(server.stop);
@@ -49,6 +56,25 @@ export async function setup(project: TestProject): Promise<Undo> {
     await scratch.remove();
     throw error;
   }
+}
+
+async function setUpCluster(
+  project: TestProject,
+  url: string,
+  template: string,
+  scratch: ReturnType<typeof openScratch>,
+): Promise<Undo> {
+  const cluster = await findCluster(url);
+  const servers = [...cluster.servers];
+  await createCitusTemplate(cluster, template);
+  project.provide('adminUrl', url);
+  project.provide('applicationUrl', cluster.applicationUrl);
+  project.provide('template', template);
+  project.provide('citusServers', servers);
+  project.provide('scratch', scratch.folder);
+  return async () => {
+    await dropCitusDatabase(servers, template).finally(() => scratch.remove());
+  };
 }
 
 async function findServer(dataDir: string): Promise<{ url: string; applicationUrl: string; stop: Undo }> {

@@ -41,10 +41,11 @@ export async function insertCredential(
 ): Promise<DeviceCredential | undefined> {
   const { rows } = await db.query<DeviceCredential>({
     name: 'insert-credential',
-    text: `insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room,
-               expires_at)
-           select $1, $2, $3, $4, $5, $6, $7, $8 where $8::timestamptz is null or $8::timestamptz > now()
-           returning ${COLUMNS}`,
+    text: `with inserted as (
+             insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room, expires_at)
+             select $1, $2, $3, $4, $5, $6, $7, $8 where $8::timestamptz is null or $8::timestamptz > now()
+             returning *)
+           select ${COLUMNS} from inserted`,
     values: [
       tenant,
       credential.id,

@@ -51,10 +51,11 @@ export async function insertKey(
   const { capabilities, roles, rooms, rank, lifetimeSeconds } = key.ceiling ?? DEFAULT_CEILING;
   const { rows } = await db.query<ApiKey>({
     name: 'insert-key',
-    text: `insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles,
-               ceiling_rooms,
-                                 ceiling_rank, ceiling_lifetime_seconds)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+    text: `with inserted as (
+             insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles, ceiling_rooms,
+                                   ceiling_rank, ceiling_lifetime_seconds)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *)
+           select ${COLUMNS} from inserted`,
     values: [key.id, tenant, key.name, key.kind, key.hash, capabilities, roles, rooms, rank, lifetimeSeconds],
   });
   return rows[0]!;

@@ -2,6 +2,7 @@
  * SQL shared by `api_keys` and `device_credentials`: the life of a key until it is revoked or replaced. It
  * uses the clock of the database, the only one that all processes share.
  */
+import { clock } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -50,7 +51,7 @@ export async function countRetiring(
 export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {
   await tx.query({
     name: `mark-revoked-${table}`,
-    text: `update ${table} set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2`,
+    text: `update ${table} set revoked_at = ${clock()} where tenant_id = $1 and id = $2`,
     values: [tenant, id],
   });
 }

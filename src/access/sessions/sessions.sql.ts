@@ -1,4 +1,5 @@
 /** SQL of `console_sessions`. */
+import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
@@ -61,28 +62,32 @@ interface SessionRow {
   readonly passkeyId: string | null;
   readonly createdAt: Date;
   readonly isFresh: boolean;
+  /** Whether its use was last noted more than a minute ago. */
+  readonly isToNote: boolean;
 }
+
+const FOUND = `
+  select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email, m.role,
+         s.key_id as "keyId", s.operator, s.passkey_id as "passkeyId", s.seen_at < now() - interval '1 minute' as "isToNote",
+         s.created_at as "createdAt", s.created_at > now() - interval '${FRESH_MINUTES} minutes' as "isFresh"
+    from console_sessions s join tenants t on t.id = s.tenant_id
+         left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
+   where s.hash = $1 and ${IS_ALIVE}`;
+
+const FOUND_AND_NOTED = `with found as (${FOUND}), noted as (
+    update console_sessions s set seen_at = now() from found where s.hash = $1 and found."isToNote")
+  select * from found`;
 
 /** The session that works, and note that it was used. A minute may pass between two notes. */
 export async function findSession(db: Db, hash: Buffer): Promise<Session | undefined> {
   const { rows } = await db.query<SessionRow>({
     name: 'find-session',
-    text: `with found as (
-             select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email,
-                    m.role, s.key_id as "keyId", s.operator, s.passkey_id as "passkeyId", s.seen_at,
-                    s.created_at as "createdAt",
-                    s.created_at > now() - interval '${FRESH_MINUTES} minutes' as "isFresh"
-               from console_sessions s join tenants t on t.id = s.tenant_id
-                    left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
-              where s.hash = $1 and ${IS_ALIVE}),
-           noted as (
-             update console_sessions s set seen_at = now() from found
-              where s.hash = $1 and found.seen_at < now() - interval '1 minute')
-           select * from found`,
+    text: isDistributed() ? FOUND : FOUND_AND_NOTED,
     values: [hash],
   });
   const [row] = rows;
   if (!row) return undefined;
+  if (isDistributed() && row.isToNote) await noteUse(db, hash);
   const {
     tenant,
     tenantName,
@@ -113,6 +118,15 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     createdAt,
     isFresh,
   };
+}
+
+/** Where tables are distributed: a statement that reads tenants changes no session. */
+async function noteUse(db: Db, hash: Buffer): Promise<void> {
+  await db.query({
+    name: 'note-use-of-session',
+    text: 'update console_sessions set seen_at = now() where hash = $1',
+    values: [hash],
+  });
 }
 
 /**

@@ -140,8 +140,9 @@ export async function markRemoved(tx: Tx, kid: string): Promise<void> {
 export async function markCompromised(tx: Tx, kid: string): Promise<void> {
   await tx.query({
     name: 'mark-signing-key-compromised',
-    text: `update signing_keys set state = 'removed', removed_at = coalesce(removed_at, now()),
-                   private_key = null, remove_at = null where kid = $1`,
+    text: `update signing_keys set state = 'removed', removed_at = coalesce(removed_at, t.now),
+                   private_key = null, remove_at = null
+             from (select now() as now) as t where kid = $1`,
     values: [kid],
   });
 }

@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { directConfig, type Pool } from './pool.ts';
+import { isDistributed } from './distribution.ts';
+import { type Db, directConfig, type Pool } from './pool.ts';
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number that nothing else locks. */
@@ -39,6 +40,8 @@ export async function migrate(pool: Pool, application?: string): Promise<number>
   await client.connect();
   try {
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    // Changes of tables that refer to one another go over one connection to each worker.
+    if (isDistributed()) await client.query(`set citus.multi_shard_modify_mode = 'sequential'`);
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     const run = await runMissing(client, migrations);
     if (application !== undefined) await client.query('select grant_application_rights($1)', [application]);
@@ -47,6 +50,19 @@ export async function migrate(pool: Pool, application?: string): Promise<number>
     // Ending the session always releases the lock.
     await client.end();
   }
+}
+
+/** In one line, why the database is not of this version; `undefined`: it is. */
+export async function findStaleMigration(db: Db): Promise<string | undefined> {
+  const own = new Map((await readMigrations()).map(({ name, checksum }) => [name, checksum]));
+  const { rows } = await db.query<{ name: string; checksum: string }>(
+    'select name, checksum from migrations',
+  );
+  const done = new Map(rows.map((row) => [row.name, row.checksum]));
+  const unknown = rows.find(({ name, checksum }) => own.get(name) !== checksum);
+  if (unknown) return `the database is of another version: it has the migration ${unknown.name}`;
+  const missing = [...own.keys()].find((name) => !done.has(name));
+  return missing && `the database is of an older version: start the service once, for migration ${missing}`;
 }
 
 async function readMigrations(): Promise<Migration[]> {

@@ -1,5 +1,6 @@
 /** The connection pool and the settings of every connection. */
 import pg from 'pg';
+import { isDistributed } from './distribution.ts';
 import { PooledClient } from './pooled-client.ts';
 
 export type Pool = pg.Pool;
@@ -22,6 +23,12 @@ const PLANNED_ONCE = ['-c plan_cache_mode=force_generic_plan'];
 const BY_KEY = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
   (setting) => `-c ${setting}=off`,
 );
+
+/**
+ * Citus plans a statement for the server that has the tenant, so it needs the values; it keeps plans by itself. Time
+ * limits of a transaction hold on the workers too.
+ */
+const DISTRIBUTED = ['-c plan_cache_mode=auto', '-c citus.propagate_set_commands=local'];
 
 /** Of one process, unless it is given another number. */
 export const PROCESS_CONNECTIONS_MAX = 20;
@@ -59,6 +66,11 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   return pool;
 }
 
+function settingsOf({ plansByKey = false }: PoolOptions): readonly string[] {
+  if (isDistributed()) return DISTRIBUTED;
+  return plansByKey ? [...PLANNED_ONCE, ...BY_KEY] : PLANNED_ONCE;
+}
+
 /** For a connection beside the pool that keeps its session: to listen, to lock, or to read for hours. */
 export function directConfig({ options }: Pool): pg.ClientConfig {
   return (options as PoolConfig).direct ?? options;
@@ -75,7 +87,7 @@ function sessionConfig(url: string, options: PoolOptions): pg.PoolConfig {
   return {
     ...clientConfig(url, options),
     ...SESSION_LIMITS,
-    options: [...PLANNED_ONCE, ...(options.plansByKey ? BY_KEY : [])].join(' '),
+    options: settingsOf(options).join(' '),
   };
 }
 

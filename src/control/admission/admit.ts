@@ -8,7 +8,7 @@ import { type MintedToken, mintToken, type TokenDeps } from '../../access/tokens
 import { skeleton } from '../../access/usernames/skeleton.ts';
 import type { ConfusableUsernames } from '../../access/usernames/username.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { CallQueue } from '../../base/tenants/call-queue.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
@@ -21,9 +21,9 @@ import {
   countOthers,
   hasLookalike,
   type NewAdmission,
-  renewAdmission,
-  upsertAdmission,
+  type upsertAdmission,
 } from './admissions.sql.ts';
+import { enterAlone, enterIn, renewAlone } from './admit-alone.ts';
 import type { GatheredAdmissions } from './gathered-admissions.ts';
 
 export interface AdmissionDeps extends EventDeps, TokenDeps {
@@ -98,7 +98,7 @@ async function renew(
   entry: Entry,
 ): Promise<Admission | undefined> {
   entry.lastCheck();
-  const waiting = () => deps.calls.run(caller, () => repeatOnConflict(() => renewAdmission(deps.db, entry)));
+  const waiting = () => deps.calls.run(caller, () => renewAlone(deps.db, entry));
   return (await deps.admissions.renew(entry)) ?? (await waiting());
 }
 
@@ -108,12 +108,11 @@ async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): 
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
   if (maxParticipants === 0 && !refusesLookalikes) {
     entry.lastCheck();
-    const waiting = () =>
-      deps.calls.run(caller, () => repeatOnConflict(() => upsertAdmission(deps.db, admission)));
+    const waiting = () => deps.calls.run(caller, () => enterAlone(deps.db, admission));
     return orRefuse((await deps.admissions.enter(admission)) ?? (await waiting()));
   }
   // The outcome depends on who else is present, so entries are serialized.
-  const enterAlone = async (tx: Tx) => {
+  const enterLocked = async (tx: Tx) => {
     await lockRoom(tx, admission.tenant, admission.roomUid);
     const isLimited = maxParticipants > 0 && !entry.isPresent;
     if (isLimited && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
@@ -122,9 +121,9 @@ async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): 
     if (refusesLookalikes && (await hasLookalike(tx, admission)))
       throw new Failure('username_confusable', { field: 'username' });
     entry.lastCheck();
-    return orRefuse(await upsertAdmission(tx, admission));
+    return orRefuse(await enterIn(tx, admission));
   };
-  return deps.calls.run(caller, () => inTransaction(deps.db, enterAlone));
+  return deps.calls.run(caller, () => inTransaction(deps.db, enterLocked));
 }
 
 function orRefuse(outcome: Awaited<ReturnType<typeof upsertAdmission>>): Admission {

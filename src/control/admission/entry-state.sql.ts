@@ -46,42 +46,59 @@ export interface Entrant {
   readonly address: string | undefined;
 }
 
-/** The states of several entrants, in their order. Each `where` leads to one row by primary key. */
+/** Each `where` leads to one row by primary key. */
+const STATES = `select t.status, t.exempt, t.limits, c.balance, t.range_salt as "rangeSalt",
+      r.uid as "roomUid", r.state as "roomState", r.policy,
+      coalesce((select p.left_at is null and p.expires_at > now() from participants p
+                 where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username),
+               false) as "isPresent",
+      coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
+      ${IS_BANNED} as "isBanned"
+    from json_to_recordset($1) as g (at integer, tenant_id bigint, room text, username text, device text,
+                                  address inet)
+    join tenants t on t.id = g.tenant_id
+    join accounts c on c.tenant_id = g.tenant_id
+    left join lateral (select uid, state, policy from rooms
+                     where tenant_id = g.tenant_id and name = g.room
+                     order by incarnation desc limit 1) r on true
+    left join lateral (select bool_or(a.device = g.device and a.expires_at > now()) as admits,
+                           max(a.rank) filter (where a.expires_at > now()) as rank
+                      from admissions a
+                     where a.tenant_id = g.tenant_id and a.room_uid = r.uid
+                       and a.username = g.username) d on true
+   order by g.at`;
+/** Citus passes no column on into a subquery as the tenant that it looks for. */
+const STATE_OF_TENANT = STATES.replaceAll('g.tenant_id', '$2::bigint');
+
+/** The states of several entrants, in their order. */
 export async function findEntryStates(db: Db, entrants: readonly Entrant[]): Promise<EntryState[]> {
   const { rows } = await db.query<EntryState>({
     name: 'find-entry-states',
-    text: `select t.status, t.exempt, t.limits, c.balance, t.range_salt as "rangeSalt",
-                  r.uid as "roomUid", r.state as "roomState", r.policy,
-                  coalesce((select p.left_at is null and p.expires_at > now() from participants p
-                             where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username),
-                           false) as "isPresent",
-                  coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
-                  ${IS_BANNED} as "isBanned"
-             from json_to_recordset($1) as g (at integer, tenant_id bigint, room text, username text, device text,
-                                              address inet)
-             join tenants t on t.id = g.tenant_id
-             join accounts c on c.tenant_id = g.tenant_id
-             left join lateral (select uid, state, policy from rooms
-                                 where tenant_id = g.tenant_id and name = g.room
-                                 order by incarnation desc limit 1) r on true
-             left join lateral (select bool_or(a.device = g.device and a.expires_at > now()) as admits,
-                                       max(a.rank) filter (where a.expires_at > now()) as rank
-                                  from admissions a
-                                 where a.tenant_id = g.tenant_id and a.room_uid = r.uid
-                                   and a.username = g.username) d on true
-            order by g.at`,
-    values: [
-      JSON.stringify(
-        entrants.map(({ tenant, room, username, thumbprint, address }, at) => ({
-          at,
-          tenant_id: String(tenant),
-          room,
-          username,
-          device: thumbprint,
-          address,
-        })),
-      ),
-    ],
+    text: STATES,
+    values: [asked(entrants)],
   });
   return rows;
+}
+
+/** The same of one, by a statement that names the tenant: where tables are distributed. */
+export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
+  const { rows } = await db.query<EntryState>({
+    name: 'find-entry-state',
+    text: STATE_OF_TENANT,
+    values: [asked([entrant]), entrant.tenant],
+  });
+  return rows[0]!;
+}
+
+function asked(entrants: readonly Entrant[]): string {
+  return JSON.stringify(
+    entrants.map(({ tenant, room, username, thumbprint, address }, at) => ({
+      at,
+      tenant_id: String(tenant),
+      room,
+      username,
+      device: thumbprint,
+      address,
+    })),
+  );
 }

@@ -4,7 +4,10 @@
  *
  * None of these statements waits for a lock, so that a locked room or participant delays nobody else: those
  * whose rows are locked are left out, and wait alone.
+ *
+ * Where tables are distributed, users of different tenants are on different servers: each goes alone.
  */
+import { isDistributed } from '../../base/db/distribution.ts';
 import { Gather, type GatherOptions } from '../../base/db/gather.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { repeatOnConflict } from '../../base/db/transaction.ts';
@@ -16,7 +19,7 @@ import {
   renewFreeAdmissions,
   upsertFreeAdmissions,
 } from './admissions.sql.ts';
-import { type Entrant, type EntryState, findEntryStates } from './entry-state.sql.ts';
+import { type Entrant, type EntryState, findEntryState, findEntryStates } from './entry-state.sql.ts';
 
 const TOGETHER_MAX = 32;
 /** A statement changes each participant once. */
@@ -26,12 +29,14 @@ const BY_PARTICIPANT: GatherOptions<Renewal> = {
 };
 
 export class GatheredAdmissions {
+  readonly #db: Pool;
   readonly #states: Gather<Entrant, EntryState>;
   readonly #renewals: Gather<Renewal, Admission | undefined>;
   readonly #joins: Gather<NewAdmission, Admitting | undefined>;
   readonly #mints: Gather<NewAdmission, Admitting | undefined>;
 
   constructor(db: Pool) {
+    this.#db = db;
     const enter = (mayLower: boolean) => (admissions: readonly NewAdmission[]) =>
       repeatOnConflict(() => upsertFreeAdmissions(db, admissions, mayLower));
     this.#states = new Gather((entrants) => findEntryStates(db, entrants), { max: TOGETHER_MAX });
@@ -44,16 +49,17 @@ export class GatheredAdmissions {
   }
 
   findState(entrant: Entrant): Promise<EntryState> {
-    return this.#states.ask(entrant);
+    return isDistributed() ? findEntryState(this.#db, entrant) : this.#states.ask(entrant);
   }
 
   /** `undefined`: the participant is locked, or has left or changed, and `renewAdmission()` tells which. */
   renew(renewal: Renewal): Promise<Admission | undefined> {
-    return this.#renewals.ask(renewal);
+    return isDistributed() ? Promise.resolve(undefined) : this.#renewals.ask(renewal);
   }
 
   /** `undefined`: the room or the participant is locked, or the room has ended: `upsertAdmission()` tells which. */
   enter(admission: NewAdmission): Promise<Admitting | undefined> {
+    if (isDistributed()) return Promise.resolve(undefined);
     return (admission.mayLower ? this.#mints : this.#joins).ask(admission);
   }
 }

@@ -3,6 +3,7 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
+import { countInShares, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Ban } from './ban.ts';
 import type { Subject } from './moderation-event.ts';
@@ -81,7 +82,7 @@ export async function strengthenBan(
   id: string,
   { rank, actor, reason, ttlMs }: NewBan,
 ): Promise<Ban | undefined> {
-  const end = `coalesce(now() + make_interval(secs => $6::bigint / 1000.0), 'infinity')`;
+  const end = `coalesce(t.ends_at, 'infinity')`;
   const { rows } = await tx.query<Ban>({
     name: 'strengthen-ban',
     text: `with b as (
@@ -89,9 +90,10 @@ export async function strengthenBan(
                 set expires_at = nullif(greatest(coalesce(expires_at, 'infinity'), ${end}), 'infinity'),
                     actor = case when $3 > rank then $4 else actor end,
                     rank = greatest(rank, $3), reason = $5, set_at = now()
+               from (select now() + make_interval(secs => $6::bigint / 1000.0) as ends_at) as t
               where tenant_id = $1 and id = $2
                 and ($3 > rank or ${end} > coalesce(expires_at, 'infinity'))
-             returning *
+             returning bans.*
            )
            select ${BAN} from b ${ROOM_OF_BAN}`,
     values: [tenant, id, rank, actor, reason, ttlMs],
@@ -183,7 +185,7 @@ export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): P
     `select from bans b
       where b.tenant_id = $1 and b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
         and (b.room_uid is null
-             or (select state from rooms r where r.tenant_id = b.tenant_id and r.uid = b.room_uid) = 'LIVE')`,
+             or (select state from rooms r where r.tenant_id = $1 and r.uid = b.room_uid) = 'LIVE')`,
     [tenant],
   );
 }
@@ -232,21 +234,29 @@ export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Pro
 /** Mark some bans as lifted that have expired, or whose rooms have ended. Returns how many. */
 export async function liftEndedBans(db: Db, limit: number): Promise<number> {
   // Bans of swept rooms are already lifted, because those rooms ended long ago.
+  const standing = {
+    table: 'bans',
+    where: 'lifted_at is null and (expires_at <= now() or room_uid is not null)',
+  };
+  return countInShares(db, standing, (share) => liftInShare(db, share, limit));
+}
+
+async function liftInShare(db: Db, share: Share, limit: number): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'lift-ended-bans',
+    name: share.name('lift-ended-bans'),
     text: `with expired as (
-             select tenant_id, id from bans where lifted_at is null and expires_at <= now()
+             select tenant_id, id from bans where lifted_at is null and expires_at <= now() ${share.and('tenant_id', 2)}
               limit $1 for update skip locked
            ), ended as (
              select b.tenant_id, b.id
                from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
               where r.ended_at is not null and not r.is_swept and b.lifted_at is null
-                and b.room_uid is not null
+                and b.room_uid is not null ${share.and('b.tenant_id', 2)}
               limit $1 for update of b skip locked
            )
            update bans set lifted_at = now()
-            where (tenant_id, id) in (select * from expired union select * from ended limit $1)`,
-    values: [limit],
+            where (tenant_id, id) in (select * from expired union select * from ended limit $1) ${share.and('tenant_id', 2)}`,
+    values: [limit, ...share.values],
   });
   return rowCount ?? 0;
 }
@@ -280,8 +290,9 @@ export async function rewriteBans(
   await tx.query({
     name: 'rewrite-bans',
     text: `update bans b set value = n.value, reason = n.reason, actor = n.actor,
-                  lifted_at = case when b.value = n.value then b.lifted_at else coalesce(b.lifted_at, now()) end
-             from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as n (id, value, reason, actor)
+                  lifted_at = case when b.value = n.value then b.lifted_at else coalesce(b.lifted_at, t.now) end
+             from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as n (id, value, reason, actor),
+                  (select now() as now) as t
             where b.tenant_id = $1 and b.id = n.id`,
     values: [
       tenant,

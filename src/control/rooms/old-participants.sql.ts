@@ -1,5 +1,6 @@
 /** SQL that deletes participants who are no longer shown. */
 import type { Db, Tx } from '../../base/db/pool.ts';
+import { countInShares, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from './participant.ts';
 import { PARTICIPANT, PRESENT, ROOM_OF_PARTICIPANT } from './participants.sql.ts';
@@ -11,7 +12,7 @@ const FORGETTABLE = `left_at < now() - make_interval(days => $1) and muted = '{}
  * For a `with`, after the deletion of participants who have left, as `p`: the rooms keep the times when participants and
  * hosts last left, for watchdogs.
  */
-const KEEP_TIMES = `latest as (
+const keepTimes = (ofTenant: string) => `latest as (
     select tenant_id, room_uid, max(left_at) as left_at,
            max(case when last_seen_at is null then left_at
                     else least(left_at, greatest(entered_at, last_seen_at)) end)
@@ -20,7 +21,7 @@ const KEEP_TIMES = `latest as (
   ), kept as (
     update rooms set last_left_at = greatest(last_left_at, l.left_at),
                      last_host_at = greatest(last_host_at, l.host_at)
-      from latest l where rooms.tenant_id = l.tenant_id and rooms.uid = l.room_uid
+      from latest l where rooms.tenant_id = l.tenant_id and rooms.uid = l.room_uid ${ofTenant}
   )`;
 
 /**
@@ -33,23 +34,34 @@ export async function deleteOldParticipants(
   db: Db,
   options: { keepDays: number; limit: number },
 ): Promise<number> {
+  const { keepDays } = options;
+  const old = { table: 'participants', where: FORGETTABLE, values: [keepDays] };
+  return countInShares(db, old, (share) => deleteInShare(db, share, options));
+}
+
+async function deleteInShare(
+  db: Db,
+  share: Share,
+  options: { keepDays: number; limit: number },
+): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
-    name: 'delete-old-participants',
+    name: share.name('delete-old-participants'),
     text: `with old as (
              select tenant_id, room_uid, username from participants
-              where ${FORGETTABLE} order by left_at limit $2
+              where ${FORGETTABLE} ${share.and('tenant_id', 3)} order by left_at limit $2
            ), r as (
              select tenant_id, uid from rooms where (tenant_id, uid) in (select tenant_id, room_uid from old)
+                   ${share.and('tenant_id', 3)}
                 for no key update skip locked
            ), p as (
              -- Participants who came back meanwhile stay. "is true" keeps the planner on the primary key.
-             delete from participants where (${FORGETTABLE}) is true and (tenant_id, room_uid, username) in (
+             delete from participants where (${FORGETTABLE}) is true ${share.and('tenant_id', 3)} and (tenant_id, room_uid, username) in (
                select o.tenant_id, o.room_uid, o.username
                  from old o join r on r.tenant_id = o.tenant_id and r.uid = o.room_uid)
              returning *
-           ), ${KEEP_TIMES}
+           ), ${keepTimes(share.and('rooms.tenant_id', 3))}
            select count(*)::integer as count from p`,
-    values: [options.keepDays, options.limit],
+    values: [options.keepDays, options.limit, ...share.values],
   });
   return rows[0]!.count;
 }
@@ -59,26 +71,38 @@ export async function deleteOldParticipants(
  * participants is marked as swept. Returns how many of both.
  */
 export async function sweepEndedRooms(db: Db, options: { keepDays: number; limit: number }): Promise<number> {
+  const ended = { table: 'rooms', where: IS_UNSWEPT, values: [options.keepDays] };
+  return countInShares(db, ended, (share) => sweepInShare(db, share, options));
+}
+
+const IS_UNSWEPT = 'ended_at < now() - make_interval(days => $1) and not is_swept';
+
+async function sweepInShare(
+  db: Db,
+  share: Share,
+  options: { keepDays: number; limit: number },
+): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
-    name: 'sweep-ended-rooms',
+    name: share.name('sweep-ended-rooms'),
     text: `with r as (
              select tenant_id, uid from rooms
-              where ended_at < now() - make_interval(days => $1) and not is_swept
+              where ${IS_UNSWEPT} ${share.and('tenant_id', 3)}
               order by ended_at limit $2 for no key update skip locked
            ), p as (
              delete from participants where (tenant_id, room_uid, username) in (
                select p.tenant_id, p.room_uid, p.username
-                 from r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid limit $2)
+                 from r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
+                where true ${share.and('p.tenant_id', 3)} limit $2) ${share.and('tenant_id', 3)}
              returning 1
            ), swept as (
              update rooms set is_swept = true from r
-              where rooms.tenant_id = r.tenant_id and rooms.uid = r.uid
+              where rooms.tenant_id = r.tenant_id and rooms.uid = r.uid ${share.and('rooms.tenant_id', 3)}
                 and not exists (select from participants p
-                                 where p.tenant_id = r.tenant_id and p.room_uid = r.uid)
+                                 where p.tenant_id = r.tenant_id and p.room_uid = r.uid ${share.and('p.tenant_id', 3)})
              returning 1
            )
            select (select count(*) from p)::integer + (select count(*) from swept)::integer as count`,
-    values: [options.keepDays, options.limit],
+    values: [options.keepDays, options.limit, ...share.values],
   });
   return rows[0]!.count;
 }
@@ -153,7 +177,7 @@ export async function deleteUsers(
            ), p as (
              select tenant_id, room_uid, role, entered_at, last_seen_at, coalesce(left_at, expires_at) as left_at
                from deleted
-           ), ${KEEP_TIMES}
+           ), ${keepTimes('and rooms.tenant_id = $1')}
            select ${PARTICIPANT}, '[]'::json as devices, p.left_at is null as "isUntold"
              from deleted p ${ROOM_OF_PARTICIPANT}
             order by p.room_uid, p.username`,

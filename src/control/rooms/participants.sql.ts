@@ -21,19 +21,19 @@ export const PARTICIPANT = `r.name as room, p.room_uid as "roomUid", p.username,
 export const PRESENT = 'p.left_at is null and p.expires_at > now()';
 
 /**
- * The devices of `participants p` with valid tokens, as JSON. The time condition is outside the `where`;
+ * The devices of `participants p` of the tenant `$1` with valid tokens, as JSON. The time condition is outside the `where`;
  * otherwise the planner may pick an index by time instead of the primary key.
  */
 const DEVICES = `coalesce((select json_agg(json_build_object('thumbprint', a.device, 'keyId', a.key_id,
     'expiresAt', a.expires_at) order by a.device) filter (where a.expires_at > now())
     from admissions a
-   where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid and a.username = p.username), '[]') as devices`;
+   where a.tenant_id = $1 and a.room_uid = p.room_uid and a.username = p.username), '[]') as devices`;
 
-/** A participant with devices, read from `participants p` and `rooms r`. */
+/** A participant with devices, read from `participants p` and `rooms r` of the tenant `$1`. */
 export const WHOLE_PARTICIPANT = `${PARTICIPANT}, ${DEVICES}`;
 
-/** For `participants p`, or what returns its columns as `p`. */
-export const ROOM_OF_PARTICIPANT = 'join rooms r on r.tenant_id = p.tenant_id and r.uid = p.room_uid';
+/** For `participants p` of the tenant `$1`, or what returns its columns as `p`. */
+export const ROOM_OF_PARTICIPANT = 'join rooms r on r.tenant_id = $1 and r.uid = p.room_uid';
 
 const WITH_ROOM = `participants p ${ROOM_OF_PARTICIPANT}`;
 
@@ -92,7 +92,7 @@ export async function findRoster(
              from (select tenant_id, uid, name from rooms where tenant_id = $1 and ${by} = $2
                     order by incarnation desc limit 1) r
              left join lateral (select ${WHOLE_PARTICIPANT} from participants p
-                                 where p.tenant_id = r.tenant_id and p.room_uid = r.uid ${where}
+                                 where p.tenant_id = $1 and p.room_uid = r.uid ${where}
                                  order by p.username limit $3) p on true
             order by p.username`,
     values,
@@ -180,11 +180,11 @@ export async function expel(
     name: expelled.name,
     text: `with p as (
              update participants
-                set epoch = epoch + 1, epoch_reason = $3, revoked_at = now(), left_at = least(now(),
-                    expires_at),
-                    leave_reason = case when expires_at > now() then $3 else 'expired' end
+                set epoch = epoch + 1, epoch_reason = $3, revoked_at = t.now, left_at = least(t.now, expires_at),
+                    leave_reason = case when expires_at > t.now then $3 else 'expired' end
+               from (select now() as now) as t
               where tenant_id = $1 and room_uid = $2 and left_at is null ${expelled.where}
-             returning *
+             returning participants.*
            )
            select ${PARTICIPANT}, '[]'::json as devices
              from p, (select name from rooms where tenant_id = $1 and uid = $2) r

@@ -1,6 +1,8 @@
 /** SQL that takes a device from users who are present, and leaves them their other devices. */
+import { isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { noteLapse } from './lapses.sql.ts';
 import type { Participant } from './participant.ts';
 import { ROOM_OF_PARTICIPANT, reviveParticipant, WHOLE_PARTICIPANT } from './participants.sql.ts';
 
@@ -44,5 +46,17 @@ export async function removeDevice(
             order by p.username`,
     values: [tenant, roomUid, usernames],
   });
+  if (isDistributed()) await noteLapses(tx, tenant, roomUid, rows);
   return rows.map(reviveParticipant);
+}
+
+/** What a trigger does where tables are not distributed. */
+async function noteLapses(
+  tx: Tx,
+  tenant: TenantId,
+  roomUid: string,
+  rows: readonly Participant[],
+): Promise<void> {
+  const next = Math.min(...rows.map(({ expiresAt }) => expiresAt.getTime()));
+  if (rows.length > 0) await noteLapse(tx, tenant, roomUid, new Date(next).toISOString());
 }

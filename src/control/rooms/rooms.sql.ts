@@ -1,4 +1,5 @@
 /** SQL of `rooms`. */
+import { clock } from '../../base/db/distribution.ts';
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
@@ -11,10 +12,10 @@ import type { EndReason, LockedRoom, Room, RoomPolicy, RoomReference, RoomState 
 const LOCKED_ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdAt", r.ended_at as "endedAt",
   r.end_reason as "endReason", r.metadata`;
 
-/** The columns of a `Room`, from `rooms r`. */
+/** The columns of a `Room`, from `rooms r` of the tenant `$1`. */
 const ROOM = `${LOCKED_ROOM},
   (select count(*)::integer from participants p
-    where p.tenant_id = r.tenant_id and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
+    where p.tenant_id = $1 and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
     as "participantCount"`;
 
 /** Lock a room until the transaction ends, against entries and other holders of this lock. */
@@ -192,7 +193,8 @@ export async function countLiveRooms(tx: Tx, tenant: TenantId, most: number): Pr
 export async function updatePolicy(tx: Tx, tenant: TenantId, uid: string, policy: RoomPolicy): Promise<Room> {
   const { rows } = await tx.query<Room>({
     name: 'update-policy',
-    text: `update rooms r set policy = $3 where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
+    text: `with r as (update rooms r set policy = $3 where r.tenant_id = $1 and r.uid = $2 returning r.*)
+           select ${ROOM} from r`,
     values: [tenant, uid, policy],
   });
   return rows[0]!;
@@ -201,8 +203,10 @@ export async function updatePolicy(tx: Tx, tenant: TenantId, uid: string, policy
 export async function markEnded(tx: Tx, tenant: TenantId, uid: string, reason: EndReason): Promise<Room> {
   const { rows } = await tx.query<Room>({
     name: 'mark-ended',
-    text: `update rooms r set state = 'ENDED', ended_at = clock_timestamp(), end_reason = $3
-            where r.tenant_id = $1 and r.uid = $2 returning ${ROOM}`,
+    text: `with r as (
+             update rooms r set state = 'ENDED', ended_at = ${clock()}, end_reason = $3
+              where r.tenant_id = $1 and r.uid = $2 returning r.*)
+           select ${ROOM} from r`,
     values: [tenant, uid, reason],
   });
   return rows[0]!;

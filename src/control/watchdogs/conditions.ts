@@ -2,7 +2,7 @@
  * The conditions of watchdogs: one entry each.
  *
  * An entry says in SQL since when its condition holds, computed from the rows as they are, and which events
- * may change that. In the SQL, `w` is the row of `watchdogs` and `r` the row of `rooms`.
+ * may change that. In the SQL, `w` is the row of `watchdogs`, `r` the row of `rooms`, and `$1` the tenant of both.
  */
 import { PRESENT } from '../rooms/participants.sql.ts';
 import type { WatchdogAction, WatchdogCondition } from './watchdog.ts';
@@ -20,7 +20,7 @@ export interface Condition {
 }
 
 /** Whether `participants p` is of the room. */
-export const OF_ROOM = 'p.tenant_id = w.tenant_id and p.room_uid = w.room_uid';
+export const OF_ROOM = 'p.tenant_id = $1 and p.room_uid = w.room_uid';
 /** When the presence of a participant ends, or ended. */
 const PRESENT_UNTIL = 'coalesce(p.left_at, p.expires_at)';
 
@@ -70,7 +70,7 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
       (select max(case when p.last_seen_at is null then ${PRESENT_UNTIL}
                   else least(${PRESENT_UNTIL}, greatest(p.entered_at, p.last_seen_at,
                          (select max(a.admitted_at) from admissions a
-                           where a.tenant_id = p.tenant_id and a.room_uid = p.room_uid
+                           where a.tenant_id = $1 and a.room_uid = p.room_uid
                              and a.username = p.username))) end)
          from ${latest(HOSTS_MAX, `p.role = 'host'`)} p)), r.created_at)`,
     events: [...ENTRIES_AND_LEAVES, 'participant_updated'],
@@ -95,8 +95,8 @@ export const CONDITIONS: Readonly<Record<WatchdogCondition, Condition>> = {
   unadmitted_for: {
     // The listener notes the time of the event in `held_since`. A watchdog may be created later than that.
     since: `(select coalesce(w.held_since, case when w.looked_at is null then w.created_at end, now())
-         from tenants t join accounts a on a.tenant_id = t.id
-        where t.id = w.tenant_id and not (t.status = 'active' and (t.exempt or a.balance > 0)))`,
+         from tenants t join accounts a on a.tenant_id = $1
+        where t.id = $1 and not (t.status = 'active' and (t.exempt or a.balance > 0)))`,
     events: ADMITTED_EVENTS,
     forbidden: [],
   },

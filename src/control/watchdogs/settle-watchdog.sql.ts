@@ -1,4 +1,5 @@
 /** SQL of a look at a watchdog, which fires once even if several processes look. Uses database time. */
+import { clock, isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { eventsWaitFor } from '../../events/turns.sql.ts';
 import { PRESENT } from '../rooms/participants.sql.ts';
@@ -37,12 +38,12 @@ const NEXT_LOOK = `case when w.condition = 'host_absent_for'
  * When it is due after a look, which only changes that by firing for some users. Planning all of `DUE_AT`
  * twice takes too long.
  */
-const NEXT_DUE_AT = `case when ${WAITS}
-    then case when t.newest is null then j.due_at else ${LONGEST_SINCE} + ${DURATION} end end`;
+const nextDueAt = (newest: string) => `case when ${WAITS}
+    then case when ${newest} is null then j.due_at else ${LONGEST_SINCE} + ${DURATION} end end`;
 
 /** An event that has not reached the listener may say that the tenant was admitted meanwhile. */
 const IS_BEHIND = `condition = 'unadmitted_for'
-  and ${eventsWaitFor(LISTENER_NAME, 'timed.tenant_id', ADMITTED_EVENTS)}`;
+  and ${eventsWaitFor(LISTENER_NAME, '$1', ADMITTED_EVENTS)}`;
 
 /** The result of a look at a watchdog. */
 export interface Look {
@@ -61,6 +62,85 @@ export interface Look {
   readonly lateSeconds: number;
 }
 
+/** What the look finds: the verdict, in `judged`, and the users that it fires for, in `targets`. */
+const looked = () => `
+  with seen as materialized (
+    select w.*, ${DUE_AT} as due_at, ${WARN_BEFORE} as warn_before, r.state as room_state,
+           -- If it has not warned yet, it warns now, however late that is.
+           case when w.warn_before_ms > 0 then coalesce(w.warned_at, ${clock()}) end as warning_at
+      from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2 and w.state in ('armed', 'warned')
+  ), timed as (
+    select *, greatest(due_at, warning_at + warn_before) as fires_at from seen
+  ), judged as (
+    select *, case when room_state = 'ENDED' then 'ended'
+                   when condition = 'unused_for' and due_at is null then 'over'
+                   when due_at is null then 'idle'
+                   when fires_at <= now() then case when ${IS_BEHIND} then 'behind' else 'fire' end
+                   when due_at - warn_before <= now() then 'warn'
+                   else 'wait' end as verdict
+      from timed
+  ), targets as (
+    select array_agg(p.username order by p.username) as usernames, max(p.entered_at) as newest
+      from judged w join participants p on ${OF_ROOM}
+     where w.verdict = 'fire' and w.condition = 'participant_max_duration'
+       and ${PRESENT} and ${NOT_FIRED_FOR} and p.entered_at + ${DURATION} <= now()
+  )`;
+
+const settle = () => `${looked()}
+  update watchdogs w
+     set state = case when j.verdict = 'behind' then w.state
+                      when j.verdict in ('over', 'ended') then 'disarmed'
+                      when j.verdict = 'warn' then 'warned'
+                      when j.verdict = 'fire' and t.newest is null then 'fired'
+                      else 'armed' end,
+         check_at = case when j.verdict = 'behind' then now() + interval '100 milliseconds'
+                         when j.verdict = 'wait' then ${NEXT_LOOK}
+                         when j.verdict = 'warn' then j.fires_at
+                         when j.verdict = 'fire' and t.newest is not null then now() end,
+         held_since = case when w.condition = 'unadmitted_for' and j.due_at is not null
+                           then j.due_at - ${DURATION} end,
+         warned_at = case when j.verdict = 'behind' then w.warned_at
+                          when j.verdict = 'warn' then j.warning_at end,
+         looked_at = now(),
+         fired_for = coalesce(t.newest, w.fired_for),
+         fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
+    from judged j, targets t, rooms r
+   where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
+  returning ${columnsWith(deadlineOf(nextDueAt('t.newest')))}, j.verdict, j.state as "stateBefore", t.usernames,
+            extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"`;
+
+/** Where tables are distributed: the changes are columns first. */
+const settleByColumns = () => `${looked()}, settled as (
+    select w.id, j.verdict, j.state as state_before, j.due_at, j.fires_at, j.warn_before, t.usernames, t.newest,
+           case when j.verdict = 'behind' then w.state
+                      when j.verdict in ('over', 'ended') then 'disarmed'
+                      when j.verdict = 'warn' then 'warned'
+                      when j.verdict = 'fire' and t.newest is null then 'fired'
+                      else 'armed' end as state,
+           case when j.verdict = 'behind' then now() + interval '100 milliseconds'
+                         when j.verdict = 'wait' then ${NEXT_LOOK}
+                         when j.verdict = 'warn' then j.fires_at
+                         when j.verdict = 'fire' and t.newest is not null then now() end as check_at,
+           case when w.condition = 'unadmitted_for' and j.due_at is not null
+                           then j.due_at - ${DURATION} end as held_since,
+           case when j.verdict = 'behind' then w.warned_at
+                          when j.verdict = 'warn' then j.warning_at end as warned_at,
+           now() as looked_at, coalesce(t.newest, w.fired_for) as fired_for,
+           case when j.verdict = 'fire' then statement_timestamp() else w.fired_at end as fired_at
+      from judged j, targets t, watchdogs w
+     where w.tenant_id = $1 and w.id = $2
+  ), changed as (
+    update watchdogs w
+       set state = s.state, check_at = s.check_at, held_since = s.held_since, warned_at = s.warned_at,
+           looked_at = s.looked_at, fired_for = s.fired_for, fired_at = s.fired_at
+      from settled s where w.tenant_id = $1 and w.id = $2 and s.id = w.id
+    returning w.*
+  )
+  select ${columnsWith(deadlineOf(nextDueAt('j.newest')))}, j.verdict, j.state_before as "stateBefore", j.usernames,
+         extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"
+    from changed w, settled j, rooms r
+   where r.tenant_id = $1 and r.uid = w.room_uid`;
+
 /**
  * Look at a waiting watchdog, and store the result and when to look again; `undefined` if it no longer waits.
  * The room and the row must be locked by an earlier statement: a statement that waits for a lock sees all
@@ -72,48 +152,7 @@ export async function settleWatchdog(
 ): Promise<Look | undefined> {
   const { rows } = await tx.query<Watchdog & Omit<Look, 'watchdog'>>({
     name: 'settle-watchdog',
-    text: `with seen as materialized (
-             select w.*, ${DUE_AT} as due_at, ${WARN_BEFORE} as warn_before, r.state as room_state,
-                    -- If it has not warned yet, it warns now, however late that is.
-                    case when w.warn_before_ms > 0 then coalesce(w.warned_at, clock_timestamp()) end as warning_at
-               from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2 and w.state in ('armed', 'warned')
-           ), timed as (
-             select *, greatest(due_at, warning_at + warn_before) as fires_at from seen
-           ), judged as (
-             select *, case when room_state = 'ENDED' then 'ended'
-                            when condition = 'unused_for' and due_at is null then 'over'
-                            when due_at is null then 'idle'
-                            when fires_at <= now() then case when ${IS_BEHIND} then 'behind' else 'fire' end
-                            when due_at - warn_before <= now() then 'warn'
-                            else 'wait' end as verdict
-               from timed
-           ), targets as (
-             select array_agg(p.username order by p.username) as usernames, max(p.entered_at) as newest
-               from judged w join participants p on ${OF_ROOM}
-              where w.verdict = 'fire' and w.condition = 'participant_max_duration'
-                and ${PRESENT} and ${NOT_FIRED_FOR} and p.entered_at + ${DURATION} <= now()
-           )
-           update watchdogs w
-              set state = case when j.verdict = 'behind' then w.state
-                               when j.verdict in ('over', 'ended') then 'disarmed'
-                               when j.verdict = 'warn' then 'warned'
-                               when j.verdict = 'fire' and t.newest is null then 'fired'
-                               else 'armed' end,
-                  check_at = case when j.verdict = 'behind' then now() + interval '100 milliseconds'
-                                  when j.verdict = 'wait' then ${NEXT_LOOK}
-                                  when j.verdict = 'warn' then j.fires_at
-                                  when j.verdict = 'fire' and t.newest is not null then now() end,
-                  held_since = case when w.condition = 'unadmitted_for' and j.due_at is not null
-                                    then j.due_at - ${DURATION} end,
-                  warned_at = case when j.verdict = 'behind' then w.warned_at
-                                   when j.verdict = 'warn' then j.warning_at end,
-                  looked_at = now(),
-                  fired_for = coalesce(t.newest, w.fired_for),
-                  fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
-             from judged j, targets t, rooms r
-            where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
-           returning ${columnsWith(deadlineOf(NEXT_DUE_AT))}, j.verdict, j.state as "stateBefore", t.usernames,
-                     extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"`,
+    text: isDistributed() ? settleByColumns() : settle(),
     values: [tenant, id],
   });
   const row = rows[0];

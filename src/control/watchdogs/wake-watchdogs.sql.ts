@@ -20,13 +20,13 @@ export async function wakeWatchdogs(tx: Tx, tenant: TenantId, woken: readonly Wo
   await tx.query({
     name: 'wake-watchdogs',
     text: `with sleeping as (
-             select id from watchdogs
+             select id, ${NEXT_LOOK} as next_look from watchdogs
               where tenant_id = $1 and state in ('armed', 'warned')
                 and (room_uid, condition) in (select * from unnest($2::text[], $3::text[]))
                 and (check_at is null or check_at > ${NEXT_LOOK})
               order by id for no key update
            )
-           update watchdogs set check_at = ${NEXT_LOOK} where tenant_id = $1 and id in (select id from sleeping)`,
+           update watchdogs w set check_at = s.next_look from sleeping s where w.tenant_id = $1 and w.id = s.id`,
     values: [tenant, woken.map(({ roomUid }) => roomUid), woken.map(({ condition }) => condition)],
   });
 }

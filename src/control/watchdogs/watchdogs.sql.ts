@@ -73,7 +73,7 @@ export async function countWaiting(
     most,
     `select from watchdogs w
       where w.tenant_id = $1 and w.state in ('armed', 'warned') ${where}
-        and (select state from rooms r where r.tenant_id = w.tenant_id and r.uid = w.room_uid) = 'LIVE'`,
+        and (select state from rooms r where r.tenant_id = $1 and r.uid = w.room_uid) = 'LIVE'`,
     values,
   );
 }

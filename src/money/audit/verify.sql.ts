@@ -137,12 +137,13 @@ export async function compareReversals(db: Db): Promise<Difference[]> {
 /** The carry of each account against the carry of its newest charge. */
 export async function compareCarries(db: Db, initialCarry: bigint): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
-    `select a.tenant_id as tenant, 'carry' as what, left_over.carry::text as expected, a.carry::text as found
-       from accounts a
-       cross join lateral (select coalesce(
-              (select p.carry from postings p where p.tenant_id = a.tenant_id and p.kind = 'usage'
-                order by p.seq desc limit 1), $2) as carry) as left_over
-      where a.carry <> left_over.carry limit $1`,
+    `select * from (
+       select a.tenant_id as tenant, 'carry' as what,
+              coalesce((select p.carry from postings p where p.tenant_id = a.tenant_id and p.kind = 'usage'
+                         order by p.seq desc limit 1), $2)::text as expected,
+              a.carry::text as found
+         from accounts a) as account
+      where expected <> found limit $1`,
     [DIFFERENCES_MAX, initialCarry],
   );
   return rows;
@@ -175,8 +176,9 @@ export interface LedgerSize {
 /** Counts tenants and postings. The number of records is the sum that the postings state. */
 export async function measureLedger(db: Db): Promise<LedgerSize> {
   const { rows } = await db.query<LedgerSize>(
-    `select (select count(*) from accounts) as tenants, count(*) as postings,
-            coalesce(sum(records), 0)::bigint as records from postings`,
+    `select a.tenants, p.postings, p.records
+       from (select count(*) as tenants from accounts) as a,
+            (select count(*) as postings, coalesce(sum(records), 0)::bigint as records from postings) as p`,
   );
   return rows[0]!;
 }

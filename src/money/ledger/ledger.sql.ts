@@ -1,4 +1,5 @@
 /** SQL of `accounts` and `postings`. */
+import { isDistributed } from '../../base/db/distribution.ts';
 import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
@@ -11,6 +12,7 @@ import type { Terms } from '../pricing/pricing-rule.ts';
 import { RECORD_TEXT_MAX } from '../usage/usage-record.ts';
 import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
+import { insertPosting, type PostingRow } from './insert-posting.sql.ts';
 import { type EntryKind, type LedgerEntry, RECENT_ENTRIES_MAX, type UsageSum } from './posting.ts';
 
 export interface Account extends AlertMarks {
@@ -25,6 +27,8 @@ export interface Account extends AlertMarks {
   readonly topUpBelow: bigint | null;
   /** The rate card in effect. */
   readonly rateVersion: number;
+  /** Where tables are distributed: when the newest posting was made; `null` before the first one. */
+  readonly lastAt?: string | null;
 }
 
 /**
@@ -61,12 +65,15 @@ export function lockAndRead(tenant: TenantId) {
   return [lock, readAccounts([tenant])] as const;
 }
 
-/** The statements of `lockFreeAccounts()`. Their rows: the locked accounts, and all accounts. */
+/**
+ * The statements of `lockFreeAccounts()`. Their rows: the locked accounts, and all accounts. Where tables are
+ * distributed, it is given one tenant.
+ */
 export function lockAndReadFree(tenants: readonly TenantId[]) {
   const lock: Statement<Locked> = {
     name: 'lock-free-accounts',
-    text: 'select tenant_id as tenant from accounts where tenant_id = any($1) for no key update skip locked',
-    values: [tenants],
+    text: `select tenant_id as tenant from accounts where tenant_id ${isOneOf('$1')} for no key update skip locked`,
+    values: [isDistributed() ? tenants[0]! : tenants],
   };
   return [lock, readAccounts(tenants)] as const;
 }
@@ -79,6 +86,9 @@ export function lockedOf([locked, read]: readonly [readonly Locked[], readonly A
 
 /** After the lock, by a statement of its own: the snapshot of the locking one is from before the wait. */
 function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
+  const lastAt = isDistributed()
+    ? ', (select max(at)::text from postings where tenant_id = $1 and seq = a.last_seq) as "lastAt"'
+    : '';
   return {
     name: 'read-accounts',
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
@@ -87,17 +97,23 @@ function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
                         and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
                   (select max(version) from rate_cards) as "rateVersion",
-                  alert.below as "alertBelow", alert.recover_from as "recoverFrom"
+                  alert.below as "alertBelow", alert.recover_from as "recoverFrom"${lastAt}
              from accounts a
              join tenants t on t.id = a.tenant_id
              join payment_settings s on s.tenant_id = a.tenant_id
              left join lateral (select max(floor) filter (where raised_at is null) as below,
                                        min(recover_from) filter (where raised_at is not null) as recover_from
                                   from alert_thresholds
-                                 where tenant_id = a.tenant_id and not t.exempt) as alert on true
-            where a.tenant_id = any($1)`,
-    values: [tenants],
+                                 where tenant_id ${isDistributed() ? '= $1' : '= a.tenant_id'} and not t.exempt)
+                  as alert on true
+            where a.tenant_id ${isOneOf('$1')}`,
+    values: [isDistributed() ? tenants[0]! : tenants],
   };
+}
+
+/** Citus finds the server of a tenant by `=` only, and passes it on to the tables that are joined. */
+function isOneOf(parameter: string): string {
+  return isDistributed() ? `= ${parameter}` : `= any(${parameter})`;
 }
 
 /** The account as it is now, without a lock. */
@@ -159,7 +175,7 @@ export async function appendPosting(tx: Tx, account: Account, posting: NewPostin
  */
 export async function appendPostings(tx: Tx, appended: readonly Appended[]): Promise<Account[]> {
   const moved = moveAccounts(appended);
-  await runTogether(tx, [insertPostings(moved)]);
+  await runTogether(tx, insertPostings(moved));
   const told = await appendBalanceEvents(tx, moved);
   return told.map(({ after }) => after);
 }
@@ -209,8 +225,14 @@ export async function appendBalanceEvents(tx: Tx, moved: readonly Moved[]): Prom
  *
  * The time of a posting is never before its predecessor's, even if the clock is turned back.
  */
-export function insertPostings(moved: readonly Moved[]): Statement {
-  const rows = moved.map(({ account, posting, after }) => ({
+export function insertPostings(moved: readonly Moved[]): readonly Statement[] {
+  if (isDistributed())
+    return moved.flatMap((each) => insertPosting(rowOf(each), each.account.lastAt ?? null));
+  return [insertTogether(moved.map(rowOf))];
+}
+
+function rowOf({ account, posting, after }: Moved): PostingRow {
+  return {
     tenant_id: String(account.tenant),
     seq: String(after.lastSeq),
     kind: posting.kind,
@@ -228,7 +250,10 @@ export function insertPostings(moved: readonly Moved[]): Statement {
     reference: posting.reference,
     detail: posting.detail,
     payment_id: posting.paymentId,
-  }));
+  };
+}
+
+function insertTogether(rows: readonly PostingRow[]): Statement {
   return {
     name: 'append-postings',
     text: `with posting as materialized (

@@ -1,7 +1,9 @@
 /** SQL of `payment_settings`, `checkouts` and `payments`. */
+import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import type { Checkout, CheckoutState } from './checkout.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentSettings } from './payment-settings.ts';
@@ -58,8 +60,9 @@ export async function notePaid(tx: Tx, tenant: TenantId): Promise<void> {
   await tx.query({
     name: 'note-paid',
     text: `update payment_settings
-              set first_paid_at = coalesce(first_paid_at, now()), last_top_up_error = null,
+              set first_paid_at = coalesce(first_paid_at, t.now), last_top_up_error = null,
                   top_up_paused_until = null
+             from (select now() as now) as t
             where tenant_id = $1`,
     values: [tenant],
   });
@@ -199,12 +202,29 @@ export async function findCheckout(db: Db, id: string): Promise<Checkout | undef
 
 /** Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. */
 export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
+  if (isDistributed()) return updateSessionInSteps(db, id, sessionId);
   await db.query({
     name: 'update-checkout-session',
     text: `update checkouts c
               set session_id = $2, expire_at = case when t.status = 'deleted' then now() else c.expire_at end
              from tenants t where c.id = $1 and t.id = c.tenant_id`,
     values: [id, sessionId],
+  });
+}
+
+/** Where tables are distributed, tenants are elsewhere than checkouts. */
+async function updateSessionInSteps(db: Db, id: string, sessionId: string): Promise<void> {
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name: 'set-checkout-session',
+    text: 'update checkouts set session_id = $2 where id = $1 returning tenant_id as tenant',
+    values: [id, sessionId],
+  });
+  const tenant = rows[0] && (await findTenant(db, rows[0].tenant));
+  if (tenant?.status !== 'deleted') return;
+  await db.query({
+    name: 'expire-checkout',
+    text: 'update checkouts set expire_at = now() where id = $1',
+    values: [id],
   });
 }
 

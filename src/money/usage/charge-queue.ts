@@ -38,6 +38,8 @@ export interface QueueLimits {
   readonly ofOneKind: number;
   /** Records in a transaction of several batches. A larger batch goes alone. */
   readonly records: number;
+  /** Tenants in a transaction. */
+  readonly tenants: number;
   /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
   readonly locked: number;
   /** After so long, a transaction takes the batches of a locked account along again. */
@@ -52,11 +54,18 @@ const LIMITS: QueueLimits = {
   transactions: 4,
   ofOneKind: 3,
   records: 2_000,
+  tenants: Number.POSITIVE_INFINITY,
   locked: 3,
   retryMs: 3,
   patienceMs: 50,
   unanswered: 1_000_000,
 };
+
+/**
+ * Where tables are distributed: a transaction of several tenants would have to be prepared on each of their servers.
+ * The coordinator waits for the workers most of the time, so more transactions are under way.
+ */
+export const DISTRIBUTED_LIMITS: Partial<QueueLimits> = { tenants: 1, transactions: 12, ofOneKind: 9 };
 
 /** `locked` of a process that has so many connections. */
 export function lockedLimit(connections: number): number {
@@ -167,12 +176,15 @@ export class ChargeQueue {
   #take(): Waiting[] {
     const taken: Waiting[] = [];
     const left: Waiting[] = [];
+    const tenants = new Set<TenantId>();
     let records = 0;
     for (const item of this.#waiting) {
       const { tenant, records: own } = item.batch;
+      const isOneMore = !tenants.has(tenant) && tenants.size >= this.#limits.tenants;
       const fits = taken.length === 0 ? this.#mayLead(item) : records + own.length <= this.#limits.records;
-      if (fits && !this.#busy.has(tenant)) {
+      if (fits && !isOneMore && !this.#busy.has(tenant)) {
         taken.push(item);
+        tenants.add(tenant);
         records += own.length;
         this.#now = Math.max(this.#now, item.start);
       } else {

@@ -6,6 +6,8 @@
  * top-ups that are due. It serves one or many batches of one or many tenants; each is answered as if it
  * had come alone, after those before it. The queue decides which batches go together.
  */
+import { isDistributed } from '../../base/db/distribution.ts';
+import { outageOf } from '../../base/db/outage.ts';
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -68,6 +70,9 @@ export async function chargeUsage(
 ): Promise<ChargeOutcome> {
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
+    // Another server has the other tenants, and they are charged meanwhile.
+    if (isDistributed() && outageOf(error) === 'unavailable')
+      throw new Failure('overloaded', { cause: error });
     if (!alarmIfOutOfRange(deps, error)) throw error;
     throw new Failure('overloaded', {
       message: OUT_OF_RANGE,
@@ -203,7 +208,7 @@ async function storeBills(tx: Tx, bills: readonly Bill[]): Promise<Stored> {
     seq: moved[at]!.after.lastSeq,
     charged,
   }));
-  await runTogether(tx, [copyRecords(records, buffers), insertPostings(moved)]);
+  await runTogether(tx, [copyRecords(records, buffers), ...insertPostings(moved)]);
   buffers.giveBack();
   let topUpRequested = false;
   for (const { after, hasEvents } of await appendBalanceEvents(tx, moved)) {

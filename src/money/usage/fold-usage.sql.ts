@@ -1,5 +1,7 @@
 /** SQL of `usage_deltas`, and of the sums that they are added to. */
+import { isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
+import { ALL, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { PARTS, type Part } from './period-parts.ts';
 
@@ -52,16 +54,28 @@ export async function shareRollUp(tx: Tx): Promise<void> {
 }
 
 /** Delete some deltas that no other process has taken, and return them. They come back if the transaction fails. */
-export async function takeDeltas(tx: Tx, limit: number): Promise<Delta[]> {
+export async function takeDeltas(tx: Tx, limit: number, share: Share = ALL): Promise<Delta[]> {
   const { rows } = await tx.query<Delta>({
-    name: 'take-usage-deltas',
-    text: `delete from usage_deltas d where (tenant_id, seq) in (
-             select tenant_id, seq from usage_deltas order by tenant_id, seq limit $1 for update skip locked)
-           returning tenant_id as tenant, ${HOUR_OF_DELTA} as hour, sums`,
-    values: [limit],
+    name: share.name('take-usage-deltas'),
+    text: isDistributed() ? takeFrom(share) : TAKE,
+    values: [limit, ...share.values],
   });
   return rows;
 }
+
+const TAKE = `delete from usage_deltas d where (tenant_id, seq) in (
+    select tenant_id, seq from usage_deltas order by tenant_id, seq limit $1 for update skip locked)
+  returning tenant_id as tenant, ${HOUR_OF_DELTA} as hour, sums`;
+
+const takeFrom = (share: Share) => `with taken as (
+    select tenant_id, seq from usage_deltas where true ${share.and('tenant_id', 2)}
+     order by tenant_id, seq limit $1 for update skip locked
+  ), d as (
+    delete from usage_deltas d using taken
+     where d.tenant_id = taken.tenant_id and d.seq = taken.seq ${share.and('d.tenant_id', 2)}
+    returning d.*
+  )
+  select tenant_id as tenant, ${HOUR_OF_DELTA} as hour, sums from d`;
 
 /** A row of a table of sums. */
 export interface HourSum {

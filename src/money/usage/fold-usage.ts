@@ -6,17 +6,22 @@
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import { inShares, type Share } from '../../base/tenants/shares.ts';
 import { addSums, type Delta, type HourSum, shareRollUp, takeDeltas } from './fold-usage.sql.ts';
 import { Total } from './total.ts';
 
 const AT_ONCE = 1_000;
 
 export async function foldUsage({ db }: { readonly db: Pool }): Promise<void> {
+  await inShares(db, { table: 'usage_deltas', where: 'true' }, (share) => foldShare(db, share));
+}
+
+async function foldShare(db: Pool, share: Share): Promise<void> {
   let taken: number;
   do {
     taken = await inTransaction(db, async (tx) => {
       await shareRollUp(tx);
-      const deltas = await takeDeltas(tx, AT_ONCE);
+      const deltas = await takeDeltas(tx, AT_ONCE, share);
       if (deltas.length > 0) await addSums(tx, addUp(deltas));
       return deltas.length;
     });

@@ -1,4 +1,5 @@
 /** SQL of `usage_records` and `usage_conflicts`. */
+import { isDistributed } from '../../base/db/distribution.ts';
 import type { Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { violatesUnique } from '../../base/db/transaction.ts';
@@ -19,8 +20,18 @@ export const SEQSCAN_OFF: Statement = {
   text: `select set_config('enable_seqscan', 'off', true)`,
 };
 
-/** The tenants of those ids that were accepted before. `offset 0` forces one look-up per id. */
+/**
+ * The tenants of those ids that were accepted before. `offset 0` forces one look-up per id. Where tables are
+ * distributed, the ids are those of one tenant.
+ */
 export function findTenantsOfKnown(ids: TenantIds): Statement<{ readonly tenant: TenantId }> {
+  if (isDistributed()) {
+    return {
+      name: 'find-tenant-of-known',
+      text: 'select tenant_id as tenant from usage_records where tenant_id = $1 and id = any($2) limit 1',
+      values: [ids[0]!.tenant, ids.map(({ id }) => id)],
+    };
+  }
   return {
     name: 'find-tenants-of-known',
     text: `select asked.tenant_id as tenant
@@ -114,8 +125,15 @@ export function copyRecords(postings: readonly PostedRecords[], buffers: Buffers
     copyData: copyRows(postings, buffers),
     // The table has no other unique key. If it is partitioned, PostgreSQL names the key of the partition.
     explain: (error) =>
-      violatesUnique(error) ? new KnownIdError('an id was accepted before', { cause: error }) : error,
+      isKnownId(error) ? new KnownIdError('an id was accepted before', { cause: error }) : error,
   };
+}
+
+/** A worker's refusal of a COPY comes through the coordinator without its code. */
+function isKnownId(error: unknown): boolean {
+  if (violatesUnique(error)) return true;
+  const { detail } = error as { readonly detail?: string };
+  return isDistributed() && /^Key \(tenant_id, id\)=.* already exists/.test(detail ?? '');
 }
 
 /** Store reports that repeat an accepted id with different values: their count and the newest values. */
@@ -135,7 +153,7 @@ export async function recordConflicts(
     `insert into usage_conflicts (tenant_id, id, times, reported)
      select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::jsonb[])
      on conflict (tenant_id, id) do update
-        set times = usage_conflicts.times + excluded.times, last_at = now(), reported = excluded.reported`,
+        set times = usage_conflicts.times + excluded.times, last_at = excluded.last_at, reported = excluded.reported`,
     [
       rows.map((row) => row.tenant),
       rows.map((row) => row.id),

@@ -160,20 +160,21 @@ export async function failDelivery(
     name: 'fail-webhook-delivery',
     text: `with seen as (
              select c.tenant_id, c.webhook_id,
-                    c.seq = $4 and w.version = $5 and c.paused_by is null as is_same
+                    c.seq = $4 and w.version = $5 and c.paused_by is null as is_same,
+                    now() as now, now() + make_interval(secs => $6) as retry_at
                from webhook_cursors c
                join webhook_endpoints w on w.tenant_id = c.tenant_id and w.id = c.webhook_id
-              where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3
+              where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and c.lease = $3
                 for update of c
            ), failed as (
              update webhook_cursors c
-                set lease = null, leased_until = now(),
+                set lease = null, leased_until = seen.now,
                     failures = c.failures + case when is_same then 1 else 0 end,
-                    retry_at = case when is_same then now() + make_interval(secs => $6) else c.retry_at end,
+                    retry_at = case when is_same then seen.retry_at else c.retry_at end,
                     paused_by = case when is_same then $7 else c.paused_by end,
-                    paused_at = case when is_same and $7::text is not null then now() else c.paused_at end
+                    paused_at = case when is_same and $7::text is not null then seen.now else c.paused_at end
                from seen
-              where c.tenant_id = seen.tenant_id and c.webhook_id = seen.webhook_id
+              where c.tenant_id = $1 and c.webhook_id = seen.webhook_id
              returning is_same and $7::text is not null as "isPaused"
            ), logged as (${logDelivery(8)})
            select "isPaused" from failed`,

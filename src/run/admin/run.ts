@@ -12,6 +12,7 @@ import { ConfigError } from '../config-error.ts';
 import { auditCommand } from './audit.ts';
 import { consoleCommands } from './console.ts';
 import { creditCommands } from './credit.ts';
+import { distributionCommands } from './distribution.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
 import { participantsCommands } from './participants.ts';
@@ -47,6 +48,7 @@ const GROUPS = [
   reportCommands,
   statementCommands,
   verifyCommand,
+  distributionCommands,
 ];
 
 /** Run one command. Returns its exit code. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { handleEvent } from '../../../src/money/payments/handle-event.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
 import { unfreeze } from '../../../src/money/payments/top-up-stops.sql.ts';
@@ -134,10 +135,8 @@ describe('a checkout', () => {
 
   it('that a suspended tenant pays adds credit and changes nothing else', async () => {
     const tenant = await app.paidTenant();
-    await db().query(
-      `with moved as (update tenants set status = 'suspended' where id = $1)
-       insert into tenant_status_changes (tenant_id, old_status, new_status, reason) values ($1, 'active', 'suspended', 'test')`,
-      [kit.idOf(tenant)],
+    await inTransaction(db(), (tx) =>
+      updateStatus(tx, { id: kit.idOf(tenant), status: 'active' }, 'suspended', 'test'),
     );
     await app.pay(tenant, { cents: 1000 });
     expect(await kit.balanceOf(tenant)).toBe(30_000_000);

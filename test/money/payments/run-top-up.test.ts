@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from '../../../src/money/payments/cancel-attempt.ts';
 import { openProvider } from '../../../src/money/payments/provider.ts';
@@ -86,10 +87,8 @@ describe('an automatic top-up', () => {
     [
       'the tenant is suspended',
       (tenant) =>
-        db().query(
-          `with moved as (update tenants set status = 'suspended' where id = $1)
-       insert into tenant_status_changes (tenant_id, old_status, new_status, reason) values ($1, 'active', 'suspended', 'test')`,
-          [kit.idOf(tenant)],
+        inTransaction(db(), (tx) =>
+          updateStatus(tx, { id: kit.idOf(tenant), status: 'active' }, 'suspended', 'test'),
         ),
     ],
   ])('is not requested when %s', async (_, prepare) => {

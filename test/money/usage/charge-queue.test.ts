@@ -159,6 +159,16 @@ describe('a batch', () => {
 });
 
 describe('tenants share the queue:', () => {
+  test('no more of them in a transaction than are allowed', async () => {
+    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, tenants: 1 });
+    const batches = [1, 2, 3, 2].map((tenant) => batchOf(tenant));
+    const answers = Promise.all(batches.map((batch) => queue.charge(batch)));
+    for (let at = 0; at < 3; at += 1) await transactions[at]!.commit();
+    await answers;
+    const [first, second, third, last] = batches;
+    expect(transactions.map((each) => each.batches)).toEqual([[first], [second, last], [third]]);
+  });
+
   test('a batch does not wait behind the backlog of another tenant', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     const backlog = Array.from({ length: 6 }, () => batchOf(1, 10));

@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
+import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../support/service.ts';
@@ -355,10 +358,8 @@ describe('admitted', () => {
     'is false for a %s tenant, whose usage is charged',
     async (status) => {
       const tenant = await app.paidTenant();
-      await db().query(
-        `with moved as (update tenants set status = $2 where id = $1)
-       insert into tenant_status_changes (tenant_id, old_status, new_status, reason) values ($1, 'active', $2, 'test')`,
-        [idOf(tenant), status],
+      await inTransaction(db(), (tx) =>
+        updateStatus(tx, { id: idOf(tenant), status: 'active' }, status as TenantStatus, 'test'),
       );
       const before = await balanceOf(tenant);
       const outcome = await charge(tenant, records(3));

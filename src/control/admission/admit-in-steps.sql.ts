@@ -1,0 +1,198 @@
+/**
+ * SQL that admits one user where tables are distributed, in a transaction: Citus runs no statement that writes several
+ * tables. Locks room and participant first, so each step sees what the one before it found. Uses the coordinator's time.
+ */
+import type { Tx } from '../../base/db/pool.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import type { NewEvent } from '../../events/event.ts';
+import { noteLapse } from '../rooms/lapses.sql.ts';
+import { PARTICIPANT, PRESENT, ROOM_OF_PARTICIPANT } from '../rooms/participants.sql.ts';
+import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
+
+interface Clock extends Pick<Admission, 'issuedAt' | 'kid'> {
+  readonly now: string;
+  /** When the token of the admission expires. */
+  readonly until: string;
+}
+
+async function readClock(tx: Tx, lifetimeSeconds: number): Promise<Clock> {
+  const { rows } = await tx.query<Clock>({
+    name: 'clock-of-admission',
+    text: `select now()::text as now, extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+                  (date_trunc('second', now()) + make_interval(secs => $1))::text as until,
+                  (select kid from signing_keys where state = 'active') as kid`,
+    values: [lifetimeSeconds],
+  });
+  return rows[0]!;
+}
+
+const SAME = 'p.tenant_id = $1 and p.room_uid = $2 and p.username = $3';
+
+const keyOf = ({ tenant, roomUid, username }: Renewal) => [tenant, roomUid, username];
+
+/** SQL that compares times with that of the coordinator, in the parameter. */
+const at = (sql: string, parameter: string) => sql.replaceAll('now()', `${parameter}::timestamptz`);
+
+/** As `renewAdmission()`. */
+export async function renewInSteps(tx: Tx, renewal: Renewal): Promise<Admission | undefined> {
+  const { role, rank, capabilities } = renewal;
+  const { now, until, ...issued } = await readClock(tx, renewal.lifetimeSeconds);
+  const { rows } = await tx.query<Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>>({
+    name: 'lock-present-participant',
+    text: `select p.epoch, p.muted, p.publish_revoked as "publishRevoked" from participants p
+            where ${SAME} and ${at(PRESENT, '$7')} and (p.role, p.rank, p.capabilities) = ($4, $5, $6::text[])
+              for no key update`,
+    values: [...keyOf(renewal), role, rank, capabilities, now],
+  });
+  if (!rows[0]) return undefined;
+  await tx.query({
+    name: 'renew-participant',
+    text: `update participants p set expires_at = greatest(p.expires_at, $4::timestamptz) where ${SAME}`,
+    values: [...keyOf(renewal), until],
+  });
+  await upsertDevice(tx, renewal, until);
+  return { ...issued, ...rows[0], eventful: false };
+}
+
+/** As `upsertAdmission()`. */
+export async function upsertInSteps(tx: Tx, admission: NewAdmission): Promise<Admitting | 'room_ended'> {
+  const { now, until, ...issued } = await readClock(tx, admission.lifetimeSeconds);
+  if (!(await lockLiveRoom(tx, admission))) return 'room_ended';
+  const before = await lockOrInsert(tx, admission, { now, until });
+  if (before?.isPresent && !admission.mayLower && before.isOutranked) return 'username_taken';
+  const left = before?.hasLapsed ? [await describe(tx, 'participant_left', admission, now)] : [];
+  if (before) await changeParticipant(tx, admission, { now, until });
+  if (before?.hasLeft !== false) await noteLapse(tx, admission.tenant, admission.roomUid, until);
+  await upsertDevice(tx, admission, until);
+
+  const isUpdated = before?.isPresent && !before.isSame;
+  const type = before?.isPresent ? 'participant_updated' : 'participant_entered';
+  const news = isUpdated || !before?.isPresent ? [await describe(tx, type, admission, now, until)] : [];
+  await appendEvents(tx, admission.tenant, [...left, ...news]);
+  return { ...issued, ...(await readRestrictions(tx, admission)), eventful: news.length > 0 };
+}
+
+async function lockLiveRoom(tx: Tx, { tenant, roomUid }: NewAdmission): Promise<boolean> {
+  const { rows } = await tx.query<{ state: string }>({
+    name: 'share-room',
+    text: 'select state from rooms where tenant_id = $1 and uid = $2 for share',
+    values: [tenant, roomUid],
+  });
+  return rows[0]?.state === 'LIVE';
+}
+
+interface Before {
+  readonly isPresent: boolean;
+  /** Whether a device has a valid token of a higher rank than the new one. */
+  readonly isOutranked: boolean;
+  /** The last token expired, and no sweep has said so. */
+  readonly hasLapsed: boolean;
+  readonly hasLeft: boolean;
+  /** Whether nothing that the participant may do changes. */
+  readonly isSame: boolean;
+}
+
+type Times = Pick<Clock, 'now' | 'until'>;
+
+/** Lock the participant, as it was; `undefined`: it was not there, and now it is. */
+async function lockOrInsert(tx: Tx, admission: NewAdmission, times: Times): Promise<Before | undefined> {
+  for (;;) {
+    const before = await lockParticipant(tx, admission, times.now);
+    if (before || (await insertParticipant(tx, admission, times))) return before;
+  }
+}
+
+async function lockParticipant(tx: Tx, admission: NewAdmission, now: string): Promise<Before | undefined> {
+  const { role, rank, capabilities } = admission;
+  const { rows } = await tx.query<Omit<Before, 'isOutranked'>>({
+    name: 'lock-entering-participant',
+    text: `select ${at(PRESENT, '$7')} as "isPresent", p.left_at is not null as "hasLeft",
+                  p.left_at is null and p.expires_at <= $7::timestamptz as "hasLapsed",
+                  (p.role, p.rank, p.capabilities) is not distinct from ($4::text, $5::smallint, $6::text[]) as "isSame"
+             from participants p where ${SAME} for no key update`,
+    values: [...keyOf(admission), role, rank, capabilities, now],
+  });
+  if (!rows[0]) return undefined;
+  const outranking = await tx.query({
+    name: 'find-outranking-device',
+    text: `select from admissions p where ${SAME} and p.rank > $4 and p.expires_at > $5::timestamptz limit 1`,
+    values: [...keyOf(admission), rank, now],
+  });
+  return { ...rows[0], isOutranked: outranking.rowCount === 1 };
+}
+
+/** Returns false if another transaction has inserted the participant meanwhile. */
+async function insertParticipant(tx: Tx, admission: NewAdmission, { now, until }: Times): Promise<boolean> {
+  const { skeleton, role, rank, capabilities } = admission;
+  const { rowCount } = await tx.query({
+    name: 'insert-participant',
+    text: `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz, $9::timestamptz) on conflict do nothing`,
+    values: [...keyOf(admission), skeleton, role, rank, capabilities, now, until],
+  });
+  return rowCount === 1;
+}
+
+async function changeParticipant(tx: Tx, admission: NewAdmission, { now, until }: Times): Promise<void> {
+  const { skeleton, role, rank, capabilities } = admission;
+  const isPresent = at(PRESENT, '$8');
+  await tx.query({
+    name: 'change-participant',
+    text: `update participants p
+              set skeleton = $4, role = $5, rank = $6, capabilities = $7,
+                  entered_at = case when ${isPresent} then p.entered_at else $8::timestamptz end,
+                  expires_at = case when ${isPresent} then greatest(p.expires_at, $9::timestamptz) else $9::timestamptz end,
+                  left_at = null, leave_reason = null
+            where ${SAME}`,
+    values: [...keyOf(admission), skeleton, role, rank, capabilities, now, until],
+  });
+}
+
+async function upsertDevice(tx: Tx, renewal: Renewal, until: string): Promise<void> {
+  const { thumbprint, role, rank, capabilities, keyId } = renewal;
+  await tx.query({
+    name: 'upsert-device-of-participant',
+    text: `insert into admissions as a (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9::timestamptz)
+           on conflict (tenant_id, room_uid, username, device) do update
+              set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
+                  key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+                  expires_at = greatest(a.expires_at, excluded.expires_at)`,
+    values: [...keyOf(renewal), thumbprint, role, rank, capabilities, keyId, until],
+  });
+}
+
+/** The event of the participant as it is now. `until`: with the device that was admitted. */
+async function describe(
+  tx: Tx,
+  type: NewEvent['type'],
+  admission: NewAdmission,
+  now: string,
+  until?: string,
+): Promise<NewEvent> {
+  const devices = until
+    ? `(select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'expiresAt', a.expires_at))
+          from admissions a
+         where a.tenant_id = $1 and a.room_uid = $2 and a.username = $3 and a.device = $4)`
+    : `case when $4::text is not null then '[]'::jsonb end`;
+  const { rows } = await tx.query<{ subject: object }>({
+    name: until ? 'describe-participant-with-device' : 'describe-participant',
+    text: `select to_jsonb(v) as subject
+             from participants p ${ROOM_OF_PARTICIPANT}, lateral (select ${at(PARTICIPANT, '$5')}, ${devices} as devices) v
+            where ${SAME}`,
+    values: [...keyOf(admission), admission.thumbprint, now],
+  });
+  return { type, roomUid: admission.roomUid, subject: rows[0]!.subject } as NewEvent;
+}
+
+async function readRestrictions(
+  tx: Tx,
+  admission: NewAdmission,
+): Promise<Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>> {
+  const { rows } = await tx.query<Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>>({
+    name: 'read-restrictions',
+    text: `select epoch, muted, publish_revoked as "publishRevoked" from participants p where ${SAME}`,
+    values: keyOf(admission),
+  });
+  return rows[0]!;
+}

@@ -1,0 +1,97 @@
+/**
+ * Distributes the tables of a database over the workers of a Citus cluster, once, in one transaction: it is
+ * distributed as a whole or not at all.
+ *
+ * Citus keeps three things that PostgreSQL does not: a unique key of a distributed table holds `tenant_id`, no
+ * foreign key leads from one placement to another, and no table there has triggers of its own. What the triggers
+ * did is done by rights of the role (`grant_application_rights()`) and by statements of the service.
+ */
+import pg from 'pg';
+import type { Pool } from '../../base/db/pool.ts';
+import { PLACEMENTS, type Placement } from './placements.ts';
+
+interface ForeignKey {
+  readonly table: string;
+  readonly referenced: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** `progress` gets the name of each table before it is moved. */
+export async function distribute(db: Pool, progress: (table: string) => void): Promise<void> {
+  // A large table takes longer than the time limits of the pool allow.
+  const client = new pg.Client({ ...db.options, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`);
+    await lockTables(client);
+    const keys = await dropForeignKeys(client);
+    await dropTriggers(client);
+    await widenUniqueKeys(client);
+    for (const [table, placement] of PLACEMENTS) {
+      if (placement === 'coordinator') continue;
+      progress(table);
+      await move(client, table, placement);
+    }
+    for (const key of keys) await addForeignKey(client, key);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function lockTables(client: pg.Client): Promise<void> {
+  await client.query(`set local lock_timeout = '5s'`);
+  await client.query(`lock table ${[...PLACEMENTS.keys()].join(', ')} in access exclusive mode`);
+}
+
+async function dropForeignKeys(client: pg.Client): Promise<ForeignKey[]> {
+  const { rows } = await client.query<ForeignKey>(
+    `select conrelid::regclass::text as table, confrelid::regclass::text as referenced, conname as name,
+            pg_get_constraintdef(oid) as definition
+       from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
+  );
+  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${name}`);
+  return rows;
+}
+
+/** A key between tables that lie together. */
+async function addForeignKey(client: pg.Client, { table, referenced, name, definition }: ForeignKey) {
+  if (PLACEMENTS.get(table) !== PLACEMENTS.get(referenced)) return;
+  await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+}
+
+async function dropTriggers(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ table: string; name: string }>(
+    `select t.tgrelid::regclass::text as table, t.tgname as name
+       from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace`,
+  );
+  for (const { table, name } of rows) {
+    if (PLACEMENTS.get(table) !== 'coordinator') await client.query(`drop trigger ${name} on ${table}`);
+  }
+}
+
+/** A customer of the provider belongs to one tenant: the service sees to it, as no index over all servers can. */
+async function widenUniqueKeys(client: pg.Client): Promise<void> {
+  await client.query('alter table payment_settings drop constraint payment_settings_customer_id_key');
+  await client.query('create index payment_settings_customer on payment_settings (customer_id)');
+}
+
+async function move(client: pg.Client, table: string, placement: Placement): Promise<void> {
+  if (placement === 'reference') {
+    await client.query('select create_reference_table($1)', [table]);
+  } else {
+    const together = table === 'accounts' ? 'none' : 'accounts';
+    await client.query(`select create_distributed_table($1, 'tenant_id', colocate_with := $2)`, [
+      table,
+      together,
+    ]);
+  }
+  await client.query('select truncate_local_data_after_distributing_table($1)', [table]);
+}
