@@ -9,8 +9,9 @@ import { accessSync, constants, existsSync, globSync, readFileSync, writeFileSyn
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { findFreePort } from '../../src/run/free-port.ts';
+
 import { openScratch, type Scratch } from '../support/scratch.ts';
+import { findLastingPort } from './lasting-port.ts';
 import { openRelay, type Relay } from './relay.ts';
 
 const run = promisify(execFile);
@@ -78,7 +79,7 @@ export class HaCluster {
   static async start(script = ''): Promise<HaCluster> {
     const names = ['etcd', 'peer', 'proxy', 'pooler', ...NAMES.flatMap((name) => [name, `patroni-${name}`])];
     const ports: Record<string, number> = {};
-    for (const name of names) ports[name] = await findFreePort(HOST);
+    for (const name of names) ports[name] = await findLastingPort(HOST);
     const relays = [await openRelay(HOST, ports.etcd!), await openRelay(HOST, ports.etcd!)];
     const cluster = new HaCluster(openScratch('boxoffice-ha-'), ports, relays);
     try {

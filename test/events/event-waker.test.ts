@@ -23,6 +23,8 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all([waker, ...others].map((each) => each.close()));
   others = [];
+  // The next test must not take a listener that is leaving for its own.
+  await untilListening(0);
 });
 
 /** The waker of another process. */
