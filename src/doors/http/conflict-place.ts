@@ -1,11 +1,11 @@
-/** Cursors of lists of conflicts. The tenant is in the cursor, so that one of another tenant is refused. */
-import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
+/** Cursors of lists of conflicts: the place where the next page begins. */
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { ConflictPlace } from '../../money/usage/conflict.ts';
 import { noSuchPage } from './no-such-page.ts';
+import { readOwnCursor, renderOwnCursor } from './own-cursor.ts';
 
 export function renderConflictPlace(tenant: TenantId, { lastAt, id }: ConflictPlace): string {
-  return renderPageToken([renderTenantId(tenant), lastAt, id]);
+  return renderOwnCursor(renderTenantId(tenant), [lastAt, id]);
 }
 
 /** As PostgreSQL writes times. */
@@ -14,8 +14,8 @@ const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/;
 /** `undefined`: the first page. Fails with `invalid_request`. */
 export function parseConflictPlace(cursor: string | undefined, tenant: TenantId): ConflictPlace | undefined {
   if (cursor === undefined) return undefined;
-  const [of, lastAt = '', id = '', ...others] = readPageToken(cursor) ?? [];
-  const isPlace = of === renderTenantId(tenant) && TIME.test(lastAt) && !Number.isNaN(Date.parse(lastAt));
+  const [lastAt = '', id = '', ...others] = readOwnCursor(cursor, renderTenantId(tenant));
+  const isPlace = TIME.test(lastAt) && !Number.isNaN(Date.parse(lastAt));
   if (!isPlace || id === '' || others.length > 0) throw noSuchPage();
   return { lastAt, id };
 }

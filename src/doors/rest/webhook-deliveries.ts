@@ -1,6 +1,5 @@
 /** `/v1/webhooks/{id}/test`, `/resend` and `/deliveries`: what a webhook was sent, and sending it again. */
 import { invalidRequest } from '../../base/failure.ts';
-import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
 import { DELIVERY_DAYS } from '../../outward/webhooks/delivery.ts';
@@ -14,6 +13,7 @@ import { resendEvent, testWebhook } from '../../outward/webhooks/send-now.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
+import { readOwnCursor, renderOwnCursor } from '../http/own-cursor.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { IdempotencySchema, mutationOf, write } from './idempotency.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
@@ -75,7 +75,7 @@ function list(app: Http, deps: Deps): void {
       const { deliveries, end } = await listDeliveries(deps.db, caller.tenant, id, { before, size });
       return {
         deliveries: deliveries.map(renderDelivery),
-        ...(end === undefined ? {} : { next_cursor: renderPageToken([id, String(end)]) }),
+        ...(end === undefined ? {} : { next_cursor: renderOwnCursor(id, [String(end)]) }),
       };
     },
   );
@@ -184,10 +184,9 @@ function resend(app: Http, deps: Deps): void {
   );
 }
 
-/** The webhook is in the cursor, so that one of another webhook is refused. */
 function parsePlace(cursor: string | undefined, webhook: string): bigint | undefined {
   if (cursor === undefined) return undefined;
-  const [of, id = '', ...others] = readPageToken(cursor) ?? [];
-  if (of !== webhook || !/^[1-9]\d{0,17}$/.test(id) || others.length > 0) throw noSuchPage();
+  const [id = '', ...others] = readOwnCursor(cursor, webhook);
+  if (!/^[1-9]\d{0,17}$/.test(id) || others.length > 0) throw noSuchPage();
   return BigInt(id);
 }
