@@ -4,6 +4,7 @@ import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import { appendPosting, lockAccount, type NewPosting } from '../../src/money/ledger/ledger.sql.ts';
 import { type Month, monthOf, startOf } from '../../src/money/month.ts';
+import { withoutTriggers } from './append-only.ts';
 
 /** `monthsAgo(2)` is over, however early in a month the test runs. */
 export function monthsAgo(count: number): Month {
@@ -28,21 +29,21 @@ export async function post(
  * folded again. The tenant signed up long before.
  */
 export async function moveInTime(db: Pool, tenant: TenantId, times: readonly string[]): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    await tx.query(`update tenants set created_at = '2020-01-01T00:00:00Z' where id = $1`, [tenant]);
-    await tx.query('alter table postings disable trigger append_only');
-    await tx.query(
-      `update postings p set at = t.at from unnest($2::timestamptz[]) with ordinality as t (at, seq)
-        where p.tenant_id = $1 and p.seq = t.seq`,
-      [tenant, times],
-    );
-    await tx.query('alter table postings enable trigger append_only');
-    await resetSums(tx, [tenant]);
+  await db.query(`update tenants set created_at = '2020-01-01T00:00:00Z' where id = $1`, [tenant]);
+  await withoutTriggers(db, ['postings'], async (tx) => {
+    for (const [index, at] of times.entries()) {
+      await tx.query('update postings set at = $3 where tenant_id = $1 and seq = $2', [
+        tenant,
+        index + 1,
+        at,
+      ]);
+    }
+    await resetSums(tx, tenant);
   });
 }
 
 /** Leave the sums of usage to be folded again, by the times that postings have now. */
-async function resetSums(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
+async function resetSums(tx: Tx, tenant: TenantId): Promise<void> {
   for (const table of [
     'usage_deltas',
     'usage_hours',
@@ -51,7 +52,7 @@ async function resetSums(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
     'usage_room_weeks',
     'usage_rollups',
   ]) {
-    await tx.query(`delete from ${table} where tenant_id = any($1)`, [tenants]);
+    await tx.query(`delete from ${table} where tenant_id = $1`, [tenant]);
   }
   await tx.query(
     `insert into usage_deltas (tenant_id, seq, at, sums)
@@ -63,7 +64,7 @@ async function resetSums(tx: Tx, tenants: readonly TenantId[]): Promise<void> {
                 case when p.kind = 'usage' then 0 else sum(r.amount) end as unbilled
            from usage_records r where r.tenant_id = p.tenant_id and r.posting_seq = p.seq
           group by 1, 2, 3) as s
-        where p.tenant_id = any($1) and p.records is not null group by p.tenant_id, p.seq`,
-    [tenants],
+        where p.tenant_id = $1 and p.records is not null group by p.tenant_id, p.seq, p.at`,
+    [tenant],
   );
 }

@@ -6,17 +6,25 @@
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { findDueDays, lockRollUp, rollUp } from './roll-up-usage.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findDueDay, findDueTenants, lockRollUp, rollUp } from './roll-up-usage.sql.ts';
 
-/** Tenants in a transaction, for which folding waits. */
-const AT_ONCE = 10;
+const TENANTS_AT_ONCE = 100;
 
 export async function rollUpUsage({ db }: { readonly db: Pool }): Promise<void> {
-  while ((await findDueDays(db, 1)).length > 0) {
-    await inTransaction(db, async (tx) => {
-      await lockRollUp(tx);
-      // Another process may have rolled up meanwhile.
-      await rollUp(tx, await findDueDays(tx, AT_ONCE));
-    });
-  }
+  let tenants: readonly TenantId[];
+  do {
+    tenants = await findDueTenants(db, TENANTS_AT_ONCE);
+    for (const tenant of tenants) await rollUpDay(db, tenant);
+  } while (tenants.length > 0);
+}
+
+/** Folding waits for it, so it is one day of one tenant. */
+async function rollUpDay(db: Pool, tenant: TenantId): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await lockRollUp(tx);
+    // Another process may have rolled up meanwhile.
+    const due = await findDueDay(tx, tenant);
+    if (due) await rollUp(tx, tenant, due);
+  });
 }
