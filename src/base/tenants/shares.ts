@@ -25,7 +25,7 @@ export const ALL: Share = { name: (ofAll) => ofAll, and: () => '', values: [] };
 /** Of so many tenants at a time. */
 const TENANTS_MAX = 100;
 
-function shareOf(tenant: TenantId): Share {
+export function shareOf(tenant: TenantId): Share {
   return {
     name: (ofAll) => `${ofAll}-of-tenant`,
     and: (column, place) => ` and ${column} = $${place}::bigint`,

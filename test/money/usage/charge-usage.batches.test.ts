@@ -2,10 +2,11 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { openPool } from '../../../src/base/db/pool.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
-import type { Batch, ChargeOutcome } from '../../../src/money/usage/bill.ts';
+import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bill.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
@@ -67,17 +68,24 @@ async function conflictsOf(tenant: TenantId): Promise<Fields[]> {
   return rows;
 }
 
+/** In one transaction, or in one for each tenant where tables are distributed, as the queue of charges does it. */
+async function chargeTogether(batches: readonly Batch[], pool = db()): Promise<Outcomes> {
+  const outcomes = new Map<Batch, ChargeOutcome>();
+  const groups = isDistributed() ? Map.groupBy(batches, ({ tenant }) => tenant).values() : [batches];
+  for (const group of groups) {
+    const made = await chargeFreeBatches({ ...app.service.deps, db: pool }, group);
+    for (const [batch, outcome] of made) outcomes.set(batch, outcome);
+  }
+  return outcomes;
+}
+
 describe('batches in one transaction', () => {
   it('are answered in order, each according to the balance after it', async () => {
     const tenant = idOf(await app.paidTenant({ cents: 1000 }));
     const batches = [400_000, 400_000, 400_000].map((micros) =>
       batchOf(tenant, ...Array.from({ length: 10 }, () => costing(micros))),
     );
-    const outcomes = await chargeFreeBatches(app.service.deps, [
-      batchOf(tenant),
-      ...batches,
-      batchOf(tenant),
-    ]);
+    const outcomes = await chargeTogether([batchOf(tenant), ...batches, batchOf(tenant)]);
     expect([...outcomes.values()].map(({ total, admitted }) => [total, admitted])).toEqual([
       [0n, true],
       [4_000_000n, true],
@@ -93,7 +101,7 @@ describe('batches in one transaction', () => {
     const tenant = idOf(await app.paidTenant({ cents: 1000 }));
     const first = Array.from({ length: 25 }, () => costing(399_995));
     const batches = [batchOf(tenant, ...first), batchOf(tenant, costing(120)), batchOf(tenant, costing(5))];
-    const outcomes = await chargeFreeBatches(app.service.deps, batches);
+    const outcomes = await chargeTogether(batches);
     expect([...outcomes.values()].map(({ admitted }) => admitted)).toEqual([true, true, false]);
     expect(await balanceOf(tenant)).toBe(0n);
   });
@@ -108,7 +116,7 @@ describe('batches in one transaction', () => {
     await setStatus(app, deleted, 'deleted');
     const tenants = [paid, exempt, suspended, deleted, pending].map(idOf);
     const batches = [...tenants, ...tenants].map((tenant) => batchOf(tenant, costing(50), costing(100)));
-    const outcomes = await chargeFreeBatches(app.service.deps, batches);
+    const outcomes = await chargeTogether(batches);
     const charged = { charged: 2, duplicates: 0, unbilled: 0, total: 150n, conflicts: 0 };
     const unbilled = { charged: 0, duplicates: 0, unbilled: 2, total: 0n, conflicts: 0 };
     const expected = [
@@ -136,7 +144,7 @@ describe('batches in one transaction', () => {
     const batches = Array.from({ length: 8 }, () =>
       batchOf(idOf(tenant), ...Array.from({ length: 5 }, () => costing(400_000))),
     );
-    const outcomes = await chargeFreeBatches(app.service.deps, batches);
+    const outcomes = await chargeTogether(batches);
     expect([...outcomes.values()].every(({ charged, admitted }) => charged === 5 && admitted)).toBe(true);
     await expect.poll(() => balanceOf(idOf(tenant))).toBe(24_000_000n);
     const { rows } = await db().query('select state from top_up_attempts where tenant_id = $1', [
@@ -154,7 +162,7 @@ describe('batches in one transaction', () => {
     expect(set.status, set.text).toBe(200);
     await setExempt(db(), OPERATOR, idOf(tenant), true);
     const batch = batchOf(idOf(tenant), costing(5));
-    const outcomes = await chargeFreeBatches(app.service.deps, [batch]);
+    const outcomes = await chargeTogether([batch]);
     expect(outcomes.get(batch)).toMatchObject({ unbilled: 1 });
     const { rows } = await db().query('select state from top_up_attempts where tenant_id = $1', [
       idOf(tenant),
@@ -169,7 +177,7 @@ describe('batches in one transaction', () => {
     try {
       await holder.query('begin');
       await holder.query('select from accounts where tenant_id = $1 for no key update', [locked]);
-      const outcomes = await chargeFreeBatches(app.service.deps, batches);
+      const outcomes = await chargeTogether(batches);
       expect([...outcomes.keys()]).toEqual([batches[1]]);
     } finally {
       await holder.query('rollback');
@@ -192,7 +200,7 @@ describe('batches in one transaction', () => {
       tx.release();
       const statementsOf = async (...batches: Batch[]) => {
         query.mockClear();
-        await chargeFreeBatches({ ...app.service.deps, db: counted }, batches);
+        await chargeTogether(batches, counted);
         return query.mock.calls.map(([given]: unknown[]) => {
           const { statements } = given as { statements?: readonly Fields[] };
           return statements?.map(({ name }) => name) ?? given;
@@ -200,14 +208,20 @@ describe('batches in one transaction', () => {
       };
       const locking = ['begin', 'seqscan-off', 'lock-free-accounts', 'read-accounts'];
       const empty = [locking, 'commit'];
-      const probing = [[...locking, 'find-tenants-of-known'], 'commit'];
+      const probing = [
+        [...locking, isDistributed() ? 'find-tenant-of-known' : 'find-tenants-of-known'],
+        'commit',
+      ];
       expect(await statementsOf(batchOf(free))).toEqual(empty);
       await holder.query('begin');
       await holder.query('select from accounts where tenant_id = $1 for no key update', [locked]);
       expect(await statementsOf(known)).toEqual(probing);
-      expect(await statementsOf(known, batchOf(free))).toEqual(probing);
+      expect(await statementsOf(known, batchOf(free))).toEqual(
+        isDistributed() ? [...probing, ...empty] : probing,
+      );
       // The known id of the locked account makes nothing be looked up.
       expect(await statementsOf(known, batchOf(free, costing(5)))).toEqual([
+        ...(isDistributed() ? probing : []),
         probing[0],
         ['copy usage_records', 'append-postings'],
         'commit',
@@ -243,7 +257,7 @@ describe('batches in one transaction', () => {
         const before = Math.min(stored, given.length) % 3;
         const grouped: (ChargeOutcome | undefined)[] = [];
         for (const group of [together.slice(0, before), together.slice(before)]) {
-          const outcomes = await chargeFreeBatches(app.service.deps, group);
+          const outcomes = await chargeTogether(group);
           grouped.push(...group.map((batch) => outcomes.get(batch)));
         }
         const alone: (ChargeOutcome | undefined)[] = [];

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
+import { ALL, shareOf } from '../../../src/base/tenants/shares.ts';
 import { addSums, takeDeltas } from '../../../src/money/usage/fold-usage.sql.ts';
 import { addUp, foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { manyRecords, ROLES, ROOMS, report, setExempt, TIERS } from '../../doors/rest/ledger-routes.ts';
@@ -100,10 +102,11 @@ test('a transaction that adds up and dies leaves the deltas', async () => {
   await report(app, tenant, manyRecords(9));
   const client = await db.connect();
   await client.query('begin');
-  await addSums(client, addUp(await takeDeltas(client, 1_000)));
+  const share = isDistributed() ? shareOf(idOf(tenant)) : ALL;
+  await addSums(client, addUp(await takeDeltas(client, 1_000, share)));
   const { rows } = await client.query('select pg_backend_pid() as pid');
   const lost = new Promise((resolve) => client.once('error', resolve));
-  await db.query('select pg_terminate_backend($1)', [rows[0].pid]);
+  await db.query('select pg_terminate_backend($1::integer)', [rows[0].pid]);
   await lost;
   client.release(true);
   const { sum } = expectOk(await app.request('GET', '/v1/usage/summary', { key: tenant.key }));
