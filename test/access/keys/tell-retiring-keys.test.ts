@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { tellRetiringKeys } from '../../../src/access/keys/tell-retiring-keys.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
+import { moved } from '../../support/append-only.ts';
 import { eventsOf } from '../../support/events.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
@@ -65,9 +66,9 @@ async function told(tenant: TestTenant) {
 
 async function secondsPass(table: string, id: string, seconds: number): Promise<void> {
   await db().query(
-    `update ${table} set retires_at = retires_at - make_interval(secs => $2),
-            retirement_notice_at = retirement_notice_at - make_interval(secs => $2) where id = $1`,
-    [id, seconds],
+    `update ${table} set retires_at = ${moved('retires_at', `-${seconds} seconds`)},
+            retirement_notice_at = ${moved('retirement_notice_at', `-${seconds} seconds`)} where id = $1`,
+    [id],
   );
 }
 
