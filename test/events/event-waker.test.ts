@@ -145,7 +145,7 @@ describe('a connection to listen', () => {
     await untilListening(1);
     const [pid] = await listeners();
     await appendEvent(tenant);
-    await database.pool.query('select pg_terminate_backend($1)', [pid]);
+    await database.pool.query('select pg_terminate_backend($1::integer)', [pid]);
     expect(await waiting).toBe(1n);
     const again = waker.wait(tenant, 1n, NEVER, LONG_MS);
     await vi.waitFor(

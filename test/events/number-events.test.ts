@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { isDistributed } from '../../src/base/db/distribution.ts';
 import type { Pool } from '../../src/base/db/pool.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import { numberEvents, numberEventsSoon } from '../../src/events/number-events.ts';
@@ -64,7 +65,8 @@ test('numbers the events of many tenants in one transaction, each in order', asy
   for (const tenant of some) await append(tenant, ...TYPES);
   await append(tenants[2]!, 'room_created');
   await soon(tenants);
-  expect(await countTransactions(some)).toBe(1);
+  // Servers number their own tenants, each in a transaction of its own.
+  if (!isDistributed()) expect(await countTransactions(some)).toBe(1);
   expect(await logOf(tenants[0]!)).toEqual(['1 room_created']);
   expect(await streamOf(tenants[0]!)).toEqual({ last: 1n, revoked: 0n });
   const four = ['1 room_created', '2 room_created', '3 participant_entered', '4 room_ended'];

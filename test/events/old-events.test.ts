@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../src/base/tenants/tenant.ts';
 import { deleteOldEvents } from '../../src/events/events.sql.ts';
 import { sweep } from '../../src/run/sweep.ts';
+import { moved } from '../support/append-only.ts';
 import { useService } from '../support/service.ts';
 
 const app = useService();
@@ -44,9 +45,10 @@ describe('events', () => {
   test('are deleted from the oldest on, even if the clock was turned back', async () => {
     const { db } = app.service.deps;
     const tenant = await tenantWithEvents(10, '1 hour');
-    await db.query(`update events set at = at - interval '8 days' where tenant_id = $1 and seq in (3, 5)`, [
-      tenant,
-    ]);
+    await db.query(
+      `update events set at = ${moved('at', '-8 days')} where tenant_id = $1 and seq in (3, 5)`,
+      [tenant],
+    );
     expect(await deleteOldEvents(db, { days: 7, limit: 1 })).toBe(3);
     expect(await kept(tenant)).toStrictEqual([4n, 5n, 6n, 7n, 8n, 9n, 10n]);
     expect(await deleteOldEvents(db, { days: 7, limit: 1 })).toBe(2);

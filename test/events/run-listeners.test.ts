@@ -10,6 +10,7 @@ import { type Listener, retryAfterSeconds } from '../../src/events/listener.ts';
 import { numberEvents } from '../../src/events/number-events.ts';
 import { measureLags, takeTurns } from '../../src/events/run-listeners.ts';
 import { listLags, upsertListener } from '../../src/events/turns.sql.ts';
+import { moved } from '../support/append-only.ts';
 import { useDatabase } from '../support/database.ts';
 import { makeTenant } from '../support/tenants.ts';
 
@@ -137,7 +138,7 @@ describe('a listener', () => {
     expect(other.heard).toHaveLength(2);
     expect(lines.join('')).toContain('a listener failed');
 
-    await deps.db.query(`update event_turns set at = at - interval '1 minute'`);
+    await deps.db.query(`update event_turns set at = ${moved('at', '-1 minute')}`);
     expect(await listLags(deps.db)).toMatchObject([
       { listener: 'failing', events: 1, seconds: expect.closeTo(60, -1) },
       { listener: 'other', events: 0, seconds: 0 },

@@ -14,6 +14,7 @@ import {
 } from '../../../src/access/tokens/turn-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { StartError } from '../../../src/base/lib/start-error.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 
@@ -33,11 +34,10 @@ const published = async () => (await findPublicKeys(database.pool)).map((key) =>
 
 /** Lets time pass by moving the keys' timestamps into the past. */
 async function pass(time: string): Promise<void> {
-  await database.pool.query(
-    `update signing_keys set published_at = published_at - $1::interval,
-       activated_at = activated_at - $1::interval, remove_at = remove_at - $1::interval`,
-    [time],
+  const times = ['published_at', 'activated_at', 'remove_at'].map(
+    (column) => `${column} = ${moved(column, `${time} ago`)}`,
   );
+  await database.pool.query(`update signing_keys set ${times.join(', ')}`);
 }
 
 describe('the schedule', () => {

@@ -20,6 +20,7 @@ import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { NotAStatementError } from '../../../src/money/statements/read-statement.ts';
 import { renderStatement, textOf } from '../../../src/money/statements/statement-document.ts';
 import { SAMPLE } from '../../money/statements/support.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 
@@ -32,12 +33,10 @@ const signSample = () =>
 
 /** Lets time pass by moving the keys' timestamps into the past. */
 async function pass(time: string): Promise<void> {
-  await database.pool.query(
-    `update signing_keys set published_at = published_at - $1::interval,
-       activated_at = activated_at - $1::interval, remove_at = remove_at - $1::interval,
-       removed_at = removed_at - $1::interval`,
-    [time],
+  const times = ['published_at', 'activated_at', 'remove_at', 'removed_at'].map(
+    (column) => `${column} = ${moved(column, `${time} ago`)}`,
   );
+  await database.pool.query(`update signing_keys set ${times.join(', ')}`);
 }
 
 /** The next key signs, and the one that signed until now is removed. */

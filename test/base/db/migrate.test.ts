@@ -80,7 +80,7 @@ describe('migrate', () => {
       },
       { timeout: 60_000 },
     );
-    await admin.query('select pg_terminate_backend($1, 5000)', [pid]);
+    await admin.query('select pg_terminate_backend($1::integer, 5000)', [pid]);
     expect(await outcome).toBeInstanceOf(Error);
     await killed.end();
     await blocker.query('rollback');

@@ -1,5 +1,6 @@
 /** Connections through a pooler, on sessions that the test can look at. `test/deploy/ha.test.ts` has a real pooler. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { runTogether, type Statement } from '../../../src/base/db/pipeline.ts';
 import { directConfig, openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -63,7 +64,7 @@ test('leave what needs a session to the direct address', () => {
   expect(directConfig(pool)).toMatchObject({
     connectionString: `${database.url}?application_name=direct`,
     statement_timeout: 10_000,
-    options: '-c plan_cache_mode=force_generic_plan',
+    options: expect.stringContaining(`-c plan_cache_mode=${isDistributed() ? 'auto' : 'force_generic_plan'}`),
   });
   expect(directConfig(database.pool)).toMatchObject({ connectionString: database.url });
 });

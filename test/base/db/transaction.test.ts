@@ -102,7 +102,7 @@ describe('inTransaction', () => {
     const work = inTransaction(database.pool, async (tx) => {
       const { rows } = await tx.query('select pg_backend_pid() as pid');
       await insert(tx, 'ended');
-      await database.pool.query('select pg_terminate_backend($1, 5000)', [rows[0].pid]);
+      await database.pool.query('select pg_terminate_backend($1::integer, 5000)', [rows[0].pid]);
       await insert(tx, 'ended too');
     });
     await expect(work).rejects.toThrow();

@@ -20,8 +20,8 @@ test('a key is deleted after 24 hours, and not before', async () => {
   const requests = ['old', 'young'].map((room) => ({ room, idempotencyKey: room }));
   for (const request of requests) await of.call(createRoom, request);
   await db.query(
-    `update idempotency_keys set created_at = now() - case key when 'old' then interval '24 hours 1 second'
-                                                               else interval '23 hours 59 minutes' end`,
+    `update idempotency_keys set created_at = now() - case when key = 'old' then interval '24 hours 1 second'
+                                                                else interval '23 hours 59 minutes' end`,
   );
   // More than one batch.
   await db.query(
