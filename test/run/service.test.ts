@@ -14,6 +14,7 @@ import { loadRates } from '../../src/money/pricing/rate-cards.ts';
 import { ListenError, type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from '../support/bare-config.ts';
 import { useDatabase } from '../support/database.ts';
+import { countLockWaiters } from '../support/lock-waiters.ts';
 import { ask, usageRecord } from '../support/service.ts';
 import { makeKey, makeTenant, OPERATOR } from '../support/tenants.ts';
 
@@ -116,12 +117,7 @@ describe('stop', () => {
     await closed;
   });
 
-  async function waitingForLocks(): Promise<number> {
-    const { rows } = await database.pool.query(
-      `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows[0].count;
-  }
+  const waitingForLocks = () => countLockWaiters(database.pool);
 
   function refusesConnections(port: number): Promise<boolean> {
     const socket = connect(port, '127.0.0.1');

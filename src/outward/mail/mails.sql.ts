@@ -119,14 +119,14 @@ const DUE = `select id, tenant_id from mails
 
 /** Take the mail that has been due for longest. Nobody else takes it before the lease ends. */
 export async function takeMail(db: Db): Promise<StoredMail | undefined> {
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<{ id: string }>({
     name: 'take-mail',
     text: `with due as (${DUE} limit 1 for update skip locked)
            update mails m set attempts = m.attempts + 1, next_at = now() + interval '${LEASE_SECONDS} s'
-             from due left join tenants t on t.id = due.tenant_id where m.id = due.id
-           returning ${COLUMNS}`,
+             from due where m.id = due.id
+           returning m.id`,
   });
-  return rows[0] && storedMail(rows[0]);
+  return rows[0] && findMail(db, rows[0].id);
 }
 
 type Taken = Pick<StoredMail, 'id' | 'attempts'>;

@@ -3,12 +3,11 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
-import { newAdmission } from '../../support/admissions.ts';
+import { admitUser, newAdmission } from '../../support/admissions.ts';
 import { CallError, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
@@ -22,8 +21,8 @@ const user = { case: 'username', value: 'bob' } as const;
 const device = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
 
 /** Enter as a user who passed the checks a moment ago. */
-const enter = (stage: Stage, db: Parameters<typeof upsertAdmission>[0] = app.service.deps.db) =>
-  upsertAdmission(
+const enter = (stage: Stage, db: Parameters<typeof admitUser>[0] = app.service.deps.db) =>
+  admitUser(
     db,
     newAdmission({
       tenant: idOf(stage.tenant),

@@ -7,6 +7,7 @@ import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { verify } from '../../support/devices.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import type { TestService, TestTenant } from '../../support/service.ts';
 
 export interface Stage {
@@ -64,10 +65,7 @@ export async function read(app: TestService, { token }: { token: string }) {
 
 /** Whether a statement waits for a lock. */
 export async function isLockAwaited(app: TestService): Promise<boolean> {
-  const { rows } = await app.service.deps.db.query(
-    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
+  return (await countLockWaiters(app.service.deps.db)) > 0;
 }
 
 /** The tenant's events after number `after`, with type and subject. */

@@ -10,6 +10,7 @@ import { READ_IN_ORDER } from '../../../src/money/usage/erase-participants.sql.t
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
 import { openHolder } from '../../support/holder.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { depsOn } from '../watchdogs/support.ts';
 import { eraseAll, insertUsage, participantsOf } from './support.ts';
@@ -174,14 +175,7 @@ describe('events', () => {
     const holder = await openHolder(db());
     await holder.query('select from event_streams where tenant_id = $1 for update', [tenant]);
     const advancing = advanceOnce(id);
-    await expect
-      .poll(async () => {
-        const { rows } = await db().query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return rows.length;
-      })
-      .toBe(1);
+    await expect.poll(() => countLockWaiters(db())).toBe(1);
     // As the numbering of events does.
     await holder.query(
       `with waiting as (delete from unnumbered_events where tenant_id = $1 returning *),

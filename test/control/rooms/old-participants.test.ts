@@ -1,21 +1,20 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
 import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
-import { newAdmission } from '../../support/admissions.ts';
+import { admitUser, newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
 async function enter(tenant: TenantId, roomUid: string, username: string): Promise<void> {
-  await upsertAdmission(database.pool, newAdmission({ tenant, roomUid, username }));
+  await admitUser(database.pool, newAdmission({ tenant, roomUid, username }));
 }
 
 test('participants are deleted some time after their room ended, with their admissions', async () => {

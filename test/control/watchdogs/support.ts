@@ -5,7 +5,6 @@ import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
 import { findRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
@@ -14,7 +13,7 @@ import { findWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { makeDeps } from '../../../src/run/service.ts';
-import { newAdmission } from '../../support/admissions.ts';
+import { admitUser, newAdmission } from '../../support/admissions.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 import { callerOf } from '../../support/tenants.ts';
 
@@ -55,7 +54,7 @@ export async function enter(
   role: 'host' | 'audience' = 'audience',
 ): Promise<void> {
   const given = { tenant, roomUid: room.uid, username, role, rank: 0, capabilities: ['publish.audio'] };
-  const admission = await upsertAdmission(db, newAdmission(given));
+  const admission = await admitUser(db, newAdmission(given));
   expect(admission).toBeDefined();
 }
 

@@ -9,6 +9,7 @@ import { isBookmark, read } from '../../events/support.ts';
 import { createCredential, expectJoined, join } from '../../support/devices.ts';
 import { control, failureOf, useControl } from '../../support/grpc.ts';
 import { openHolder } from '../../support/holder.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
@@ -26,13 +27,7 @@ async function holdRooms(tenant: TestTenant): Promise<() => Promise<void>> {
 }
 
 /** Calls that hold a connection and wait for a lock. */
-async function waitingForLocks(): Promise<number> {
-  const { rows } = await app.service.deps.db.query<{ count: number }>(
-    `select count(*)::integer as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0]!.count;
-}
+const waitingForLocks = () => countLockWaiters(app.service.deps.db);
 
 async function tenantWithRoom(): Promise<TestTenant> {
   const tenant = await app.paidTenant();

@@ -34,6 +34,7 @@ import { openDatabaseProxy } from '../../base/db/proxy.ts';
 import { bareConfig } from '../../support/bare-config.ts';
 import { useDatabase } from '../../support/database.ts';
 import { openHolder } from '../../support/holder.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { type Fields, VALID } from './conditions.ts';
 import { encode, metadataOf, send } from './failing-calls.ts';
 import { makeWorld, type World } from './world.ts';
@@ -296,13 +297,7 @@ describe('when the service stops', () => {
   });
 
   /** Statements that wait for a lock of this test. */
-  async function waiting(): Promise<number> {
-    const { rows } = await database.pool.query<{ count: number }>(
-      `select count(*)::integer as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows[0]!.count;
-  }
+  const waiting = () => countLockWaiters(database.pool);
 });
 
 describe('TLS', () => {

@@ -8,6 +8,7 @@ import { buildRest } from '../../../src/doors/rest/server.ts';
 import { portOf } from '../../../src/run/service.ts';
 import { createCredential, expectJoined, expectText, join } from '../../support/devices.ts';
 import { openHolder } from '../../support/holder.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, makeKey, makeTenant } from '../../support/tenants.ts';
 import { expectError, expectOk } from './support.ts';
@@ -37,12 +38,7 @@ const createKey = (url: string, { key }: TestTenant) =>
   ask(`${url}/v1/keys`, 'POST', { key, body: { name: 'x' } });
 
 /** Connections that wait for a lock. */
-async function countWaiting(): Promise<number> {
-  const { rows } = await app.service.deps.db.query(
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows.length;
-}
+const countWaiting = () => countLockWaiters(app.service.deps.db);
 
 test('a request that waits for its turn too long: 503 with Retry-After, usage is charged meanwhile', async () => {
   const [busy, stranger] = [await app.paidTenant(), await app.signUp()];

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { buildRest } from '../../../src/doors/rest/server.ts';
 import { openHolder } from '../../support/holder.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { ask, type RequestOptions, type TestTenant, useService } from '../../support/service.ts';
 import { setLimits } from '../../support/tenants.ts';
 import { expectCommonHeaders, expectError, expectOk, rawRequest, sendBytes, setStatus } from './support.ts';
@@ -407,9 +408,7 @@ describe('closing', () => {
     await holder.query('select from accounts where tenant_id = $1 for update', [parseTenantId(tenant.id)]);
     const answer = ask(`${url}/v1/usage`, 'POST', { key: tenant.relayKey, body: { records: [] } });
     // Not by the holder: a transaction always sees the activity of its first look.
-    const waiting =
-      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    await expect.poll(async () => (await db.query(waiting)).rowCount).toBe(1);
+    await expect.poll(() => countLockWaiters(db)).toBe(1);
 
     const started = performance.now();
     const stopped = rest.close();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { useDatabase } from '../../support/database.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { ask, usageRecord } from '../../support/service.ts';
 import { makeKey, makeTenant } from '../../support/tenants.ts';
 import {
@@ -87,12 +88,7 @@ async function withChargesUnderWay(
   return answers!;
 }
 
-async function waitingForLocks(): Promise<number> {
-  const { rows } = await database.pool.query(
-    `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0].count;
-}
+const waitingForLocks = () => countLockWaiters(database.pool);
 
 describe('two workers', () => {
   const get = useWorkers({ JOIN_PORT: '0' });
