@@ -1,5 +1,13 @@
 /** Admissions for tests that skip the checks of a join or a mint. */
-import type { NewAdmission } from '../../src/control/admission/admissions.sql.ts';
+import { isDistributed } from '../../src/base/db/distribution.ts';
+import type { Tx } from '../../src/base/db/pool.ts';
+import {
+  type Admission,
+  type NewAdmission,
+  type Renewal,
+  renewAdmission,
+} from '../../src/control/admission/admissions.sql.ts';
+import { renewInSteps } from '../../src/control/admission/admit-in-steps.sql.ts';
 
 type Given = Pick<NewAdmission, 'tenant' | 'roomUid' | 'username'> & Partial<NewAdmission>;
 
@@ -16,4 +24,9 @@ export function newAdmission(given: Given): NewAdmission {
     lifetimeSeconds: 600,
     ...given,
   };
+}
+
+/** Renew in a transaction, as `renewAlone()` does in one of its own. */
+export function renewIn(tx: Tx, renewal: Renewal): Promise<Admission | undefined> {
+  return isDistributed() ? renewInSteps(tx, renewal) : renewAdmission(tx, renewal);
 }

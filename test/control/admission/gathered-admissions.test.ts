@@ -4,7 +4,8 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { type NewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterIn } from '../../../src/control/admission/admit-alone.ts';
 import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { newAdmission } from '../../support/admissions.ts';
@@ -168,8 +169,8 @@ test('mints that wait for a kick of all of them are refused', async () => {
 test('a user who enters twice in the same microsecond enters once', async () => {
   // Both statements of one transaction have the same `now()`.
   const [first, second] = await inTransaction(app.service.deps.db, async (tx) => [
-    await upsertAdmission(tx, admissionOf('ann')),
-    await upsertAdmission(tx, admissionOf('ann', { thumbprint: deviceOf('kiosk') })),
+    await enterIn(tx, admissionOf('ann')),
+    await enterIn(tx, admissionOf('ann', { thumbprint: deviceOf('kiosk') })),
   ]);
   expect(first).toMatchObject({ eventful: true });
   expect(second).toMatchObject({ eventful: false });

@@ -5,13 +5,13 @@ import { expect, test } from 'vitest';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { renewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterIn } from '../../../src/control/admission/admit-alone.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
-import { newAdmission } from '../../support/admissions.ts';
+import { newAdmission, renewIn } from '../../support/admissions.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf } from '../../support/tenants.ts';
-import { deviceOf, eventsSince, lastSeq, mint, newStage, read } from './support.ts';
+import { deviceOf, eventsSince, isLockAwaited, lastSeq, mint, newStage, read } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -92,13 +92,7 @@ test('a room that was closed while users entered is empty', async () => {
   }
 });
 
-/** Whether a statement waits for a lock. */
-async function isWaiting(): Promise<boolean> {
-  const { rows } = await app.service.deps.db.query(
-    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-}
+const isWaiting = () => isLockAwaited(app);
 
 test('two address ranges that are banned at once do not both count as the thousandth', async () => {
   const stage = await newStage(app, controlOf);
@@ -128,7 +122,7 @@ test('a ban in all rooms waits for users who are entering, and finds every devic
   const { db } = app.service.deps;
   const banned = await inTransaction(db, async (tx) => {
     const given = { tenant, roomUid: stage.roomUid, username: 'bob', thumbprint: deviceOf('another') };
-    await upsertAdmission(tx, newAdmission(given));
+    await enterIn(tx, newAdmission(given));
     const ban = stage.control.call(banSubject, { subject: { case: 'username', value: 'bob' } });
     await expect.poll(isWaiting).toBe(true);
     return { ban };
@@ -146,7 +140,7 @@ test('a ban of a device waits for another device of the user to renew, and the u
   await db.query('update admissions set expires_at = now() where tenant_id = $1', [tenant]);
   await mint(stage, 'bob');
   const banned = await inTransaction(db, async (tx) => {
-    const renewed = await renewAdmission(tx, {
+    const renewed = await renewIn(tx, {
       tenant,
       roomUid: stage.roomUid,
       username: 'bob',

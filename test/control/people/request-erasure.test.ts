@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
 import { ERASURES_PENDING_MAX } from '../../../src/control/people/erasure.ts';
 import { getErasure } from '../../../src/control/people/get-erasure.ts';
 import { requestErasure } from '../../../src/control/people/request-erasure.ts';
@@ -83,10 +83,7 @@ describe('a person who was expelled', () => {
 describe('a person whose last token has expired', () => {
   test('leaves the room with an event, which is erased as well', async () => {
     const thumbprint = 'd'.repeat(43);
-    await upsertAdmission(
-      db(),
-      newAdmission({ tenant, roomUid: room.uid, username: 'ann-lapsed', thumbprint }),
-    );
+    await enterAlone(db(), newAdmission({ tenant, roomUid: room.uid, username: 'ann-lapsed', thumbprint }));
     await enter(db(), tenant, room, 'bob');
     await passTime(db(), tenant, room, 3_600, { onlyUser: 'ann-lapsed' });
     await request('ann-lapsed');

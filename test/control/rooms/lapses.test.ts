@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { renewAdmission, upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admit-alone.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { findDueRooms, markExpired, postponeLapses } from '../../../src/control/rooms/lapses.sql.ts';
 import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';
-import { newAdmission } from '../../support/admissions.ts';
+import { newAdmission, renewIn } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
 const admissionOf = (username: string, lifetimeSeconds: number, thumbprint = username) =>
   newAdmission({ tenant, roomUid, username, thumbprint, lifetimeSeconds });
 const enter = (username: string, lifetimeSeconds = 600, thumbprint?: string) =>
-  upsertAdmission(database.pool, admissionOf(username, lifetimeSeconds, thumbprint));
+  enterAlone(database.pool, admissionOf(username, lifetimeSeconds, thumbprint));
 const lapse = (username: string) =>
   database.pool.query(
     `update participants set expires_at = now() - interval '1 second' where tenant_id = $1 and username = $2`,
@@ -56,7 +56,7 @@ describe('the time of the next look at a room', () => {
 
   test('does not change with a renewal, and the look moves it', async () => {
     await enter('ann', 60);
-    await renewAdmission(database.pool, admissionOf('ann', 600));
+    await renewAlone(database.pool, admissionOf('ann', 600));
     expect(await dueIn()).toEqual(around(60));
     expect(await postpone()).toBe(1);
     expect(await dueIn()).toEqual(around(600));
@@ -106,7 +106,7 @@ describe('a room stays due', () => {
     await lapse('ann');
     await inTransaction(database.pool, async (tx) => {
       // The room is due already, so this changes no time.
-      await upsertAdmission(tx, admissionOf('bob', 60));
+      await enterIn(tx, admissionOf('bob', 60));
       await inTransaction(database.pool, (sweep) => markExpired(sweep, tenant, [roomUid], 10));
       expect(await postpone()).toBe(0);
     });
@@ -154,7 +154,7 @@ test('a renewal updates two rows in place, without an index entry', async () => 
   };
   await inTransaction(database.pool, async (tx) => {
     const before = await updates(tx);
-    await renewAdmission(tx, admissionOf('ann', 900));
+    await renewIn(tx, admissionOf('ann', 900));
     const after = await updates(tx);
     expect([after.all - before.all, after.inPlace - before.inPlace]).toStrictEqual([2n, 2n]);
   });

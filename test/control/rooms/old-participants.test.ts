@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { upsertAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
 import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';
@@ -9,13 +9,14 @@ import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.t
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
 import { newAdmission } from '../../support/admissions.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
 async function enter(tenant: TenantId, roomUid: string, username: string): Promise<void> {
-  await upsertAdmission(database.pool, newAdmission({ tenant, roomUid, username }));
+  await enterAlone(database.pool, newAdmission({ tenant, roomUid, username }));
 }
 
 test('participants are deleted some time after their room ended, with their admissions', async () => {
@@ -124,7 +125,7 @@ describe('a participant who left a live room long ago', () => {
     const { pool } = database;
     await leave(['ann', 'bob', 'cem', 'dan'], 10);
     await pool.query(
-      `update participants set role = 'host', last_seen_at = left_at - interval '1 hour'
+      `update participants set role = 'host', last_seen_at = ${moved('left_at', '-1 hour')}
         where tenant_id = $1 and username in ('ann', 'bob')`,
       [tenant],
     );
