@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { advanceErasure, advanceErasures } from '../../../src/control/people/advance-erasures.ts';
@@ -195,20 +195,24 @@ describe('events', () => {
 });
 
 describe('the plan of a part', () => {
-  test('reads the records in the order of their key, whatever the table was when it was made', async () => {
-    const connection = await db().connect();
-    try {
-      await connection.query('begin');
-      await connection.query(READ_IN_ORDER.text);
-      await connection.query(`prepare part (bigint, text) as
+  // Where tables are distributed, each part is planned anew.
+  test.skipIf(inject('citusServers').length > 0)(
+    'reads the records in the order of their key, whatever the table was when it was made',
+    async () => {
+      const connection = await db().connect();
+      try {
+        await connection.query('begin');
+        await connection.query(READ_IN_ORDER.text);
+        await connection.query(`prepare part (bigint, text) as
         select id, participant from usage_records where tenant_id = $1 and id > $2 order by id limit 2000`);
-      const { rows } = await connection.query(`explain execute part (7, 'a')`);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).toMatch(/Index Scan using usage_records_pkey/);
-      expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
-    } finally {
-      await connection.query('rollback');
-      connection.release();
-    }
-  });
+        const { rows } = await connection.query(`explain execute part (7, 'a')`);
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(plan).toMatch(/Index Scan using usage_records_pkey/);
+        expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
+      } finally {
+        await connection.query('rollback');
+        connection.release();
+      }
+    },
+  );
 });

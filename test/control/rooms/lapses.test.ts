@@ -1,5 +1,5 @@
 /** When the sweep looks at a room, and what it does there besides marking who has left. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
@@ -9,6 +9,7 @@ import { findDueRooms, markExpired, postponeLapses } from '../../../src/control/
 import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';
 import { newAdmission, renewIn } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
+import { noteEarlierLapses } from '../../support/lapses.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
@@ -24,11 +25,13 @@ const admissionOf = (username: string, lifetimeSeconds: number, thumbprint = use
   newAdmission({ tenant, roomUid, username, thumbprint, lifetimeSeconds });
 const enter = (username: string, lifetimeSeconds = 600, thumbprint?: string) =>
   enterAlone(database.pool, admissionOf(username, lifetimeSeconds, thumbprint));
-const lapse = (username: string) =>
-  database.pool.query(
+async function lapse(username: string): Promise<void> {
+  await database.pool.query(
     `update participants set expires_at = now() - interval '1 second' where tenant_id = $1 and username = $2`,
     [tenant, username],
   );
+  await noteEarlierLapses(database.pool, tenant);
+}
 const postpone = () => inTransaction(database.pool, (tx) => postponeLapses(tx, tenant, [roomUid]));
 const isDue = async () => (await findDueRooms(database.pool, 1_000)).some((room) => room.roomUid === roomUid);
 
@@ -135,7 +138,7 @@ describe('devices', () => {
   test('of a user who is present are deleted a day after their token expired', async () => {
     for (const device of ['new', 'recent', 'old']) await enter('ann', 600, device);
     await database.pool.query(
-      `update admissions set expires_at = now() - make_interval(hours => case device when 'old' then 25 else 23 end)
+      `update admissions set expires_at = now() - make_interval(hours => case when device = 'old' then 25 else 23 end)
         where tenant_id = $1 and device <> 'new'`,
       [tenant],
     );
@@ -144,18 +147,22 @@ describe('devices', () => {
   });
 });
 
-test('a renewal updates two rows in place, without an index entry', async () => {
-  await enter('ann');
-  const updates = async (tx: Tx) => {
-    const { rows } = await tx.query<{ all: bigint; inPlace: bigint }>(
-      'select sum(n_tup_upd)::bigint as all, sum(n_tup_hot_upd)::bigint as "inPlace" from pg_stat_xact_user_tables',
-    );
-    return rows[0]!;
-  };
-  await inTransaction(database.pool, async (tx) => {
-    const before = await updates(tx);
-    await renewIn(tx, admissionOf('ann', 900));
-    const after = await updates(tx);
-    expect([after.all - before.all, after.inPlace - before.inPlace]).toStrictEqual([2n, 2n]);
-  });
-});
+// The counters are those of the server that the test is connected to.
+test.skipIf(inject('citusServers').length > 0)(
+  'a renewal updates two rows in place, without an index entry',
+  async () => {
+    await enter('ann');
+    const updates = async (tx: Tx) => {
+      const { rows } = await tx.query<{ all: bigint; inPlace: bigint }>(
+        'select sum(n_tup_upd)::bigint as all, sum(n_tup_hot_upd)::bigint as "inPlace" from pg_stat_xact_user_tables',
+      );
+      return rows[0]!;
+    };
+    await inTransaction(database.pool, async (tx) => {
+      const before = await updates(tx);
+      await renewIn(tx, admissionOf('ann', 900));
+      const after = await updates(tx);
+      expect([after.all - before.all, after.inPlace - before.inPlace]).toStrictEqual([2n, 2n]);
+    });
+  },
+);

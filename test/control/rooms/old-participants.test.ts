@@ -66,15 +66,15 @@ describe('a participant who left a live room long ago', () => {
   /** They leave a day apart, the last one `days` ago. */
   async function leave(usernames: readonly string[], days: number): Promise<void> {
     for (const username of usernames) await enter(tenant, roomUid, username);
-    await database.pool.query(
-      `update participants p
-          set left_at = now() - make_interval(days => $3 + cardinality($4::text[]) - n::integer),
-              leave_reason = 'kicked', entered_at = now() - interval '30 days',
-              expires_at = now() - make_interval(days => $3)
-         from unnest($4::text[]) with ordinality as each (username, n)
-        where p.tenant_id = $1 and p.room_uid = $2 and p.username = each.username`,
-      [tenant, roomUid, days, usernames],
-    );
+    for (const [after, username] of usernames.toReversed().entries()) {
+      await database.pool.query(
+        `update participants
+            set left_at = now() - make_interval(days => $4), leave_reason = 'kicked',
+                entered_at = now() - interval '30 days', expires_at = now() - make_interval(days => $5)
+          where tenant_id = $1 and room_uid = $2 and username = $3`,
+        [tenant, roomUid, username, days + after, days],
+      );
+    }
   }
   const sweep = () => deleteOldParticipants(database.pool, { keepDays: 7, limit: 2 });
   const known = async () => {

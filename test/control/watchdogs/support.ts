@@ -17,6 +17,7 @@ import { makeDeps } from '../../../src/run/service.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { moved } from '../../support/append-only.ts';
 import { bareConfig } from '../../support/bare-config.ts';
+import { noteEarlierLapses } from '../../support/lapses.ts';
 import { callerOf } from '../../support/tenants.ts';
 
 /** The dependencies of one process, on an existing pool. */
@@ -86,6 +87,7 @@ export async function passTime(
       where tenant_id = $1 and room_uid = $2 and ($3::text is null or username = $3)`,
     [...ofRoom, onlyUser],
   );
+  await noteEarlierLapses(db, tenant);
 }
 
 /** Ends the pause between two looks at a watchdog. */
