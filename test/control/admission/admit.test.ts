@@ -8,11 +8,12 @@ import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admit-alone.ts';
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
 import { lapse, toldOf } from '../../doors/grpc/mint.ts';
-import { admitUser, newAdmission, renewUser } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import {
   createCredential,
   deviceKey,
@@ -151,7 +152,7 @@ describe('a renewal that waits for', () => {
     const renewed = await during(
       async (tx) => {
         await kick(tx);
-        await admitUser(tx, admissionOf('bob'));
+        await enterIn(tx, admissionOf('bob'));
       },
       () => mint(stage, 'eve'),
     );
@@ -189,7 +190,7 @@ describe('a user whose tokens have all expired', () => {
       await tx.query(`update admissions set expires_at = now() - interval '1 second' where tenant_id = $1`, [
         tenant,
       ]);
-      await admitUser(tx, admissionOf('ann'));
+      await enterIn(tx, admissionOf('ann'));
     });
     expect(await enterTime()).toBeGreaterThan(before);
     await sweepParticipants(app.service.deps);
@@ -222,13 +223,13 @@ describe('a second token of a device', () => {
   };
 
   test.each([
-    ['renews', renewUser, {}],
-    ['changes the role', admitUser, { role: 'host', rank: 80 } as const],
+    ['renews', renewAlone, {}],
+    ['changes the role', enterAlone, { role: 'host', rank: 80 } as const],
   ])(
     'a shorter one that %s hides neither the device nor the user while the first is valid',
     async (_, readmit, change) => {
       const { db } = app.service.deps;
-      await admitUser(db, admissionOf('ann'));
+      await enterAlone(db, admissionOf('ann'));
       const first = await validUntil();
       expect(first.devices).toStrictEqual([first.user]);
       expect(await readmit(db, { ...admissionOf('ann'), ...change, lifetimeSeconds: 60 })).toBeDefined();
@@ -237,11 +238,11 @@ describe('a second token of a device', () => {
   );
 
   test.each([
-    ['renews', renewUser, {}],
-    ['changes the role', admitUser, { role: 'host', rank: 80 } as const],
+    ['renews', renewAlone, {}],
+    ['changes the role', enterAlone, { role: 'host', rank: 80 } as const],
   ])('a longer one that %s keeps the device and the user longer', async (_, readmit, change) => {
     const { db } = app.service.deps;
-    await admitUser(db, { ...admissionOf('ann'), lifetimeSeconds: 60 });
+    await enterAlone(db, { ...admissionOf('ann'), lifetimeSeconds: 60 });
     const first = await validUntil();
     expect(await readmit(db, { ...admissionOf('ann'), ...change })).toBeDefined();
     const second = await validUntil();
@@ -254,7 +255,7 @@ test('of two concurrent returns under one name, the last event matches the row',
   await mint(stage, 'ann');
   await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
   const minted = await during(
-    (tx) => admitUser(tx, { ...admissionOf('ann'), role: 'host', rank: 80 }),
+    (tx) => enterIn(tx, { ...admissionOf('ann'), role: 'host', rank: 80 }),
     () => mint(stage, 'ann'),
   );
   expect(minted.status).toBe('fulfilled');
@@ -268,7 +269,7 @@ describe('a join that waits for a mint under the same name', () => {
     thumbprint: deviceOf('kiosk'),
     mayLower: false,
   });
-  const host = (tx: Tx) => admitUser(tx, { ...admissionOf('ann'), role: 'host', rank: 80 });
+  const host = (tx: Tx) => enterIn(tx, { ...admissionOf('ann'), role: 'host', rank: 80 });
   const devices = async () => {
     const { rows } = await app.service.deps.db.query<{ device: string }>(
       'select device from admissions where tenant_id = $1',
@@ -284,7 +285,7 @@ describe('a join that waits for a mint under the same name', () => {
   ])('does not get in if the mint has a higher rank (%s)', async (_, before) => {
     await before();
     const { db } = app.service.deps;
-    const joined = await during(host, () => admitUser(db, joining()));
+    const joined = await during(host, () => enterAlone(db, joining()));
     expect(joined).toMatchObject({ value: 'username_taken' });
     expect(await devices()).toStrictEqual([deviceOf('ann')]);
   });
@@ -292,8 +293,8 @@ describe('a join that waits for a mint under the same name', () => {
   test('gets in if the mint has an equal rank', async () => {
     const { db } = app.service.deps;
     const joined = await during(
-      (tx) => admitUser(tx, admissionOf('ann')),
-      () => admitUser(db, joining()),
+      (tx) => enterIn(tx, admissionOf('ann')),
+      () => enterAlone(db, joining()),
     );
     expect(joined).toMatchObject({ value: { epoch: 0 } });
     expect(new Set(await devices())).toStrictEqual(new Set([deviceOf('ann'), deviceOf('kiosk')]));

@@ -1,13 +1,15 @@
 /** Admissions that share a statement, while some of their rows are locked or change. */
 import { RoomService } from '@boxoffice/contract/room_service';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, inject, test, vi } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
+import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admit-alone.ts';
 import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
-import { admitUser, newAdmission } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf } from '../../support/tenants.ts';
@@ -36,10 +38,18 @@ const admissionOf = (username: string, change: Partial<NewAdmission> = {}) =>
     keyId: stage.tenant.keyId,
     ...change,
   });
+const db = () => app.service.deps.db;
 const admissions = () => app.service.deps.admissions;
-const enterAll = (change?: Partial<NewAdmission>) =>
-  Promise.all(names.map((name) => admissions().enter(admissionOf(name, change))));
-const renewAll = () => Promise.all(names.map((name) => admissions().renew(admissionOf(name))));
+/** Where tables are distributed, each goes alone. */
+const enter = (admission: NewAdmission) =>
+  isDistributed() ? enterAlone(db(), admission) : admissions().enter(admission);
+const renew = (admission: NewAdmission) =>
+  isDistributed() ? renewAlone(db(), admission) : admissions().renew(admission);
+const enterAll = (change?: Partial<NewAdmission>, who: readonly string[] = names) =>
+  Promise.all(who.map((name) => enter(admissionOf(name, change))));
+const renewAll = (who: readonly string[] = names) => Promise.all(who.map((name) => renew(admissionOf(name))));
+/** Those who get an answer while `user-7` is locked: alone, `user-7` waits for the lock. */
+const answered = () => (isDistributed() ? names.filter((name) => name !== 'user-7') : names);
 const told = async () =>
   (await eventsSince(app, stage.tenant))
     .filter(({ type }) => type.startsWith('participant'))
@@ -52,7 +62,7 @@ const kick = (tx: Tx, username: string) =>
     reason: '',
   });
 
-test('thirty-two share one statement each way', async () => {
+test.skipIf(inject('citusServers').length > 0)('thirty-two share one statement each way', async () => {
   const { connectionString } = app.service.deps.db.options;
   const pool = openPool(connectionString!, { max: 4, plansByKey: true });
   const query = vi.spyOn(pool, 'query');
@@ -85,8 +95,8 @@ test('thirty-two share one statement each way', async () => {
 
 test('each gets the answer of its own row', async () => {
   const hosts = names.filter((_, at) => at % 2 === 0);
-  await Promise.all(hosts.map((name) => admissions().enter(admissionOf(name, { role: 'host', rank: 80 }))));
-  await inTransaction(app.service.deps.db, (tx) => kick(tx, 'user-2'));
+  await Promise.all(hosts.map((name) => enter(admissionOf(name, { role: 'host', rank: 80 }))));
+  await inTransaction(db(), (tx) => kick(tx, 'user-2'));
   const joined = await enterAll({ mayLower: false, thumbprint: deviceOf('kiosk') });
   // Those with a host under their name are refused; the host who was kicked is no longer there.
   const expected = names.map((name) => {
@@ -98,42 +108,42 @@ test('each gets the answer of its own row', async () => {
 
 test('a participant who is being kicked is left out, and the others renew meanwhile', async () => {
   await enterAll();
-  const renewed = await inTransaction(app.service.deps.db, async (tx) => {
+  const renewed = await inTransaction(db(), async (tx) => {
     await kick(tx, 'user-7');
-    return renewAll();
+    return renewAll(answered());
   });
   expect(renewed).toStrictEqual(
-    names.map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
+    answered().map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
   );
   expect((await renewAll())[7]).toBeUndefined();
 });
 
 test('a participant who is being kicked is left out, and the others enter meanwhile', async () => {
-  await admissions().enter(admissionOf('user-7'));
+  await enter(admissionOf('user-7'));
   const { room: other } = await stage.control.call(RoomService.method.createRoom, { room: 'other' });
-  const entered = await inTransaction(app.service.deps.db, async (tx) => {
+  const entered = await inTransaction(db(), async (tx) => {
     // Locks the room and the participant.
     await kick(tx, 'user-7');
     return Promise.all(
-      names.map((name) =>
-        admissions().enter(admissionOf(name, name === 'user-7' ? {} : { roomUid: other!.uid })),
-      ),
+      answered().map((name) => enter(admissionOf(name, name === 'user-7' ? {} : { roomUid: other!.uid }))),
     );
   });
   expect(entered).toStrictEqual(
-    names.map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
+    answered().map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
   );
 });
 
 test('a locked participant of an open room is left out, without an event', async () => {
-  await admissions().enter(admissionOf('user-7'));
-  const entered = await inTransaction(app.service.deps.db, async (tx) => {
+  await enter(admissionOf('user-7'));
+  const entered = await inTransaction(db(), async (tx) => {
     await tx.query(`select from participants where tenant_id = $1 and username = 'user-7' for update`, [
       tenant,
     ]);
-    return enterAll();
+    return enterAll({}, answered());
   });
-  expect(entered.map((each) => each !== undefined)).toStrictEqual(names.map((name) => name !== 'user-7'));
+  expect(entered.map((each) => each !== undefined)).toStrictEqual(
+    answered().map((name) => name !== 'user-7'),
+  );
   expect((await told()).filter((each) => each.endsWith('user-7'))).toStrictEqual([
     'participant_entered user-7',
   ]);
@@ -143,9 +153,10 @@ test('nobody enters a room that has ended, and the others of the statement enter
   const { room: other } = await stage.control.call(RoomService.method.createRoom, { room: 'other' });
   await stage.control.call(RoomService.method.endRoom, { room: 'lobby' });
   const entered = await Promise.all(
-    names.map((name, at) => admissions().enter(admissionOf(name, at % 2 ? { roomUid: other!.uid } : {}))),
+    names.map((name, at) => enter(admissionOf(name, at % 2 ? { roomUid: other!.uid } : {}))),
   );
-  expect(entered.map((each) => each !== undefined)).toStrictEqual(names.map((_, at) => at % 2 === 1));
+  const refused = isDistributed() ? 'room_ended' : undefined;
+  expect(entered.map((each) => each !== refused)).toStrictEqual(names.map((_, at) => at % 2 === 1));
 });
 
 test('mints that wait for a kick of all of them are refused', async () => {
@@ -155,7 +166,7 @@ test('mints that wait for a kick of all of them are refused', async () => {
     policy: { locked: true },
     updateMask: { paths: ['locked'] },
   });
-  const { minting } = await inTransaction(app.service.deps.db, async (tx) => {
+  const { minting } = await inTransaction(db(), async (tx) => {
     for (const name of names) await kick(tx, name);
     const minting = Promise.allSettled(names.map((name) => mint(stage, name)));
     await expect.poll(() => isLockAwaited(app)).toBe(true);
@@ -167,9 +178,9 @@ test('mints that wait for a kick of all of them are refused', async () => {
 
 test('a user who enters twice in the same microsecond enters once', async () => {
   // Both statements of one transaction have the same `now()`.
-  const [first, second] = await inTransaction(app.service.deps.db, async (tx) => [
-    await admitUser(tx, admissionOf('ann')),
-    await admitUser(tx, admissionOf('ann', { thumbprint: deviceOf('kiosk') })),
+  const [first, second] = await inTransaction(db(), async (tx) => [
+    await enterIn(tx, admissionOf('ann')),
+    await enterIn(tx, admissionOf('ann', { thumbprint: deviceOf('kiosk') })),
   ]);
   expect(first).toMatchObject({ eventful: true });
   expect(second).toMatchObject({ eventful: false });

@@ -5,8 +5,9 @@ import { expect, test } from 'vitest';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { enterIn } from '../../../src/control/admission/admit-alone.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
-import { admitUser, newAdmission, renewUser } from '../../support/admissions.ts';
+import { newAdmission, renewIn } from '../../support/admissions.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf } from '../../support/tenants.ts';
@@ -121,7 +122,7 @@ test('a ban in all rooms waits for users who are entering, and finds every devic
   const { db } = app.service.deps;
   const banned = await inTransaction(db, async (tx) => {
     const given = { tenant, roomUid: stage.roomUid, username: 'bob', thumbprint: deviceOf('another') };
-    await admitUser(tx, newAdmission(given));
+    await enterIn(tx, newAdmission(given));
     const ban = stage.control.call(banSubject, { subject: { case: 'username', value: 'bob' } });
     await expect.poll(isWaiting).toBe(true);
     return { ban };
@@ -139,7 +140,7 @@ test('a ban of a device waits for another device of the user to renew, and the u
   await db.query('update admissions set expires_at = now() where tenant_id = $1', [tenant]);
   await mint(stage, 'bob');
   const banned = await inTransaction(db, async (tx) => {
-    const renewed = await renewUser(tx, {
+    const renewed = await renewIn(tx, {
       tenant,
       roomUid: stage.roomUid,
       username: 'bob',

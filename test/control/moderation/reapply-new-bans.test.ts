@@ -2,12 +2,15 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
+import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { enterAlone, enterIn } from '../../../src/control/admission/admit-alone.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
-import { admitUser, newAdmission } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
+import { moved } from '../../support/append-only.ts';
 import { CallError, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
@@ -21,18 +24,17 @@ const user = { case: 'username', value: 'bob' } as const;
 const device = { case: 'deviceThumbprint', value: deviceOf('bob') } as const;
 
 /** Enter as a user who passed the checks a moment ago. */
-const enter = (stage: Stage, db: Parameters<typeof admitUser>[0] = app.service.deps.db) =>
-  admitUser(
-    db,
-    newAdmission({
-      tenant: idOf(stage.tenant),
-      roomUid: stage.roomUid,
-      username: 'bob',
-      thumbprint: deviceOf('bob'),
-      capabilities: ['chat.send'],
-      keyId: stage.tenant.keyId,
-    }),
-  );
+function enter(stage: Stage, tx?: Tx) {
+  const admission = newAdmission({
+    tenant: idOf(stage.tenant),
+    roomUid: stage.roomUid,
+    username: 'bob',
+    thumbprint: deviceOf('bob'),
+    capabilities: ['chat.send'],
+    keyId: stage.tenant.keyId,
+  });
+  return tx ? enterIn(tx, admission) : enterAlone(app.service.deps.db, admission);
+}
 
 async function bobOf(stage: Stage) {
   const { rows } = await app.service.deps.db.query<{ reason: string | null; epoch: number; devices: number }>(
@@ -76,7 +78,7 @@ test.each([
   ['was lifted', async (stage: Stage) => void (await stage.control.call(unbanSubject, { subject: user }))],
   ['has ended', (stage: Stage) => changeBan(stage, `expires_at = now() - interval '1 second'`)],
   // A user who is present after so long was admitted for another reason, such as a restored database.
-  ['is old', (stage: Stage) => changeBan(stage, `set_at = set_at - interval '1 hour'`)],
+  ['is old', (stage: Stage) => changeBan(stage, `set_at = ${moved('set_at', '-1 hour')}`)],
 ])('a ban that %s: the user stays', async (_, change) => {
   const stage = await newStage(app, controlOf);
   await stage.control.call(banSubject, { subject: user });
@@ -91,7 +93,7 @@ test.each([
 /** An old ban. */
 async function changeBan(stage: Stage, change: string): Promise<void> {
   await app.service.deps.db.query(
-    `update bans set created_at = created_at - interval '1 hour', ${change} where tenant_id = $1`,
+    `update bans set created_at = ${moved('created_at', '-1 hour')}, ${change} where tenant_id = $1`,
     [idOf(stage.tenant)],
   );
 }

@@ -5,6 +5,7 @@ import { TokenService } from '@boxoffice/contract/token_service';
 import { expect } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
+import { moved } from '../../support/append-only.ts';
 import { verify } from '../../support/devices.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
@@ -89,7 +90,7 @@ export async function lastSeq(app: TestService, tenant: { id: string }): Promise
  */
 export async function passBans(app: TestService, tenant: { id: string }): Promise<void> {
   const { rowCount } = await app.service.deps.db.query(
-    `update bans set created_at = created_at - interval '9000 h', expires_at = expires_at - interval '9000 h'
+    `update bans set created_at = ${moved('created_at', '-9000 h')}, expires_at = ${moved('expires_at', '-9000 h')}
       where tenant_id = $1 and expires_at is not null`,
     [parseTenantId(tenant.id)],
   );

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { advanceErasure, advanceErasures } from '../../../src/control/people/advance-erasures.ts';
@@ -115,13 +115,13 @@ describe('an erasure', () => {
     const { id } = await request('ann-who-fails');
     const other = await makeTenant(db());
     const waiting = await request('bob', other);
-    await db().query(`create function fail() returns trigger language plpgsql as
-      $$ begin raise exception 'made to fail'; end $$;
-      create trigger fail before update on usage_records for each row execute function fail()`);
+    await db().query(
+      `alter table usage_records add constraint fail check (participant <> '(erased)') not valid`,
+    );
     const logged: object[] = [];
     const log = { error: (fields: object) => logged.push(fields) } as never;
     await eraseAll({ db: db(), log });
-    await db().query('drop trigger fail on usage_records; drop function fail');
+    await db().query('alter table usage_records drop constraint fail');
     expect(logged).toEqual([expect.objectContaining({ erasures: [id], step: 'usage_records' })]);
     expect(JSON.stringify(logged)).not.toContain('ann-who-fails');
     expect(await getErasure(db(), other, waiting.id)).toMatchObject({ state: 'done' });
@@ -177,12 +177,13 @@ describe('events', () => {
     const advancing = advanceOnce(id);
     await expect.poll(() => countLockWaiters(db())).toBe(1);
     // As the numbering of events does.
-    await holder.query(
-      `with waiting as (delete from unnumbered_events where tenant_id = $1 returning *),
-            numbered as (insert into events (tenant_id, seq, type, subject) select tenant_id, 2, type, subject from waiting)
-       update event_streams set last_seq = 2 where tenant_id = $1`,
-      [tenant],
-    );
+    for (const statement of [
+      'insert into events (tenant_id, seq, type, subject) select tenant_id, 2, type, subject from unnumbered_events where tenant_id = $1',
+      'delete from unnumbered_events where tenant_id = $1',
+      'update event_streams set last_seq = 2 where tenant_id = $1',
+    ]) {
+      await holder.query(statement, [tenant]);
+    }
     await holder.query('commit');
     await advancing;
     await eraseAll(deps());
@@ -194,20 +195,24 @@ describe('events', () => {
 });
 
 describe('the plan of a part', () => {
-  test('reads the records in the order of their key, whatever the table was when it was made', async () => {
-    const connection = await db().connect();
-    try {
-      await connection.query('begin');
-      await connection.query(READ_IN_ORDER.text);
-      await connection.query(`prepare part (bigint, text) as
+  // Where tables are distributed, each part is planned anew.
+  test.skipIf(inject('citusServers').length > 0)(
+    'reads the records in the order of their key, whatever the table was when it was made',
+    async () => {
+      const connection = await db().connect();
+      try {
+        await connection.query('begin');
+        await connection.query(READ_IN_ORDER.text);
+        await connection.query(`prepare part (bigint, text) as
         select id, participant from usage_records where tenant_id = $1 and id > $2 order by id limit 2000`);
-      const { rows } = await connection.query(`explain execute part (7, 'a')`);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).toMatch(/Index Scan using usage_records_pkey/);
-      expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
-    } finally {
-      await connection.query('rollback');
-      connection.release();
-    }
-  });
+        const { rows } = await connection.query(`explain execute part (7, 'a')`);
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(plan).toMatch(/Index Scan using usage_records_pkey/);
+        expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
+      } finally {
+        await connection.query('rollback');
+        connection.release();
+      }
+    },
+  );
 });

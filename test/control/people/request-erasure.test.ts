@@ -2,12 +2,13 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
 import { ERASURES_PENDING_MAX } from '../../../src/control/people/erasure.ts';
 import { getErasure } from '../../../src/control/people/get-erasure.ts';
 import { requestErasure } from '../../../src/control/people/request-erasure.ts';
 import type { Room } from '../../../src/control/rooms/room.ts';
 import { watch } from '../../../src/control/watchdogs/watch.ts';
-import { admitUser, newAdmission } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
@@ -82,7 +83,7 @@ describe('a person who was expelled', () => {
 describe('a person whose last token has expired', () => {
   test('leaves the room with an event, which is erased as well', async () => {
     const thumbprint = 'd'.repeat(43);
-    await admitUser(db(), newAdmission({ tenant, roomUid: room.uid, username: 'ann-lapsed', thumbprint }));
+    await enterAlone(db(), newAdmission({ tenant, roomUid: room.uid, username: 'ann-lapsed', thumbprint }));
     await enter(db(), tenant, room, 'bob');
     await passTime(db(), tenant, room, 3_600, { onlyUser: 'ann-lapsed' });
     await request('ann-lapsed');

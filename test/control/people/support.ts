@@ -8,6 +8,7 @@ import { advanceErasures } from '../../../src/control/people/advance-erasures.ts
 import { findRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { watch } from '../../../src/control/watchdogs/watch.ts';
 import { expectOk } from '../../doors/rest/support.ts';
+import { moved } from '../../support/append-only.ts';
 import { createCredential, expectJoined, join } from '../../support/devices.ts';
 import { type TestService, usageRecord } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -111,9 +112,10 @@ async function watchdogKicks(app: TestService, tenant: TenantId, roomUid: string
 
 /** As if relays had no longer to refuse tokens. */
 export async function forgetExpulsion(db: Pool, tenant: TenantId): Promise<void> {
-  await db.query(`update participants set revoked_at = revoked_at - interval '1 hour' where tenant_id = $1`, [
-    tenant,
-  ]);
+  await db.query(
+    `update participants set revoked_at = ${moved('revoked_at', '-1 hour')} where tenant_id = $1`,
+    [tenant],
+  );
 }
 
 /** Work until nothing is pending any more. */

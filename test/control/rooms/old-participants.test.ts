@@ -1,20 +1,22 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
 import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
 import { listWatchdogs } from '../../../src/control/watchdogs/list-watchdogs.ts';
 import { WATCHDOG_CONDITIONS } from '../../../src/control/watchdogs/watchdog.ts';
-import { admitUser, newAdmission } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
 async function enter(tenant: TenantId, roomUid: string, username: string): Promise<void> {
-  await admitUser(database.pool, newAdmission({ tenant, roomUid, username }));
+  await enterAlone(database.pool, newAdmission({ tenant, roomUid, username }));
 }
 
 test('participants are deleted some time after their room ended, with their admissions', async () => {
@@ -64,15 +66,15 @@ describe('a participant who left a live room long ago', () => {
   /** They leave a day apart, the last one `days` ago. */
   async function leave(usernames: readonly string[], days: number): Promise<void> {
     for (const username of usernames) await enter(tenant, roomUid, username);
-    await database.pool.query(
-      `update participants p
-          set left_at = now() - make_interval(days => $3 + cardinality($4::text[]) - n::integer),
-              leave_reason = 'kicked', entered_at = now() - interval '30 days',
-              expires_at = now() - make_interval(days => $3)
-         from unnest($4::text[]) with ordinality as each (username, n)
-        where p.tenant_id = $1 and p.room_uid = $2 and p.username = each.username`,
-      [tenant, roomUid, days, usernames],
-    );
+    for (const [after, username] of usernames.toReversed().entries()) {
+      await database.pool.query(
+        `update participants
+            set left_at = now() - make_interval(days => $4), leave_reason = 'kicked',
+                entered_at = now() - interval '30 days', expires_at = now() - make_interval(days => $5)
+          where tenant_id = $1 and room_uid = $2 and username = $3`,
+        [tenant, roomUid, username, days + after, days],
+      );
+    }
   }
   const sweep = () => deleteOldParticipants(database.pool, { keepDays: 7, limit: 2 });
   const known = async () => {
@@ -123,7 +125,7 @@ describe('a participant who left a live room long ago', () => {
     const { pool } = database;
     await leave(['ann', 'bob', 'cem', 'dan'], 10);
     await pool.query(
-      `update participants set role = 'host', last_seen_at = left_at - interval '1 hour'
+      `update participants set role = 'host', last_seen_at = ${moved('left_at', '-1 hour')}
         where tenant_id = $1 and username in ('ann', 'bob')`,
       [tenant],
     );

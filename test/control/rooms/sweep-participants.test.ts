@@ -6,6 +6,7 @@ import { expel } from '../../../src/control/rooms/participants.sql.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
 import { lapse, mint, newThumbprint, toldOf } from '../../doors/grpc/mint.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
+import { noteEarlierLapses } from '../../support/lapses.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 
 const app = useService();
@@ -30,12 +31,15 @@ const left = () =>
   );
 
 /** Participants who are present, without tokens. */
-const insertMany = (count: number, expiresAt: string) =>
-  app.service.deps.db.query(
+async function insertMany(count: number, expiresAt: string): Promise<void> {
+  const { db } = app.service.deps;
+  await db.query(
     `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
      select $1, $2, 'user' || n, 'user' || n, 'audience', 20, '{}', ${expiresAt} from generate_series(1, $3) n`,
     [id, roomUid, count],
   );
+  await noteEarlierLapses(db, id);
+}
 
 describe('a participant whose last token expired', () => {
   test('gets participant_left from the sweep, which wakes the watchdogs of the room', async () => {

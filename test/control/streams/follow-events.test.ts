@@ -12,6 +12,7 @@ import type { Place } from '../../../src/events/event.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { isBookmark, read, seqsOf, upTo } from '../../events/support.ts';
+import { moved } from '../../support/append-only.ts';
 import { emptyLog } from '../../support/events.ts';
 import { control, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -425,7 +426,7 @@ describe('followEvents', () => {
         await waitFor(() => expect(typesOf(items)).toStrictEqual(['event']));
       }
       await app.service.deps.db.query(
-        `update events set at = at + interval '1 second' where tenant_id = $1 and seq = 1`,
+        `update events set at = ${moved('at', '1 second')} where tenant_id = $1 and seq = 1`,
         [parseTenantId(tenant.id)],
       );
       for (const after of [...places, { seq: 1n, at: null }]) {

@@ -5,6 +5,7 @@ import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
 import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
 import { findRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';
@@ -13,8 +14,10 @@ import { findWatchdog } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import { makeDeps } from '../../../src/run/service.ts';
-import { admitUser, newAdmission } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
+import { moved } from '../../support/append-only.ts';
 import { bareConfig } from '../../support/bare-config.ts';
+import { noteEarlierLapses } from '../../support/lapses.ts';
 import { callerOf } from '../../support/tenants.ts';
 
 /** The dependencies of one process, on an existing pool. */
@@ -54,7 +57,7 @@ export async function enter(
   role: 'host' | 'audience' = 'audience',
 ): Promise<void> {
   const given = { tenant, roomUid: room.uid, username, role, rank: 0, capabilities: ['publish.audio'] };
-  const admission = await admitUser(db, newAdmission(given));
+  const admission = await enterAlone(db, newAdmission(given));
   expect(admission).toBeDefined();
 }
 
@@ -66,39 +69,32 @@ export async function passTime(
   seconds: number,
   { onlyUser }: { onlyUser?: string } = {},
 ): Promise<void> {
-  const at = [tenant, room.uid, seconds];
+  const ofRoom = [tenant, room.uid];
+  const back = (...columns: string[]) =>
+    columns.map((column) => `${column} = ${moved(column, `-${seconds} seconds`)}`).join(', ');
   if (onlyUser === undefined) {
-    await db.query(
-      'update rooms set created_at = created_at - make_interval(secs => $3) where tenant_id = $1 and uid = $2',
-      at,
-    );
-    await db.query(
-      `update watchdogs set check_at = check_at - make_interval(secs => $3),
-              held_since = held_since - make_interval(secs => $3), fired_for = fired_for - make_interval(secs => $3),
-              warned_at = warned_at - make_interval(secs => $3)
-        where tenant_id = $1 and room_uid = $2`,
-      at,
-    );
-    await db.query(
-      `update admissions set admitted_at = admitted_at - make_interval(secs => $3),
-              expires_at = expires_at - make_interval(secs => $3) where tenant_id = $1 and room_uid = $2`,
-      at,
-    );
+    await db.query(`update rooms set ${back('created_at')} where tenant_id = $1 and uid = $2`, ofRoom);
+    const times = {
+      watchdogs: back('check_at', 'held_since', 'fired_for', 'warned_at'),
+      admissions: back('admitted_at', 'expires_at'),
+    };
+    for (const [table, moves] of Object.entries(times)) {
+      await db.query(`update ${table} set ${moves} where tenant_id = $1 and room_uid = $2`, ofRoom);
+    }
   }
   await db.query(
-    `update participants set entered_at = entered_at - make_interval(secs => $3),
-            expires_at = expires_at - make_interval(secs => $3), left_at = left_at - make_interval(secs => $3),
-            last_seen_at = last_seen_at - make_interval(secs => $3)
-      where tenant_id = $1 and room_uid = $2 and ($4::text is null or username = $4)`,
-    [...at, onlyUser],
+    `update participants set ${back('entered_at', 'expires_at', 'left_at', 'last_seen_at')}
+      where tenant_id = $1 and room_uid = $2 and ($3::text is null or username = $3)`,
+    [...ofRoom, onlyUser],
   );
+  await noteEarlierLapses(db, tenant);
 }
 
 /** Ends the pause between two looks at a watchdog. */
 export async function passPause(db: Pool): Promise<void> {
   await db.query(
     `update watchdogs set check_at = now()
-      where check_at > now() and check_at <= looked_at + interval '100 milliseconds'`,
+      where check_at > now() and check_at <= ${moved('looked_at', '100 milliseconds')}`,
   );
 }
 

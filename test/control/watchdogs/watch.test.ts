@@ -21,6 +21,7 @@ import { listLags, upsertListener } from '../../../src/events/turns.sql.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { callerOf, makeTenant, OPERATOR } from '../../support/tenants.ts';
 import {
@@ -720,7 +721,7 @@ describe('the engine', () => {
     const watchdog = await arm(db, tenant, room, { condition: 'unadmitted_for' });
     await look();
     await pass(59);
-    await db.query('update watchdogs set created_at = created_at - $1::interval', ['1 minute']);
+    await db.query(`update watchdogs set created_at = ${moved('created_at', '-1 minute')}`);
     await credit(1n);
     await credit(-1n);
     await pass(1);

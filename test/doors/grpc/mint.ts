@@ -9,6 +9,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
 import type { TestControl } from '../../support/grpc.ts';
+import { noteEarlierLapses } from '../../support/lapses.ts';
 import type { TestService } from '../../support/service.ts';
 
 /** A new thumbprint. */
@@ -49,4 +50,5 @@ export async function lapse(
       [parseTenantId(tenant.id), username, seconds],
     );
   }
+  await noteEarlierLapses(app.service.deps.db, parseTenantId(tenant.id)!);
 }
