@@ -14,6 +14,7 @@ import {
   lookAt,
 } from './check-database.ts';
 import type { Config } from './config.ts';
+import { distribute } from './distribution/distribute.ts';
 
 /** The database connections of a process. */
 export interface Pools {
@@ -84,7 +85,7 @@ async function migrateFor(application: Look, url: string, box: SecretBox): Promi
     const look = await lookAt(owner, 'MIGRATIONS_DATABASE_URL');
     assertSamePlace(application, look, 'MIGRATIONS_DATABASE_URL');
     if (look.hasSigningKeys) await checkSealedKeys(owner, box);
-    await migrate(owner, look.role === application.role ? undefined : application.role);
+    await bringUpToDate(owner, look.role === application.role ? undefined : application.role);
   } finally {
     await owner.end();
   }
@@ -93,7 +94,7 @@ async function migrateFor(application: Look, url: string, box: SecretBox): Promi
 async function migrateAs(db: Pool, look: Look, box: SecretBox): Promise<void> {
   try {
     if (look.hasSigningKeys) await checkSealedKeys(db, box);
-    await migrate(db);
+    await bringUpToDate(db);
   } catch (error) {
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE && codeOf((error as Error).cause) !== INSUFFICIENT_PRIVILEGE)
       throw error;
@@ -102,4 +103,10 @@ async function migrateAs(db: Pool, look: Look, box: SecretBox): Promise<void> {
       { cause: error },
     );
   }
+}
+
+/** Where tables are distributed, those that a migration adds are distributed too. */
+async function bringUpToDate(db: Pool, application?: string): Promise<void> {
+  await migrate(db, application);
+  if (isDistributed()) await distribute(db, () => undefined);
 }

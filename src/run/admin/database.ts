@@ -1,8 +1,8 @@
 /** The database that a command uses: that of DATABASE_URL, or else the embedded one in DATA_DIR. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDistribution } from '../../base/db/distribution.ts';
 import { openPool, type Pool } from '../../base/db/pool.ts';
+import { askDistribution } from '../ask-distribution.ts';
 import { type Config, readConfig } from '../config.ts';
 import { attachEmbedded, type Embedded } from '../embedded-postgres/embedded-postgres.ts';
 
@@ -19,17 +19,12 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
   const embedded = config.databaseUrl === undefined ? await attach(config.dataDir) : undefined;
   try {
     const url = config.databaseDirectUrl ?? config.databaseUrl ?? embedded!.url;
-    await askDistribution(url);
+    await askDistribution(url, APPLICATION_NAME);
     const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
     await work({ db, config }).finally(() => db.end());
   } finally {
     await embedded?.stop();
   }
-}
-
-async function askDistribution(url: string): Promise<void> {
-  const db = openPool(url, { max: 1, applicationName: APPLICATION_NAME });
-  await readDistribution(db).finally(() => db.end());
 }
 
 async function attach(dataDir: string): Promise<Embedded> {

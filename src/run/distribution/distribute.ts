@@ -1,13 +1,14 @@
 /**
- * Distributes the tables of a database over the workers of a Citus cluster, once, in one transaction: it is
- * distributed as a whole or not at all.
+ * Distributes the tables of a database over the workers of a Citus cluster in one transaction, as a whole or not at all.
+ * After that, tables that a migration adds are distributed before the service serves.
  *
  * Citus keeps three things that PostgreSQL does not: a unique key of a distributed table holds `tenant_id`, no
  * foreign key leads from one placement to another, and no table there has triggers of its own. What the triggers
  * did is done by rights of the role (`grant_application_rights()`) and by statements of the service.
  */
 import pg from 'pg';
-import type { Pool } from '../../base/db/pool.ts';
+import { directConfig, type Pool } from '../../base/db/pool.ts';
+import { misplaced, readState } from './distribution-state.ts';
 import { PLACEMENTS, type Placement } from './placements.ts';
 
 interface ForeignKey {
@@ -17,25 +18,28 @@ interface ForeignKey {
   readonly definition: string;
 }
 
-/** `progress` gets the name of each table before it is moved. */
+/** Any fixed number that nothing else locks. */
+const LOCK = 7_302_771_402;
+
+/** Move the tables that are not in their place. `progress` gets the name of each table before it is moved. */
 export async function distribute(db: Pool, progress: (table: string) => void): Promise<void> {
+  if (misplaced(await readState(db)).length === 0) return;
   // A large table takes longer than the time limits of the pool allow.
-  const client = new pg.Client({ ...db.options, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 });
+  const client = new pg.Client({
+    ...directConfig(db),
+    query_timeout: 0,
+    statement_timeout: 0,
+    lock_timeout: 0,
+  });
   client.on('error', () => {});
   await client.connect();
   try {
     await client.query('begin');
     await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`);
-    await lockTables(client);
-    const keys = await dropForeignKeys(client);
-    await dropTriggers(client);
-    await widenUniqueKeys(client);
-    for (const [table, placement] of PLACEMENTS) {
-      if (placement === 'coordinator') continue;
-      progress(table);
-      await move(client, table, placement);
-    }
-    for (const key of keys) await addForeignKey(client, key);
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    // Another process may have moved them meanwhile.
+    const tables = misplaced(await readState(client));
+    if (tables.length > 0) await moveAll(client, tables, progress);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
@@ -45,16 +49,30 @@ export async function distribute(db: Pool, progress: (table: string) => void): P
   }
 }
 
-async function lockTables(client: pg.Client): Promise<void> {
+async function moveAll(
+  client: pg.Client,
+  tables: readonly string[],
+  progress: (table: string) => void,
+): Promise<void> {
   await client.query(`set local lock_timeout = '5s'`);
-  await client.query(`lock table ${[...PLACEMENTS.keys()].join(', ')} in access exclusive mode`);
+  await client.query(`lock table ${tables.join(', ')} in access exclusive mode`);
+  const keys = await dropForeignKeys(client, tables);
+  await dropTriggers(client, tables);
+  if (tables.includes('payment_settings')) await widenUniqueKeys(client);
+  for (const table of tables) {
+    progress(table);
+    await move(client, table, PLACEMENTS.get(table)!);
+  }
+  for (const key of keys) await addForeignKey(client, key);
 }
 
-async function dropForeignKeys(client: pg.Client): Promise<ForeignKey[]> {
+async function dropForeignKeys(client: pg.Client, tables: readonly string[]): Promise<ForeignKey[]> {
   const { rows } = await client.query<ForeignKey>(
     `select conrelid::regclass::text as table, confrelid::regclass::text as referenced, conname as name,
             pg_get_constraintdef(oid) as definition
-       from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
+       from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace
+        and (conrelid::regclass::text = any($1) or confrelid::regclass::text = any($1))`,
+    [tables],
   );
   for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${name}`);
   return rows;
@@ -66,15 +84,15 @@ async function addForeignKey(client: pg.Client, { table, referenced, name, defin
   await client.query(`alter table ${table} add constraint ${name} ${definition}`);
 }
 
-async function dropTriggers(client: pg.Client): Promise<void> {
+async function dropTriggers(client: pg.Client, tables: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ table: string; name: string }>(
     `select t.tgrelid::regclass::text as table, t.tgname as name
        from pg_trigger t join pg_class c on c.oid = t.tgrelid
-      where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace`,
+      where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace
+        and c.relname = any($1)`,
+    [tables],
   );
-  for (const { table, name } of rows) {
-    if (PLACEMENTS.get(table) !== 'coordinator') await client.query(`drop trigger ${name} on ${table}`);
-  }
+  for (const { table, name } of rows) await client.query(`drop trigger ${name} on ${table}`);
 }
 
 /** A customer of the provider belongs to one tenant: the service sees to it, as no index over all servers can. */

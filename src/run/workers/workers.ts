@@ -13,6 +13,7 @@ import { Metrics } from '../../base/telemetry/metrics.ts';
 import type { OperatorDeps } from '../../doors/ops/console/operator-deps.ts';
 import type { Watched } from '../../doors/ops/server.ts';
 import { openProvider } from '../../money/payments/provider.ts';
+import { askDistribution } from '../ask-distribution.ts';
 import { OPERATOR_CONNECTIONS_MAX } from '../connection-budget.ts';
 import { openOps, portOf, type ServiceConfig } from '../service.ts';
 import type { WorkerSettings } from './messages.ts';
@@ -77,7 +78,9 @@ export class Workers implements Watched {
     const provider = secretKey
       ? await openProvider({ secretKey, webhookSecrets: config.stripeWebhookSecrets, apiBase })
       : undefined;
-    this.#db ??= openPool(config.databaseDirectUrl ?? config.databaseUrl, { max: OPERATOR_CONNECTIONS_MAX });
+    const url = config.databaseDirectUrl ?? config.databaseUrl;
+    await askDistribution(url);
+    this.#db ??= openPool(url, { max: OPERATOR_CONNECTIONS_MAX });
     return {
       db: this.#db,
       log: this.log,

@@ -8,6 +8,8 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { PLACEMENTS } from '../../../src/run/distribution/placements.ts';
+import { closePools, openDatabase } from '../../../src/run/open-database.ts';
+import { bareConfig } from '../../support/bare-config.ts';
 import { createCitusDatabase, dropCitusDatabase } from '../../support/citus.ts';
 import { databaseUrl, useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
@@ -147,6 +149,29 @@ describe.runIf(servers.length > 0)('a database of a cluster', () => {
     expect(await run(url, 'status')).toMatchObject({
       out: expect.stringContaining('distributed       in part'),
     });
+  });
+
+  it('gets the tables that a migration adds into their places with the next start', async () => {
+    const tenant = await makeTenant(pool);
+    expect(await distributeClosed()).toMatchObject({ code: 0 });
+    // As if a migration had just made them and filled one.
+    for (const table of ['card_notices', 'usage_rollups', 'event_listeners']) {
+      await pool.query(`select undistribute_table('${table}')`);
+    }
+    await pool.query(`insert into usage_rollups values ($1, '2026-01-01T00:00:00Z')`, [tenant]);
+    expect(await run(url, 'status')).toMatchObject({
+      out: expect.stringContaining('not in their place   event_listeners, card_notices, usage_rollups'),
+    });
+    const config = { ...bareConfig(url), databaseUrl: url };
+    const starts = [openDatabase(config), openDatabase(config)];
+    for (const pools of await Promise.all(starts)) await closePools(pools);
+    expect(await run(url, 'status', '--json')).toMatchObject({ json: { distributed: 'wholly' } });
+    expect(await rowsOf('usage_rollups')).toHaveLength(1);
+    const { rows } = await pool.query(
+      `select conrelid::regclass::text as table from pg_constraint
+        where contype = 'f' and confrelid = 'accounts'::regclass and conrelid = 'usage_rollups'::regclass`,
+    );
+    expect(rows).toEqual([]);
   });
 
   it('that is in use is left as it is', async () => {
