@@ -5,6 +5,7 @@ import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { handleEvent } from '../../../src/money/payments/handle-event.ts';
 import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
 import { unfreeze } from '../../../src/money/payments/top-up-stops.sql.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
 
@@ -339,14 +340,7 @@ describe('a refund', () => {
     await other.query('begin');
     await other.query('select 1 from payment_settings where tenant_id = $1 for update', [kit.idOf(tenant)]);
     const settling = app.sandbox.control.redeliver(paid!.id);
-    const waiting = async () =>
-      Number(
-        (
-          await db().query(
-            `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          )
-        ).rows[0].count,
-      );
+    const waiting = () => countLockWaiters(db());
     await expect.poll(waiting).toBe(1);
     const refunding = app.sandbox.control.redeliver(refunded!.id);
     await expect

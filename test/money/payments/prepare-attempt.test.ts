@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { OTHER_CARD, usePayments } from './support.ts';
@@ -134,8 +135,7 @@ describe('an attempt of unknown outcome', () => {
     await inTransaction(db(), async (tx) => {
       await lockAccount(tx, kit.idOf(tenant));
       await kit.makeDue(tenant);
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       await db().query('update top_up_attempts set resent_at = clock_timestamp() where id = $1', [id]);
     });
     await expect.poll(async () => (await attempt()).sends).toBeGreaterThan(1);

@@ -10,6 +10,7 @@ import { sweepEvents } from '../../../src/money/payments/sweep-events.ts';
 import { findAttempt, insertAttempt } from '../../../src/money/payments/top-up-attempts.sql.ts';
 import { unfreezeTopUps } from '../../../src/money/payments/unfreeze-top-ups.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { DECLINES_LATER, GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
@@ -173,15 +174,7 @@ describe('an automatic top-up', () => {
         `insert into top_up_attempts (id, tenant_id, amount) values ('tu_00000000000000000000000000000002', $1, 20000000)`,
         [kit.idOf(tenant)],
       );
-      const waiting = async () =>
-        Number(
-          (
-            await db().query(
-              `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-            )
-          ).rows[0].count,
-        );
-      await expect.poll(waiting).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       await other.query(`update payment_settings set frozen_by = '{du_1}' where tenant_id = $1`, [
         kit.idOf(tenant),
       ]);
@@ -464,8 +457,7 @@ describe('a process that dies', () => {
         values,
       );
       const topUp = runDueTopUp(app.service.deps, app.service.deps.provider!);
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       await db().query(
         `update top_up_attempts a
             set state = 'declined', finished_at = now(), first_sent_at = now(), sends = 1,
@@ -831,8 +823,7 @@ describe('a charge that the provider canceled', () => {
     const { closed } = await inTransaction(db(), async (tx) => {
       await lockAccount(tx, attempt.tenant);
       const closed = inTransaction(db(), (other) => cancelAttempt(other, attempt, PAYMENT_CANCELED));
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await db().query(waiting)).rowCount).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       expect(await insertAttempt(tx, 'tu_00000000000000000000000000000005', attempt.tenant)).toBe(false);
       return { closed };
     });

@@ -40,8 +40,10 @@ async function told(tenant: TestTenant) {
 /** Let time pass until the card ends in so many days, in UTC. Returns its last month. */
 async function endsIn(tenant: TestTenant, days: number): Promise<string> {
   const { rows } = await db().query(
-    `update payment_settings set card_ends_on = (now() at time zone 'UTC')::date + $2::integer where tenant_id = $1
-     returning to_char(card_ends_on - 1, 'YYYY-MM') as month`,
+    `with ended as (
+       update payment_settings set card_ends_on = (now() at time zone 'UTC')::date + $2::integer where tenant_id = $1
+       returning card_ends_on)
+     select to_char(card_ends_on - 1, 'YYYY-MM') as month from ended`,
     [kit.idOf(tenant), days],
   );
   return rows[0].month;
@@ -53,9 +55,11 @@ async function endsIn(tenant: TestTenant, days: number): Promise<string> {
  */
 async function forget(tenant: TestTenant, lookIn = 1): Promise<string> {
   const { rows } = await db().query(
-    `update payment_settings set card_brand = null, card_last4 = null, card_ends_on = null,
-            card_look_at = now() + make_interval(hours => $2)
-      where tenant_id = $1 returning card_look_at::text as claim`,
+    `with forgotten as (
+       update payment_settings set card_brand = null, card_last4 = null, card_ends_on = null,
+              card_look_at = now() + make_interval(hours => $2)
+        where tenant_id = $1 returning card_look_at)
+     select card_look_at::text as claim from forgotten`,
     [kit.idOf(tenant), lookIn],
   );
   return rows[0].claim;

@@ -2,6 +2,7 @@
 
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, expect } from 'vitest';
+import { moved } from '../../support/append-only.ts';
 import { checkLedger, checkProviderBook } from '../../support/check-ledger.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -147,13 +148,13 @@ export function usePayments(overrides: Parameters<typeof useService>[0] = {}) {
 
   /** Let this many hours pass for back-offs, pauses and settled payments. */
   async function hoursPass(hours: number): Promise<void> {
-    const back = `- make_interval(secs => ${hours * 3600})`;
-    await db().query(`update payment_settings set top_up_paused_until = top_up_paused_until ${back}`);
-    await db().query(`update card_breakers set blocked_until = blocked_until ${back}`);
-    await db().query(`update payments set settled_at = settled_at ${back}`);
+    const set = (...columns: string[]) =>
+      columns.map((column) => `${column} = ${moved(column, `-${hours * 3600} seconds`)}`).join(', ');
+    await db().query(`update payment_settings set ${set('top_up_paused_until')}`);
+    await db().query(`update card_breakers set ${set('blocked_until')}`);
+    await db().query(`update payments set ${set('settled_at')}`);
     await db().query(
-      `update top_up_attempts set first_sent_at = first_sent_at ${back}, resent_at = resent_at ${back},
-              new_key_at = new_key_at ${back}, finished_at = finished_at ${back}, next_at = next_at ${back}`,
+      `update top_up_attempts set ${set('first_sent_at', 'resent_at', 'new_key_at', 'finished_at', 'next_at')}`,
     );
   }
 

@@ -7,6 +7,7 @@ import { type Service, startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
 import { expectError } from '../../doors/rest/support.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
@@ -105,14 +106,6 @@ async function whileHeld<T>(
 const lockAccount = (tenant: TestTenant) =>
   `select from accounts where tenant_id = ${idOf(tenant)} for no key update`;
 
-/** Sessions of both services that wait for a lock. */
-async function countLockWaiters(): Promise<number> {
-  const { rows } = await db().query(
-    `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return Number(rows[0].count);
-}
-
 describe('an account that another transaction has locked', () => {
   it('delays only its own relays, and only while it is locked', async () => {
     const batches = makeBatches(24);
@@ -120,7 +113,7 @@ describe('an account that another transaction has locked', () => {
     await whileHeld(lockAccount(tenants[0]!), async (release) => {
       const answered: Answer[] = [];
       const own = batches.filter(isOwn).map(async (batch) => answered.push(await report(batch)));
-      await expect.poll(countLockWaiters).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       for (const { json } of await reportAll(batches.filter((batch) => !isOwn(batch)))) {
         expect(json).toMatchObject({ charged: RECORDS });
       }
@@ -141,12 +134,12 @@ describe('an account that another transaction has locked', () => {
     await whileHeld(lockAccount(tenants[0]!), async () => {
       const started = performance.now();
       const failing = reportAll(own);
-      await expect.poll(countLockWaiters).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       for (const { json } of await reportAll(others)) expect(json).toMatchObject({ charged: RECORDS });
       expectFailed(await failing);
       expect(performance.now() - started).toBeLessThan(14_500);
       // No transaction waits any more, so nothing is charged after its caller got an error.
-      await expect.poll(countLockWaiters).toBe(0);
+      await expect.poll(() => countLockWaiters(db())).toBe(0);
     });
     expect(await countStored(own)).toBe(0);
     await replay(own, 'charged');
@@ -212,7 +205,7 @@ describe('a connection that is lost', () => {
     const batches = makeBatches(30);
     await whileHeld('lock table usage_records in share mode', async () => {
       const failing = reportAll(batches);
-      await expect.poll(countLockWaiters).toBe(3);
+      await expect.poll(() => countLockWaiters(db())).toBe(3);
       proxy.setOpen(false);
       expectFailed(await failing);
     });
@@ -227,7 +220,7 @@ describe('a database that stops answering', () => {
     await whileHeld('lock table usage_records in share mode', async () => {
       const started = performance.now();
       const failing = reportAll(batches);
-      await expect.poll(countLockWaiters).toBe(3);
+      await expect.poll(() => countLockWaiters(db())).toBe(3);
       proxy.setSilent(true);
       expectFailed(await failing);
       expect(performance.now() - started).toBeLessThan(16_000);

@@ -6,6 +6,7 @@ import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
@@ -375,7 +376,7 @@ describe('admitted', () => {
       await other.query('begin');
       await other.query('select 1 from accounts where tenant_id = $1 for no key update', [idOf(tenant)]);
       const waiting = report(tenant, []);
-      await expect.poll(() => lockWaiters()).toBe(1);
+      await expect.poll(() => countLockWaiters(db())).toBe(1);
       await other.query(
         `insert into postings (tenant_id, seq, kind, balance_before, amount, balance)
          values ($1, 1, 'adjustment', 0, 5, 5)`,
@@ -395,13 +396,6 @@ describe('admitted', () => {
     }
   });
 });
-
-async function lockWaiters(): Promise<number> {
-  const { rows } = await db().query(
-    `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return Number(rows[0].count);
-}
 
 describe('recent', () => {
   it('lists at most 50 entries, newest first, over many small batches', async () => {
