@@ -6,6 +6,7 @@ import { CURRENT_RULE, type PricingRule } from '../../../src/money/pricing/prici
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { withoutTriggers } from '../../support/append-only.ts';
 import { recomputeCharges } from '../../support/recompute.ts';
 import { useService } from '../../support/service.ts';
 
@@ -55,9 +56,9 @@ async function charge(rule?: PricingRule, billingRounding: Rounding = 'carry'): 
 
 /** Changes a posting by hand, as only the table owner can. */
 async function changePosting(seq: number, change: string): Promise<void> {
-  await db().query('alter table postings disable trigger append_only');
-  await db().query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [tenant, seq]);
-  await db().query('alter table postings enable trigger append_only');
+  await withoutTriggers(db(), ['postings'], (tx) =>
+    tx.query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [tenant, seq]),
+  );
 }
 
 async function findDifferences(rules = RULES) {

@@ -10,6 +10,7 @@ import {
   RateCards,
   readRatesFile,
 } from '../../../src/money/pricing/rate-cards.ts';
+import { expectAppendOnly } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 
@@ -72,7 +73,7 @@ describe('loadRates', () => {
       'delete from rate_cards where version = 3',
       'truncate rate_cards cascade',
     ]) {
-      await expect(database.pool.query(statement)).rejects.toThrow('append-only');
+      await expectAppendOnly(database, statement);
     }
   });
 });

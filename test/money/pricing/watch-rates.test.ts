@@ -8,6 +8,7 @@ import { repeat } from '../../../src/base/lib/repeat.ts';
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates, RateCards } from '../../../src/money/pricing/rate-cards.ts';
 import { watchRates } from '../../../src/money/pricing/watch-rates.ts';
+import { withoutTriggers } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 
@@ -80,9 +81,9 @@ describe('watchRates', () => {
     const turn = watchRates({ db: database.pool, log: pino({ level: 'silent' }) }, path);
     await turn();
     const { version } = await current();
-    await database.pool.query(`alter table rate_cards disable trigger append_only;
-      delete from rate_cards where version = ${version};
-      alter table rate_cards enable trigger append_only`);
+    await withoutTriggers(database.pool, ['rate_cards'], (tx) =>
+      tx.query('delete from rate_cards where version = $1', [version]),
+    );
     expect(await current()).toMatchObject({ platformFeePerGib: 20_000n });
     await turn();
     expect(await current()).toMatchObject({ version, platformFeePerGib: 300_000n });

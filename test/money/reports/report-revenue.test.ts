@@ -1,8 +1,9 @@
 /** The revenue of a month, over months in which everything happens. */
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { parseMonth } from '../../../src/money/month.ts';
 import { type RevenueReport, reportRevenue } from '../../../src/money/reports/report-revenue.ts';
+import { withoutTriggers } from '../../support/append-only.ts';
 import { type TestTenant, usageRecord } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { usePayments } from '../payments/support.ts';
@@ -22,36 +23,38 @@ async function centsOf(month: string, tenant?: TestTenant) {
   return { opening: credit(opening), ...Object.fromEntries(entries), closing: credit(closing) };
 }
 
-/** As the owner of the table could. */
-async function changePostings(change: string): Promise<void> {
-  await db().query(`
-    alter table postings disable trigger append_only;
-    update postings p set ${change};
-    alter table postings enable trigger append_only`);
+interface Moved {
+  readonly tenant: bigint;
+  readonly seq: bigint;
+  readonly ownAt: string;
+  readonly toldAt: string;
 }
 
-/** Postings have another time in tests, and their own between tests, because other tables agree with it. */
-const giveTimes = (column: 'told_at' | 'own_at') =>
-  changePostings(`at = m.${column} from moved_postings m where m.tenant_id = p.tenant_id and m.seq = p.seq`);
+const moved: Moved[] = [];
 
-beforeAll(() =>
-  db().query(
-    'create table moved_postings (tenant_id bigint, seq bigint, own_at timestamptz, told_at timestamptz)',
-  ),
-);
-beforeEach(() => giveTimes('told_at'));
-afterEach(() => giveTimes('own_at'));
+/** Postings have another time in tests, and their own between tests, because other tables agree with it. */
+async function giveTimes(which: 'toldAt' | 'ownAt'): Promise<void> {
+  await withoutTriggers(db(), ['postings'], async (tx) => {
+    for (const { tenant, seq, [which]: at } of moved) {
+      await tx.query('update postings set at = $3 where tenant_id = $1 and seq = $2', [tenant, seq, at]);
+    }
+  });
+}
+
+beforeEach(() => giveTimes('toldAt'));
+afterEach(() => giveTimes('ownAt'));
 
 /** Everything that happened and was moved to no time yet, happened then. */
 async function itWas(time: string): Promise<void> {
   await app.settled();
-  await db().query(
-    `insert into moved_postings
-     select tenant_id, seq, at, $1::timestamptz + seq * interval '1 second' from postings
-      where (tenant_id, seq) not in (select tenant_id, seq from moved_postings)`,
-    [time],
+  const { rows } = await db().query<Omit<Moved, 'toldAt'>>(
+    'select tenant_id as tenant, seq, at::text as "ownAt" from postings',
   );
-  await giveTimes('told_at');
+  for (const row of rows) {
+    if (moved.some(({ tenant, seq }) => tenant === row.tenant && seq === row.seq)) continue;
+    moved.push({ ...row, toldAt: new Date(Date.parse(time) + Number(row.seq) * 1000).toISOString() });
+  }
+  await giveTimes('toldAt');
 }
 
 const adjust = (tenant: TestTenant, cents: number) =>
@@ -179,7 +182,10 @@ it('throws when the ledger does not add up, and names the tenant', async () => {
      where conrelid = 'postings'::regclass and pg_get_constraintdef(oid) like '%balance_before + amount%';
     execute format('alter table postings drop constraint %I', name);
   end $$`);
-  const change = (micros: number) => changePostings(`amount = ${micros} where tenant_id = ${idOf(tenant)}`);
+  const change = (micros: number) =>
+    withoutTriggers(db(), ['postings'], (tx) =>
+      tx.query('update postings set amount = $2 where tenant_id = $1', [idOf(tenant), micros]),
+    );
   await change(10_000_001);
   const month = new Date().toISOString().slice(0, 7);
   await expect(report(month)).rejects.toThrow(`the ledger of ${month} does not add up (${tenant.id})`);

@@ -10,6 +10,7 @@ import { addUp, CardSimulation, type ComparedTenant } from '../../../src/money/s
 import { countRecords, type Period, readUsage } from '../../../src/money/simulation/usage-of-period.sql.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { withoutTriggers } from '../../support/append-only.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../../support/check-ledger.ts';
 import { useService } from '../../support/service.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
@@ -85,9 +86,9 @@ async function setExempt(exempt: boolean): Promise<void> {
 
 /** As only the owner of the tables can. */
 async function changePosting(seq: number, change: string): Promise<void> {
-  await db().query('alter table postings disable trigger append_only');
-  await db().query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [tenant, seq]);
-  await db().query('alter table postings enable trigger append_only');
+  await withoutTriggers(db(), ['postings'], (tx) =>
+    tx.query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [tenant, seq]),
+  );
 }
 
 const at = (seq: number) => new Date(Date.UTC(2026, 0, seq));
