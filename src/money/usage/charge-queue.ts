@@ -78,7 +78,7 @@ const RECORDS_MIN = 50;
 /** From the report of a batch to its commit. Longer than the lock timeout (`base/db/pool.ts`). */
 const WAIT_MS_MAX = 10_000;
 
-const RETRY_AFTER_SECONDS = 2;
+export const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting {
   readonly batch: Batch;

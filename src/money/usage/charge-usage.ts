@@ -30,7 +30,7 @@ import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
-import type { ChargeQueue } from './charge-queue.ts';
+import { type ChargeQueue, RETRY_AFTER_SECONDS } from './charge-queue.ts';
 import { Buffers } from './copy-rows.ts';
 import { tellConflicts } from './tell-conflicts.ts';
 import {
@@ -72,7 +72,7 @@ export async function chargeUsage(
   const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
     // Another server has the other tenants, and they are charged meanwhile.
     if (isDistributed() && outageOf(error) === 'unavailable')
-      throw new Failure('overloaded', { cause: error });
+      throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
     if (!alarmIfOutOfRange(deps, error)) throw error;
     throw new Failure('overloaded', {
       message: OUT_OF_RANGE,
