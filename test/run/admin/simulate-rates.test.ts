@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_RATES } from '../../../src/money/pricing/rate-card.ts';
+import { withoutTriggers } from '../../support/append-only.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { runAdmin } from './support.ts';
@@ -40,9 +41,9 @@ async function charge(records: unknown[], of = tenant): Promise<void> {
 
 /** As only the owner of the tables can. The payment is posting 1. */
 async function changePosting(of: TestTenant, seq: number, change: string): Promise<void> {
-  await db().query('alter table postings disable trigger append_only');
-  await db().query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [idOf(of), seq]);
-  await db().query('alter table postings enable trigger append_only');
+  await withoutTriggers(db(), ['postings'], (tx) =>
+    tx.query(`update postings set ${change} where tenant_id = $1 and seq = $2`, [idOf(of), seq]),
+  );
 }
 
 /** Three records in January 2026, one more in February. */

@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { findFreePort } from '../../../src/run/free-port.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { openScratch } from '../../support/scratch.ts';
 import { SECRET_KEY, type TestTenant, usageRecord, useService } from '../../support/service.ts';
@@ -28,7 +30,7 @@ function verifyDatabase(url: string, ...args: string[]): Promise<Outcome> {
 
 /** Manual changes of the tables, and the differences then reported for the tenant, which is $1. */
 interface Damage {
-  readonly sql: string;
+  readonly sql: string | readonly string[];
   readonly differences: readonly { what: RegExp | string; expected?: string; found?: string }[];
 }
 
@@ -60,7 +62,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     differences: [{ what: 'balance' }, { what: 'posting 3' }, { what: 'records of posting 2' }, ...BOTH_SUMS],
   },
   'time that goes back': {
-    sql: `update postings set at = at - interval '7 days' where tenant_id = $1 and seq = 3`,
+    sql: `update postings set at = ${moved('at', '-7 days')} where tenant_id = $1 and seq = 3`,
     // Its records now belong to an hour of the week before.
     differences: [{ what: 'posting 3' }, ...BOTH_SUMS.flatMap((each) => [each, each])],
   },
@@ -176,10 +178,12 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'a payment that the provider does not know': {
-    sql: `with payment as (insert into payments (id, tenant_id, kind, credited, checkout_id)
-                           values ('pi_invented', $1, 'top_up', 5, 'co_invented') returning id)
-          insert into postings (tenant_id, seq, kind, balance_before, amount, balance, payment_id)
-          select $1, 4, 'top_up', 0, 5, 5, id from payment`,
+    sql: [
+      `insert into payments (id, tenant_id, kind, credited, checkout_id)
+       values ('pi_invented', $1, 'top_up', 5, 'co_invented')`,
+      `insert into postings (tenant_id, seq, kind, balance_before, amount, balance, payment_id)
+       values ($1, 4, 'top_up', 0, 5, 5, 'pi_invented')`,
+    ],
     differences: [
       { what: 'balance' },
       { what: 'posting 4' },
@@ -253,14 +257,15 @@ async function chargeOddly(tenant: TestTenant): Promise<void> {
 
 /** As a superuser could: without constraints and append-only triggers. */
 async function takeAwayAllGuards(): Promise<void> {
-  await db().query(`do $$ declare guard record; begin
-    for guard in select conrelid::regclass as relation, conname as name from pg_constraint
-                  where connamespace = 'public'::regnamespace and contype in ('f', 'c')
-                  order by contype desc
-    loop execute format('alter table %s drop constraint %I', guard.relation, guard.name); end loop;
-    alter table postings disable trigger all;
-    alter table usage_records disable trigger all;
-  end $$`);
+  const { rows } = await db().query<{ relation: string; name: string }>(
+    `select conrelid::regclass::text as relation, quote_ident(conname) as name from pg_constraint
+      where connamespace = 'public'::regnamespace and contype in ('f', 'c')
+      order by contype desc`,
+  );
+  for (const { relation, name } of rows) await db().query(`alter table ${relation} drop constraint ${name}`);
+  if (isDistributed()) return;
+  for (const table of ['postings', 'usage_records'])
+    await db().query(`alter table ${table} disable trigger all`);
 }
 
 describe('verify of a new database', () => {
@@ -346,7 +351,7 @@ describe('verify', () => {
       await foldUsage({ db: db() });
       await takeAwayAllGuards();
       for (const [name, { sql }] of Object.entries(DAMAGES)) {
-        await db().query(sql, [parseTenantId(tenants.get(name)!.id)]);
+        for (const change of [sql].flat()) await db().query(change, [parseTenantId(tenants.get(name)!.id)]);
       }
       found = await verify('--payments', '--json');
     });
