@@ -143,8 +143,7 @@ async function expectEqual() {
         expect(await turnPages(filter, limit)).toEqual(expected);
       },
     ),
-    // Citus plans each statement anew, and takes much longer for it.
-    { numRuns: isDistributed() ? 6 : 30 },
+    { numRuns: 30 },
   );
 }
 
