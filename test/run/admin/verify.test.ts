@@ -75,7 +75,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'two records that cost what the other should': {
-    sql: `update usage_records set amount = amount + case line when 0 then 1 else -1 end
+    sql: `update usage_records set amount = amount + case when line = 0 then 1 else -1 end
            where tenant_id = $1 and posting_seq = 3 and line < 2`,
     differences: [{ what: /^record record-\d+ of posting 3$/, expected: '40', found: '41' }],
   },
