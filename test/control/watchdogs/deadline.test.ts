@@ -1,6 +1,7 @@
 /** Compares the deadlines that SQL computes with a small model of the contract. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { WATCHDOG_CONDITIONS, type WatchdogCondition } from '../../../src/control/watchdogs/watchdog.ts';
@@ -176,7 +177,9 @@ describe('the deadline', () => {
             );
             const { deadline } = (await findWatchdog(tx, tenant, id))!;
             const found = deadline && deadline.getTime() - now.getTime();
-            const expected = deadlineOf(condition, history);
+            const model = deadlineOf(condition, history);
+            // A cluster has several clocks: that of the coordinator fills in when a watchdog was created.
+            const expected = model === null || !isDistributed() ? model : expect.closeTo(model, -3);
             expect({ condition, deadline: found }).toStrictEqual({ condition, deadline: expected });
           }
         });
