@@ -8,6 +8,7 @@ import { findRevocations } from '../../../src/control/revocations/revocations.sq
 import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
 import { endRoom } from '../../../src/control/rooms/end-room.ts';
 import { expel } from '../../../src/control/rooms/participants.sql.ts';
+import { moved } from '../../support/append-only.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
@@ -40,12 +41,10 @@ async function saltOf({ id }: { id: string }): Promise<string> {
 /** Move everything that happened further back. */
 async function pass(interval: string): Promise<void> {
   const { db } = app.service.deps;
-  await db.query(`update participants set revoked_at = revoked_at - $1::interval`, [interval]);
-  await db.query(`update rooms set ended_at = ended_at - $1::interval`, [interval]);
-  await db.query(
-    `update bans set created_at = created_at - $1::interval, expires_at = expires_at - $1::interval`,
-    [interval],
-  );
+  const back = (column: string) => `${column} = ${moved(column, `${interval} ago`)}`;
+  await db.query(`update participants set ${back('revoked_at')}`);
+  await db.query(`update rooms set ${back('ended_at')}`);
+  await db.query(`update bans set ${back('created_at')}, ${back('expires_at')}`);
 }
 
 describe('a snapshot', () => {

@@ -87,7 +87,7 @@ export async function passTime(
       where tenant_id = $1 and room_uid = $2 and ($3::text is null or username = $3)`,
     [...ofRoom, onlyUser],
   );
-  await noteEarlierLapses(db, tenant);
+  await noteEarlierLapses(db, tenant, room.uid);
 }
 
 /** Ends the pause between two looks at a watchdog. */
