@@ -72,7 +72,7 @@ export async function copyCitusDatabase(servers: readonly string[], name: string
     servers.map((server) =>
       runOn(server, [
         `create database ${name} template ${template} strategy file_copy`,
-        // As operators are told to. Compiling a statement of many subqueries takes seconds.
+        // As distributing does it: a copy does not have the settings.
         `alter database ${name} set jit = off`,
       ]),
     ),

@@ -49,6 +49,15 @@ export async function distribute(db: Pool, progress: (table: string) => void): P
   }
 }
 
+/**
+ * Workers would compile large statements each time, which takes seconds, and settings of the service's sessions do not reach
+ * them. Citus sets it on every server.
+ */
+async function turnOffJit(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  await client.query(`alter database ${pg.escapeIdentifier(rows[0]!.name)} set jit = off`);
+}
+
 async function moveAll(
   client: pg.Client,
   tables: readonly string[],
@@ -59,6 +68,7 @@ async function moveAll(
   const keys = await dropForeignKeys(client, tables);
   await dropTriggers(client, tables);
   if (tables.includes('payment_settings')) await widenUniqueKeys(client);
+  if (tables.includes('accounts')) await turnOffJit(client);
   for (const table of tables) {
     progress(table);
     await move(client, table, PLACEMENTS.get(table)!);
