@@ -109,9 +109,9 @@ test('usage of many tenants whose accounts are locked leaves connections to all 
     locked.push({ tenant, key: (await makeKey(db, tenant, 'relay')).plaintext });
   }
   const holder = await openHolder(db);
-  await holder.query('select from accounts where tenant_id = any($1) for update', [
-    locked.map(({ tenant }) => tenant),
-  ]);
+  for (const { tenant } of locked) {
+    await holder.query('select from accounts where tenant_id = $1 for update', [tenant]);
+  }
   const batches = locked.map(({ key }) =>
     ask(`${app.url}/v1/usage`, 'POST', { key, body: { records: [usageRecord()] } }),
   );

@@ -310,7 +310,7 @@ describe('a key', () => {
     const old = expectOk(await createKey(tenant, 'old'), 201);
     const young = expectOk(await createKey(tenant, 'young'), 201);
     await app.service.deps.db.query(
-      `update idempotency_keys set created_at = now() - case key when 'old' then interval '24 hours 1 second'
+      `update idempotency_keys set created_at = now() - case when key = 'old' then interval '24 hours 1 second'
                                                                  else interval '23 hours 59 minutes' end`,
     );
     await sweep(app.service.deps);
