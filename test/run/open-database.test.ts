@@ -16,6 +16,7 @@ import { sweep } from '../../src/run/sweep.ts';
 import { mint, newStage } from '../control/moderation/support.ts';
 import { lapse } from '../doors/grpc/mint.ts';
 import { expectOk } from '../doors/rest/support.ts';
+import { moved } from '../support/append-only.ts';
 import { bareConfig } from '../support/bare-config.ts';
 import { checkLedger } from '../support/check-ledger.ts';
 import { useDatabase } from '../support/database.ts';
@@ -33,6 +34,11 @@ async function asOwner<T>(
 
 /** Source: PostgreSQL, appendix A "Error Codes". */
 const REFUSED = { code: '42501' };
+
+const OWNER = new URL(inject('adminUrl')).username;
+const ROLE = URL.parse(inject('applicationUrl'))?.username;
+/** Distributed tables have no triggers. */
+const HAS_TRIGGERS = inject('citusServers').length === 0;
 
 // The server of TEST_DATABASE_URL has no such role.
 describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () => {
@@ -105,7 +111,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       await eraseBob(tenant);
       const { events } = await control.call(RoomService.method.listEvents, {});
       expect(events.length).toBeGreaterThan(5);
-      await asOwner(app, (owner) => owner.query(`update events set at = at - interval '30 days'`));
+      await asOwner(app, (owner) => owner.query(`update events set at = ${moved('at', '-30 days')}`));
       await sweep(app.service.deps);
       expect((await app.service.deps.db.query('select 1 from events')).rowCount).toBe(0);
       expect(await checkLedger(app.service.deps.db)).toEqual([]);
@@ -121,14 +127,15 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       'delete from postings where false',
       'truncate postings',
       'drop table postings cascade',
-      'alter table postings disable trigger append_only',
       'alter table postings drop constraint postings_chain',
-      'drop trigger append_only on postings',
       'create trigger mine before insert on postings execute function refuse_change()',
       'update usage_records set amount = 0 where false',
       'delete from usage_records where false',
       'truncate usage_records',
       'drop table usage_records',
+      ...(HAS_TRIGGERS
+        ? ['alter table postings disable trigger append_only', 'drop trigger append_only on postings']
+        : []),
       'update rate_cards set version = 2 where false',
       'delete from rate_cards where false',
       'update usage_records set room = null where false',
@@ -150,12 +157,12 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       'create table mine ()',
       'set session_replication_role = replica',
       `select grant_application_rights('public')`,
-      'set role boxoffice',
+      `set role ${OWNER}`,
     ])('%s', async (statement) => {
       await expect(app.service.deps.db.query(statement)).rejects.toMatchObject(REFUSED);
     });
 
-    test.each(['postings', 'usage_records', 'moderation_events', 'audit_entries'])(
+    test.skipIf(!HAS_TRIGGERS).each(['postings', 'usage_records', 'moderation_events', 'audit_entries'])(
       'which also keeps its owner from changing %s',
       async (table) => {
         const changing = asOwner(app, (owner) => owner.query(`delete from ${table}`));
@@ -219,7 +226,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       ];
       expect(await updatable()).toEqual(named);
 
-      await database.pool.query('create table later (); grant delete on usage_records to boxoffice_app');
+      await database.pool.query(`create table later (); grant delete on usage_records to ${ROLE}`);
       await closePools(await open(database.url));
       expect(await rights()).toEqual({ ...granted, later: 'DELETE INSERT SELECT UPDATE' });
       expect(await updatable()).toEqual(named);

@@ -10,10 +10,11 @@ test('a failed removal does not stop the others', async () => {
   const warn = vi.fn();
   const texts: string[] = [];
   const failing = {
-    query: async (statement: pg.QueryConfig) => {
-      texts.push(statement.text);
-      if (statement.text.includes(' bans')) throw new Error('too slow');
-      return db.query(statement);
+    query: async (statement: pg.QueryConfig | string, values?: unknown[]) => {
+      const text = typeof statement === 'string' ? statement : statement.text;
+      texts.push(text);
+      if (text.includes(' bans')) throw new Error('too slow');
+      return typeof statement === 'string' ? db.query(statement, values) : db.query(statement);
     },
   };
   await sweep({ db: failing as unknown as typeof db, log: { warn } as never });

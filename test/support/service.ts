@@ -14,7 +14,7 @@ import {
 } from '../../src/run/service.ts';
 import { openMailbox } from '../../src/run/start-sandbox.ts';
 import { bareConfig } from './bare-config.ts';
-import { useDatabase } from './database.ts';
+import { type TestDatabase, useDatabase } from './database.ts';
 import { emptyLog } from './events.ts';
 
 /** The service's key at the payment provider. */
@@ -43,6 +43,7 @@ export interface TestService {
   readonly sandbox: Sandbox;
   readonly stripe: Stripe;
   readonly url: string;
+  readonly database: TestDatabase;
   /** Opens the database as its owner, whatever role the service has. */
   readonly ownerUrl: string;
   /** Settings of every service that `another` starts. */
@@ -197,6 +198,7 @@ export function useService(
     get url() {
       return `http://127.0.0.1:${service.port}`;
     },
+    database,
     get ownerUrl() {
       return database.url;
     },

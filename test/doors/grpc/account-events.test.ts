@@ -148,9 +148,13 @@ test('a card that expires soon is told', async () => {
     key: tenant.key,
     body: { enabled: true, below_cents: 500, amount_cents: 2000 },
   });
-  const { rows } = await app.service.deps.db.query(
-    `update payment_settings set card_ends_on = (now() at time zone 'UTC')::date + 20 where tenant_id = $1
-     returning to_char(card_ends_on - 1, 'YYYY-MM') as month`,
+  const { db } = app.service.deps;
+  await db.query(
+    `update payment_settings set card_ends_on = (now() at time zone 'UTC')::date + 20 where tenant_id = $1`,
+    [idOf(tenant)],
+  );
+  const { rows } = await db.query(
+    `select to_char(card_ends_on - 1, 'YYYY-MM') as month from payment_settings where tenant_id = $1`,
     [idOf(tenant)],
   );
   await tellExpiringCards(app.service.deps);

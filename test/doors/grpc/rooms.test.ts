@@ -83,8 +83,8 @@ describe('ListRooms', () => {
     await createRooms(control, 'stage-1', 'stage-2', 'lobby');
     await control.call(endRoom, { room: 'stage-2' });
     await app.service.deps.db.query(
-      `update rooms set created_at = case name when 'stage-1' then '2026-01-01Z'::timestamptz
-                                               when 'stage-2' then '2026-01-02Z' else '2026-01-03Z' end
+      `update rooms set created_at = case when name = 'stage-1' then '2026-01-01Z'::timestamptz
+                                               when name = 'stage-2' then '2026-01-02Z' else '2026-01-03Z' end
         where tenant_id = $1`,
       [parseTenantId(tenant.id)],
     );

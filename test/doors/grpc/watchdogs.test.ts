@@ -8,6 +8,7 @@ import {
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { moved } from '../../support/append-only.ts';
 import { endRoom } from '../../support/devices.ts';
 import { failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -83,7 +84,7 @@ const over = refused('FAILED_PRECONDITION', 'WATCHDOG_OVER');
 /** Backdate a room beyond any deadline, and wait until its watchdog has fired. */
 async function letFire(watchdog: Watchdog): Promise<void> {
   const { db } = app.service.deps;
-  await db.query(`update rooms set created_at = created_at - interval '400 days' where uid = $1`, [
+  await db.query(`update rooms set created_at = ${moved('created_at', '-400 days')} where uid = $1`, [
     watchdog.roomUid,
   ]);
   // It may have fired already, after an event of its room.
@@ -334,7 +335,7 @@ describe('UpdateWatchdog', () => {
     const { id } = await createOne({ warnBefore: { seconds: 59n } });
     const state = async () => (await control.call(method.getWatchdog, { id })).watchdog!.state;
     await app.service.deps.db.query(
-      `update rooms set created_at = created_at - interval '5 s' where name = $1`,
+      `update rooms set created_at = ${moved('created_at', '-5 s')} where name = $1`,
       [room],
     );
     await expect.poll(state).toBe(State.WARNED);

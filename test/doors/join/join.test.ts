@@ -10,6 +10,7 @@ import {
 } from '../../../src/access/tokens/turn-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { moved } from '../../support/append-only.ts';
 import { anyCharacter } from '../../support/characters.ts';
 import {
   createCredential,
@@ -203,7 +204,7 @@ describe('200', () => {
     const first = expectJoined(await join(app, credential, fields));
     const { db } = app.service.deps;
     await db.query(
-      `update admissions set expires_at = expires_at - interval '5 minutes' where username = 'again'`,
+      `update admissions set expires_at = ${moved('expires_at', '-5 minutes')} where username = 'again'`,
     );
     const second = expectJoined(await join(app, credential, fields));
     const { rows } = await db.query(
@@ -753,9 +754,10 @@ describe('the signing key', () => {
 
     const next = await rotateSigningKey(db, OPERATOR, box);
     expect(await kids()).toStrictEqual([first, first]);
-    await db.query(`update signing_keys set published_at = published_at - interval '1 hour' where kid = $1`, [
-      next,
-    ]);
+    await db.query(
+      `update signing_keys set published_at = ${moved('published_at', '-1 hour')} where kid = $1`,
+      [next],
+    );
     await turnSigningKeys(db, box);
     expect(await kids()).toStrictEqual([next, next]);
     // The retiring key still verifies its tokens.

@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
 import { createCredential, expectJoined, expectText, join, newDevice } from '../../support/devices.ts';
@@ -135,15 +136,16 @@ describe('a database that', () => {
   test('is lost in the middle of a join: 503', async () => {
     const credential = await credentialOf();
     // The name of a statement is on the wire each time, its text only once per connection.
-    for (const statement of [
-      'find-credentials-by-id',
-      'count-in-window',
-      'find-entry-states',
-      'upsert-free-admissions',
-      'renew-free-admissions',
-    ]) {
+    const joining = ['find-credentials-by-id', 'count-in-window'];
+    const renewing = isDistributed()
+      ? ['find-entry-state', 'lock-present-participant', 'renew-participant']
+      : ['find-entry-states', 'renew-free-admissions'];
+    const entering = isDistributed()
+      ? ['insert-participant', 'upsert-device-of-participant']
+      : ['upsert-free-admissions'];
+    for (const statement of [...joining, ...entering, ...renewing]) {
       // A newcomer is admitted, a present participant renews.
-      const username = statement === 'upsert-free-admissions' ? 'bob' : 'ann';
+      const username = entering.includes(statement) ? `newcomer-${entering.indexOf(statement)}` : 'ann';
       proxy.cutBefore(statement);
       expectText(await join(url(), credential, { username }), 503, 'temporarily unavailable');
       proxy.cutBefore(undefined);

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import {
   EXPORTED,
   NOT_EXPORTED,
@@ -31,8 +32,9 @@ const parse = (text: string): Row[] =>
 describe('the tables and columns of the schema', () => {
   test('are exported, or left out for a reason', async () => {
     const { rows } = await db().query<{ table: string; column: string }>(
-      `select table_name as table, column_name as column from information_schema.columns
-        where table_schema = 'public'`,
+      `select table_name as table, column_name as column
+         from information_schema.columns join information_schema.tables using (table_schema, table_name)
+        where table_schema = 'public' and table_type = 'BASE TABLE'`,
     );
     const stored = rows
       .filter(({ table }) => !(table in NOT_EXPORTED))
@@ -166,8 +168,10 @@ describe('a large export', () => {
       )
       .toBe(true);
     const lines = parse(taken.join(''));
-    expect(lines.filter(({ table }) => table === 'usage_records')).toHaveLength(RECORDS);
-    expect(taken.join('')).not.toContain('zzz-later');
+    // A cluster has no snapshot of all its servers: there, what is written meanwhile may be in the export.
+    const later = isDistributed() && taken.join('').includes('zzz-later') ? 1 : 0;
+    expect(lines.filter(({ table }) => table === 'usage_records')).toHaveLength(RECORDS + later);
+    if (!isDistributed()) expect(taken.join('')).not.toContain('zzz-later');
   });
 
   test('comes out of a process whole', async () => {

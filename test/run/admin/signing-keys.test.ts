@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { turnSigningKeys } from '../../../src/access/tokens/turn-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
+import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
 import { runAdmin } from './support.ts';
 
@@ -50,7 +51,7 @@ describe('admin signing-keys', () => {
       code: 1,
       err: `${pending.kid} has been published for less than an hour: relays would refuse its tokens\n`,
     });
-    await database.pool.query(`update signing_keys set published_at = published_at - interval '1 hour'`);
+    await database.pool.query(`update signing_keys set published_at = ${moved('published_at', '-1 hour')}`);
     expect(await admin('activate')).toMatchObject({ code: 0, out: `${pending.kid} is active\n`, err: '' });
   });
 

@@ -73,9 +73,9 @@ async function withChargesUnderWay(
   for (const each of kept) await each.ask('GET', '/v1/rates');
   let answers: Promise<Awaited<ReturnType<KeptConnection['ask']>>[]> | undefined;
   await inTransaction(database.pool, async (tx) => {
-    await tx.query('select 1 from accounts where tenant_id = any($1) for update', [
-      tenants.map(({ id }) => id),
-    ]);
+    for (const { id } of tenants) {
+      await tx.query('select 1 from accounts where tenant_id = $1 for update', [id]);
+    }
     answers = Promise.all(
       kept.map((each, index) =>
         each.ask('POST', '/v1/usage', { key: tenants[index]!.relayKey, body: { records: [usageRecord()] } }),

@@ -28,9 +28,9 @@ const pathOf = ({ path }: OpsRoute) =>
 /** Everything that a form of operators could change. */
 async function state(): Promise<unknown> {
   const { rows } = await db().query(
-    `select (select array_agg((id, status, exempt, limits) order by id) from tenants) as tenants,
+    `select (select json_agg(json_build_array(id, status, exempt, limits) order by id) from tenants) as tenants,
             (select count(*) from postings) as postings, (select count(*) from audit_entries) as audit,
-            (select array_agg((kid, state) order by kid) from signing_keys) as keys,
+            (select json_agg(json_build_array(kid, state) order by kid) from signing_keys) as keys,
             (select count(*) from rate_cards) as cards, (select count(*) from verifications) as verifications,
             (select count(*) from login_links) as links, (select count(*) from operator_sessions) as sessions`,
   );
