@@ -778,7 +778,7 @@ describe('the signing key', () => {
       joins.push(...Array.from({ length: 5 }, () => join(app, credential)));
       await rotateSigningKey(db, OPERATOR, box);
       await db.query(
-        `update signing_keys set published_at = published_at - interval '1 hour' where state = 'pending'`,
+        `update signing_keys set published_at = ${moved('published_at', '-1 hour')} where state = 'pending'`,
       );
       await activateSigningKey(db, OPERATOR);
     }
