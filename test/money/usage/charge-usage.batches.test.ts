@@ -207,6 +207,9 @@ describe('batches in one transaction', () => {
         });
       };
       const locking = ['begin', 'seqscan-off', 'lock-free-accounts', 'read-accounts'];
+      const storing = isDistributed()
+        ? ['insert-posting', 'insert-usage-delta', 'move-account']
+        : ['append-postings'];
       const empty = [locking, 'commit'];
       const probing = [
         [...locking, isDistributed() ? 'find-tenant-of-known' : 'find-tenants-of-known'],
@@ -223,7 +226,7 @@ describe('batches in one transaction', () => {
       expect(await statementsOf(known, batchOf(free, costing(5)))).toEqual([
         ...(isDistributed() ? probing : []),
         probing[0],
-        ['copy usage_records', 'append-postings'],
+        ['copy usage_records', ...storing],
         'commit',
       ]);
     } finally {
