@@ -25,8 +25,8 @@ export function distributionCommands(program: Command): void {
 }
 
 const ON_TRIAL =
-  'distributed databases are on trial: some sweeps, streams and races fail there for reasons not yet known, later ' +
-  'migrations cannot add tables, and only a restore leads back; see docs/operations.md, and then give --trial';
+  'distributed databases are on trial: they were tried on one machine only, what reads a snapshot reads each server by ' +
+  'itself, and only a restore leads back; see docs/operations.md, and then give --trial';
 
 async function distributeAll({ trial = false }: { readonly trial?: boolean }): Promise<void> {
   if (!trial) throw new Error(ON_TRIAL);
