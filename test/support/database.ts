@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { readDistribution } from '../../src/base/db/distribution.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
+import { askDistribution } from '../../src/run/ask-distribution.ts';
 import { copyCitusDatabase, dropCitusDatabase } from './citus.ts';
 import { databaseUrl } from './database-url.ts';
 
@@ -52,9 +52,7 @@ async function createDatabase(name: string, empty: boolean): Promise<void> {
   else if (servers.length > 0) await copyCitusDatabase(servers, name, inject('template'));
   // Copying files takes 15 ms; writing the copy to the WAL takes 80.
   else await runAsAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
-  if (servers.length === 0) return;
-  const asking = openPool(databaseUrl(inject('adminUrl'), name), { max: 1 });
-  await readDistribution(asking).finally(() => asking.end());
+  if (servers.length > 0) await askDistribution(databaseUrl(inject('adminUrl'), name));
 }
 
 let admin: Promise<pg.Client> | undefined;

@@ -19,7 +19,7 @@ export async function withDatabase(work: (connected: Connected) => Promise<void>
   const embedded = config.databaseUrl === undefined ? await attach(config.dataDir) : undefined;
   try {
     const url = config.databaseDirectUrl ?? config.databaseUrl ?? embedded!.url;
-    await askDistribution(url, APPLICATION_NAME);
+    await askDistribution(url, { applicationName: APPLICATION_NAME });
     const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
     await work({ db, config }).finally(() => db.end());
   } finally {

@@ -8,7 +8,7 @@ export interface DistributionState {
   readonly workers: number;
   /** Whether the coordinator itself is one of the nodes. Tables of which each node has a copy need that. */
   readonly hasCoordinator: boolean;
-  /** The tables that Citus has placed. Others are on the coordinator alone. */
+  /** The tables that Citus knows. Others are on the coordinator alone, like those that refer to a table with copies. */
   readonly placed: ReadonlyMap<string, Placement>;
 }
 
@@ -29,7 +29,8 @@ export async function readState(db: Db): Promise<DistributionState> {
             coalesce(bool_or(groupid = 0), false) as "hasCoordinator" from pg_dist_node`,
   );
   const { rows: tables } = await db.query<{ name: string; placement: Placement }>(
-    `select logicalrelid::text as name, case partmethod when 'h' then 'distributed' else 'reference' end as placement
+    `select logicalrelid::text as name,
+            case when partmethod = 'h' then 'distributed' when repmodel = 't' then 'reference' else 'coordinator' end as placement
        from pg_dist_partition where logicalrelid in (
               select oid from pg_class where relnamespace = current_schema()::regnamespace)`,
   );

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { readDistribution } from '../../../src/base/db/distribution.ts';
 import { migrate } from '../../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { askDistribution } from '../../../src/run/ask-distribution.ts';
 import { PLACEMENTS } from '../../../src/run/distribution/placements.ts';
 import { closePools, openDatabase } from '../../../src/run/open-database.ts';
 import { bareConfig } from '../../support/bare-config.ts';
@@ -83,8 +83,7 @@ describe.runIf(servers.length > 0)('a database of a cluster', () => {
 
   // Reads the switch, as a process that starts does.
   async function open(): Promise<void> {
-    const asking = openPool(url, { max: 1 });
-    await readDistribution(asking).finally(() => asking.end());
+    await askDistribution(url);
     pool = openPool(url, { max: 4 });
   }
 
@@ -161,6 +160,8 @@ describe.runIf(servers.length > 0)('a database of a cluster', () => {
       await pool.query(`select undistribute_table('${table}')`);
     }
     await pool.query(`insert into usage_rollups values ($1, '2026-01-01T00:00:00Z')`, [tenant]);
+    // It belongs on the coordinator, though Citus now lists it among its tables.
+    await pool.query('alter table mail_settings add foreign key (tenant_id) references tenants');
     expect(await run(url, 'status')).toMatchObject({
       out: expect.stringContaining('not in their place  event_listeners, usage_rollups, card_notices'),
     });
@@ -169,11 +170,6 @@ describe.runIf(servers.length > 0)('a database of a cluster', () => {
     for (const pools of await Promise.all(starts)) await closePools(pools);
     expect(await run(url, 'status', '--json')).toMatchObject({ json: { distributed: 'wholly' } });
     expect(await rowsOf('usage_rollups')).toHaveLength(1);
-    const { rows } = await pool.query(
-      `select conrelid::regclass::text as table from pg_constraint
-        where contype = 'f' and confrelid = 'accounts'::regclass and conrelid = 'usage_rollups'::regclass`,
-    );
-    expect(rows).toEqual([]);
   });
 
   it('that is in use is left as it is', async () => {
