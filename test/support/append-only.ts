@@ -30,11 +30,12 @@ export function moved(column: string, by: string): string {
 }
 
 /**
- * The change is refused as one of an append-only table: by a trigger or, where tables are distributed, because the
+ * The change of `table` is refused, because it is append-only: by a trigger or, where tables are distributed, because the
  * role of the service has no right to it.
  */
 export async function expectAppendOnly(
   database: TestDatabase,
+  table: string,
   change: string,
   values: readonly unknown[] = [],
 ): Promise<void> {
@@ -43,7 +44,7 @@ export async function expectAppendOnly(
   await client.connect();
   try {
     const refused = expect(client.query(change, [...values])).rejects;
-    await refused.toThrow(distributed ? 'permission denied' : 'append-only');
+    await refused.toThrow(distributed ? `permission denied for table ${table}` : `${table} is append-only`);
   } finally {
     await client.end();
   }

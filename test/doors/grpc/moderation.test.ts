@@ -934,7 +934,7 @@ describe('ListModerationEvents', () => {
       'delete from moderation_events',
       'truncate moderation_events',
     ]) {
-      await expectAppendOnly(app.database, statement);
+      await expectAppendOnly(app.database, 'moderation_events', statement);
     }
   });
 });

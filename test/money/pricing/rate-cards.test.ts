@@ -73,7 +73,7 @@ describe('loadRates', () => {
       'delete from rate_cards where version = 3',
       'truncate rate_cards cascade',
     ]) {
-      await expectAppendOnly(database, statement);
+      await expectAppendOnly(database, 'rate_cards', statement);
     }
   });
 });
