@@ -13,5 +13,5 @@ export function serviceConfig(databaseUrl: string): ServiceConfig {
 
 /** For a single part of the service, on a pool of its own. */
 export function depsOn(db: Pool): Deps {
-  return makeDeps(serviceConfig(''), { db, admissionDb: db }, log, undefined, () => {});
+  return makeDeps(serviceConfig(''), { db, admissionDb: db, backgroundDb: db }, log, undefined, () => {});
 }

@@ -21,6 +21,8 @@ export interface Pools {
   readonly db: Pool;
   /** For `GatheredAdmissions`, so that joins that wait for the database delay no other calls. */
   readonly admissionDb: Pool;
+  /** For background work. On one server, that of the calls: it never hangs while calls do not. */
+  readonly backgroundDb: Pool;
 }
 
 export interface DatabaseConfig
@@ -30,6 +32,8 @@ export interface DatabaseConfig
 }
 
 const SHARE_OF_ADMISSIONS = 0.2;
+/** Of a distributed database. Work that asks all servers waits for each, and calls of one tenant should not wait with it. */
+const SHARE_OF_BACKGROUND = 0.2;
 
 /** Source: PostgreSQL, appendix A "Error Codes". */
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -69,14 +73,22 @@ async function openAgain(pools: Pools, config: DatabaseConfig): Promise<Pools> {
 function openPools({ databaseUrl, databaseDirectUrl: directUrl, connectionBudget }: DatabaseConfig): Pools {
   const { ofEach } = connectionBudget;
   const ofAdmissions = Math.max(1, Math.floor(ofEach * SHARE_OF_ADMISSIONS));
+  const ofBackground = isDistributed() ? Math.max(1, Math.floor(ofEach * SHARE_OF_BACKGROUND)) : 0;
+  const db = openPool(databaseUrl, { max: ofEach - ofAdmissions - ofBackground, directUrl });
   return {
-    db: openPool(databaseUrl, { max: ofEach - ofAdmissions, directUrl }),
+    db,
     admissionDb: openPool(databaseUrl, { max: ofAdmissions, plansByKey: true, directUrl }),
+    backgroundDb: ofBackground === 0 ? db : openPool(databaseUrl, { max: ofBackground, directUrl }),
   };
 }
 
-export async function closePools({ db, admissionDb }: Pools): Promise<void> {
-  await Promise.all([db.end(), admissionDb.end()]);
+/** Each of them once. */
+export function allOf({ db, admissionDb, backgroundDb }: Pools): readonly Pool[] {
+  return [...new Set([db, admissionDb, backgroundDb])];
+}
+
+export async function closePools(pools: Pools): Promise<void> {
+  await Promise.all(allOf(pools).map((pool) => pool.end()));
 }
 
 async function migrateFor(application: Look, url: string, box: SecretBox): Promise<void> {

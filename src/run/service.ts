@@ -22,6 +22,7 @@ import { orStartError, StartError } from '../base/lib/start-error.ts';
 import { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
 import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/call-queue.ts';
+import { TenantServers } from '../base/tenants/tenant-servers.ts';
 import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
@@ -60,7 +61,7 @@ import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
 import type { Config } from './config.ts';
-import { closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
+import { allOf, closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
 
 export type ServiceConfig = Pick<
   Config,
@@ -140,7 +141,7 @@ export async function startService(
 ): Promise<Service> {
   const pools = await openDatabase(config);
   const { db } = pools;
-  for (const pool of [db, pools.admissionDb])
+  for (const pool of allOf(pools))
     pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   try {
     const { ratesFile } = config;
@@ -182,7 +183,7 @@ async function open(
   );
   await turnSigningKeys(deps.db, deps.box);
   await registerListeners(deps.db);
-  deps.metrics.watchPools([pools.db, pools.admissionDb]);
+  deps.metrics.watchPools(allOf(pools));
   const state = { stopping: false };
   const watched = watchProcess(deps, state);
   const { trustProxy, joinAddress, opsPort } = config;
@@ -209,7 +210,7 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = startBackground(deps, config.ratesFile, webhooks?.rules);
+  background = startBackground({ ...deps, db: pools.backgroundDb }, config.ratesFile, webhooks?.rules);
 
   return {
     port: portOf(rest),
@@ -258,7 +259,7 @@ export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
 /** All dependencies of the operations. For `startService()`, and for benchmarks of single parts. */
 export function makeDeps(
   config: ServiceConfig,
-  { db, admissionDb }: Pools,
+  { db, admissionDb, backgroundDb }: Pools,
   log: Logger,
   provider: Provider | undefined,
   wakeTopUps: () => void,
@@ -272,6 +273,7 @@ export function makeDeps(
   const events = new EventWaker(db, log);
   const mailer = config.mail && new SmtpMailer(config.mail);
   const metrics = new Metrics();
+  const servers = isDistributed() ? new TenantServers(db) : undefined;
   const deps: Deps = {
     db,
     log,
@@ -283,6 +285,7 @@ export function makeDeps(
       {
         free: (batches) => chargeFreeBatches(deps, batches),
         tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
+        ...(servers && { serverOf: (tenant) => servers.of(tenant) }),
       },
       {
         locked: lockedLimit(db.options.max),
@@ -293,7 +296,7 @@ export function makeDeps(
     keyLookups: new KeyLookups(db),
     credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
-    lastUses: new LastUses(db),
+    lastUses: new LastUses(backgroundDb),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     loginLimit: new LoginLimit(db),
     consoleMails: new ConsoleMailRows(box),
@@ -319,7 +322,7 @@ export function makeDeps(
     streams: new StreamLimit(),
     revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
     mailer,
-    sightings: new Sightings(db, metrics.sightingsDropped),
+    sightings: new Sightings(backgroundDb, metrics.sightingsDropped),
     config: {
       keyPrefix: config.keyPrefix,
       publicUrl: config.publicUrl,

@@ -1,5 +1,6 @@
 /** What happens to a primary and its standby. */
 import type { HaCluster, Node } from './ha-cluster.ts';
+import { signal } from './processes.ts';
 
 export interface Fault {
   readonly name: string;
@@ -84,14 +85,3 @@ export const FAULTS = {
   switchOver,
   loseStandby,
 } as const;
-
-/** Some of the processes may have just ended. */
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, name);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-}

@@ -2,16 +2,14 @@
  * The cluster of `deploy/ha` on this machine: two PostgreSQL with Patroni, one etcd, HAProxy and PgBouncer, on free
  * ports, from the files that `render.ts` makes.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { accessSync, constants, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-
 import { openScratch, type Scratch } from '../support/scratch.ts';
 import { findLastingPort } from './lasting-port.ts';
+import { findProgram, POSTGRES_BIN, Processes, postgresOf, waitFor } from './processes.ts';
 import { openRelay, type Relay } from './relay.ts';
 
 const run = promisify(execFile);
@@ -20,9 +18,6 @@ const HOST = '127.0.0.1';
 const NAMES = ['one', 'two'] as const;
 export type NodeName = (typeof NAMES)[number];
 
-/** Debian's folder of the newest PostgreSQL, if there is one. */
-const POSTGRES_BIN = globSync('/usr/lib/postgresql/*/bin').sort().at(-1);
-
 /** The first program that the cluster needs and that is missing here. */
 export function findMissingProgram(): string | undefined {
   if (POSTGRES_BIN === undefined) return 'postgresql';
@@ -30,20 +25,6 @@ export function findMissingProgram(): string | undefined {
   return ['patroni', 'etcd', 'haproxy', 'pgbouncer', 'setpriv'].find(
     (name) => findProgram(name) === undefined,
   );
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/bin', '/usr/sbin'];
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** What a machine with PostgreSQL runs. */
@@ -61,13 +42,14 @@ export interface Node {
 
 export class HaCluster {
   readonly #scratch: Scratch;
-  readonly #children = new Set<ChildProcess>();
+  readonly #processes: Processes;
   readonly #secret = randomBytes(24).toString('hex');
   readonly #ports: Readonly<Record<string, number>>;
   readonly #nodes: Readonly<Record<NodeName, Node>>;
 
   private constructor(scratch: Scratch, ports: Record<string, number>, relays: readonly Relay[]) {
     this.#scratch = scratch;
+    this.#processes = new Processes(scratch);
     this.#ports = ports;
     this.#nodes = { one: this.#nodeOf('one', relays[0]!), two: this.#nodeOf('two', relays[1]!) };
   }
@@ -143,21 +125,12 @@ export class HaCluster {
 
   /** The newest lines of every log, for a test that failed. */
   logs(): string {
-    return globSync('*.log', { cwd: this.#scratch.folder })
-      .map((file) => {
-        const lines = readFileSync(join(this.#scratch.folder, file), 'utf8').trimEnd().split('\n');
-        return `== ${file}\n${lines.slice(-40).join('\n')}`;
-      })
-      .join('\n');
+    return this.#processes.logs();
   }
 
   async stop(): Promise<void> {
     for (const name of NAMES) this.#nodes[name].toEtcd.close();
-    const exits = [...this.#children].map((child) => once(child, 'exit'));
-    for (const child of this.#children) child.kill('SIGKILL');
-    await Promise.all(exits);
-    // Stops the PostgreSQL servers, too.
-    await this.#scratch.remove();
+    await this.#processes.stop();
   }
 
   async #start(script: string): Promise<void> {
@@ -165,8 +138,8 @@ export class HaCluster {
     const settings = join(folder, 'ha.env');
     writeFileSync(settings, this.#settings(), { mode: 0o600 });
     await run(process.execPath, [join(FOLDER, 'render.ts'), settings, folder]);
-    if (process.getuid!() === 0) await run('chown', ['-R', 'postgres:postgres', folder]);
-    await run('setpriv', [...identity(), 'sh', '-ec', script], { cwd: folder, env: this.#env() });
+    await this.#processes.ownFolder();
+    await this.#processes.run(['sh', '-ec', script]);
 
     this.#spawn('etcd', ['etcd', '--config-file', join(folder, 'etcd-one.yml')]);
     await waitFor('etcd', () => isHealthy(`http://${HOST}:${this.#ports.etcd}/health`));
@@ -204,7 +177,7 @@ export class HaCluster {
       url: this.#urlOf('boxoffice', name),
       toEtcd,
       patroni: () => patroni!.pid!,
-      postgres: () => familyOf(join(folder, `boxoffice-${name}`, 'postmaster.pid')),
+      postgres: () => postgresOf(join(folder, `boxoffice-${name}`)),
       startPatroni: () => {
         patroni = this.#spawn(`patroni-${name}`, ['patroni', join(folder, `patroni-${name}.yml`)], {
           PATRONI_ETCD_HOSTS: `${HOST}:${toEtcd.port}`,
@@ -215,36 +188,12 @@ export class HaCluster {
     };
   }
 
-  #env(): Record<string, string> {
-    return { PATH: `${POSTGRES_BIN}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: this.#scratch.folder };
-  }
-
-  /** It ends with this process, however that ends. */
   #spawn(
     name: string,
     [program, ...args]: readonly [string, ...string[]],
     env: Record<string, string> = {},
   ): ChildProcess {
-    const path = findProgram(program)!;
-    const log = join(this.#scratch.folder, `${name}.log`);
-    const child = spawn(
-      'setpriv',
-      [
-        '--pdeathsig=KILL',
-        ...identity(),
-        'sh',
-        '-c',
-        'log=$1; shift; exec "$@" >>"$log" 2>&1',
-        'sh',
-        log,
-        path,
-        ...args,
-      ],
-      { env: { ...this.#env(), ...env }, stdio: 'ignore' },
-    );
-    this.#children.add(child);
-    child.once('exit', () => this.#children.delete(child));
-    return child;
+    return this.#processes.start(name, [findProgram(program)!, ...args], env);
   }
 
   #urlOf(user: string, port: string): string {
@@ -260,39 +209,8 @@ export class HaCluster {
   }
 }
 
-/** Servers of PostgreSQL refuse to run as root. */
-function identity(): string[] {
-  return process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
-}
-
 async function isHealthy(url: string): Promise<boolean> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
   await answer?.body?.cancel();
   return answer?.ok ?? false;
-}
-
-const READY_WITHIN_MS = 60_000;
-
-async function waitFor<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  for (const begun = performance.now(); performance.now() - begun < READY_WITHIN_MS; await sleep(100)) {
-    const found = await look();
-    if (found) return found;
-  }
-  throw new Error(`no ${what} within ${READY_WITHIN_MS / 1000} s`);
-}
-
-/** The process of the file and its children. Empty if it does not run. */
-function familyOf(pidFile: string): number[] {
-  if (!existsSync(pidFile)) return [];
-  const parent = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
-  const children = globSync('/proc/[0-9]*/stat').flatMap((file) => {
-    try {
-      const [, pid, ppid] = /^(\d+) \(.*\) \S (\d+)/s.exec(readFileSync(file, 'utf8'))!;
-      return Number(ppid) === parent ? [Number(pid)] : [];
-    } catch {
-      // It has just ended.
-      return [];
-    }
-  });
-  return [parent, ...children];
 }

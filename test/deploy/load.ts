@@ -14,8 +14,16 @@ export interface Reporter {
 
 interface Acknowledgement {
   readonly url: string;
+  readonly tenant: TenantId;
   readonly sentAt: number;
   readonly at: number;
+}
+
+/** An answer that was no acknowledgement, or no answer. */
+export interface Refusal {
+  readonly tenant: TenantId;
+  readonly at: number;
+  readonly message: string;
 }
 
 /** Of each batch. */
@@ -27,6 +35,7 @@ const RETRY_MS = 100;
 export class Load {
   readonly #acknowledged = new Map<TenantId, string[]>();
   readonly #acknowledgements: Acknowledgement[] = [];
+  readonly #refusals: Refusal[] = [];
   readonly #stopping = new AbortController();
   readonly #urls: ReadonlySet<string>;
   readonly #relays: readonly Promise<void>[];
@@ -38,10 +47,39 @@ export class Load {
 
   /** Resolves when every service has acknowledged a batch that was sent after this call. */
   async goesOn(): Promise<void> {
+    await this.#hasAcknowledged([...this.#urls], ({ url }) => url);
+  }
+
+  /** Resolves when each of these tenants has an acknowledgement of a batch that was sent after this call. */
+  async goesOnFor(tenants: readonly TenantId[]): Promise<void> {
+    await this.#hasAcknowledged(tenants, ({ tenant }) => tenant);
+  }
+
+  async #hasAcknowledged<T>(all: readonly T[], of: (each: Acknowledgement) => T): Promise<void> {
     const since = performance.now();
-    const hasGoneOn = (url: string) =>
-      this.#acknowledgements.some((each) => each.url === url && each.sentAt > since);
-    while (![...this.#urls].every(hasGoneOn)) await sleep(20);
+    const left = new Set(all);
+    for (let at = this.#acknowledgements.length; left.size > 0; await sleep(20)) {
+      for (; at < this.#acknowledgements.length; at += 1) {
+        const each = this.#acknowledgements[at]!;
+        if (each.sentAt > since) left.delete(of(each));
+      }
+    }
+  }
+
+  /** The longest time that one of these tenants was without an acknowledgement, from `since` until now, in ms. */
+  longestPause(tenants: readonly TenantId[], since: number): number {
+    const now = performance.now();
+    const pauses = tenants.flatMap((tenant) => {
+      const times = this.#acknowledgements
+        .filter((each) => each.tenant === tenant && each.at > since)
+        .map(({ at }) => at);
+      return [...times, now].map((at, index) => at - (times[index - 1] ?? since));
+    });
+    return Math.max(...pauses);
+  }
+
+  refusalsSince(since: number): readonly Refusal[] {
+    return this.#refusals.filter(({ at }) => at > since);
   }
 
   /** The ms from `since` until the end of the longest time without an acknowledgement by one of the services. */
@@ -64,40 +102,48 @@ export class Load {
   }
 
   /** After `stop()`: one line for each record that was acknowledged and is not stored, or the other way round. */
-  async findDifferences(db: Pool): Promise<string[]> {
-    const { rows } = await db.query<{ tenant: TenantId; id: string }>(
-      'select tenant_id as tenant, id from usage_records where tenant_id = any ($1)',
-      [[...this.#acknowledged.keys()]],
-    );
-    const stored = new Set(rows.map(({ tenant, id }) => `${tenant} ${id}`));
-    const acknowledged = new Set(
-      [...this.#acknowledged].flatMap(([tenant, ids]) => ids.map((id) => `${tenant} ${id}`)),
-    );
+  async findDifferences(db: Pick<Pool, 'query'>): Promise<string[]> {
+    const [stored, acknowledged] = [await this.stored(db), this.acknowledged()];
     return [
       ...[...acknowledged.difference(stored)].map((each) => `lost: ${each}`),
       ...[...stored.difference(acknowledged)].map((each) => `not acknowledged: ${each}`),
     ];
   }
 
-  async #report({ url, tenant, relayKey: key }: Reporter): Promise<void> {
+  /** The records that are acknowledged by now, each with its tenant. */
+  acknowledged(): ReadonlySet<string> {
+    return new Set([...this.#acknowledged].flatMap(([tenant, ids]) => ids.map((id) => `${tenant} ${id}`)));
+  }
+
+  /** The records of these tenants in a database, in the same form. */
+  async stored(db: Pick<Pool, 'query'>): Promise<ReadonlySet<string>> {
+    const { rows } = await db.query<{ tenant: TenantId; id: string }>(
+      'select tenant_id as tenant, id from usage_records where tenant_id = any ($1)',
+      [[...this.#acknowledged.keys()]],
+    );
+    return new Set(rows.map(({ tenant, id }) => `${tenant} ${id}`));
+  }
+
+  async #report(reporter: Reporter): Promise<void> {
     const ids: string[] = [];
-    this.#acknowledged.set(tenant, ids);
+    this.#acknowledged.set(reporter.tenant, ids);
     while (!this.#stopping.signal.aborted) {
       const records = Array.from({ length: RECORDS }, () => ({ ...RECORD, id: randomUUID() }));
-      await this.#deliver(url, key, records);
+      await this.#deliver(reporter, records);
       ids.push(...records.map(({ id }) => id));
       await sleep(PAUSE_MS);
     }
   }
 
-  async #deliver(url: string, key: string, records: readonly unknown[]): Promise<void> {
+  async #deliver({ url, tenant, relayKey: key }: Reporter, records: readonly unknown[]): Promise<void> {
     for (;;) {
       const sentAt = performance.now();
       try {
         await post(`${url}/v1/usage`, key, { records });
-        this.#acknowledgements.push({ url, sentAt, at: performance.now() });
+        this.#acknowledgements.push({ url, tenant, sentAt, at: performance.now() });
         return;
-      } catch {
+      } catch (error) {
+        this.#refusals.push({ tenant, at: performance.now(), message: (error as Error).message });
         await sleep(RETRY_MS);
       }
     }

@@ -6,6 +6,8 @@ export interface Relay {
   readonly port: number;
   /** Connections stay and carry nothing, as when a switch drops packets. New ones get no answer. */
   cut(): void;
+  /** Cut before a client sends the last of these texts on a connection on which it has sent the others. Resolves then. */
+  cutBefore(texts: readonly string[]): Promise<void>;
   /** Cut connections end, new ones are relayed again. */
   mend(): void;
   close(): void;
@@ -14,8 +16,14 @@ export interface Relay {
 export async function openRelay(host: string, target: number): Promise<Relay> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let watch: Watch | undefined;
+  const cut = () => {
+    isCut = true;
+    watch = undefined;
+  };
   const server = createServer((client) => {
     const far = connect(target, host);
+    client.on('data', (bytes) => watch?.look(client, bytes));
     for (const [from, to] of [
       [client, far],
       [far, client],
@@ -36,9 +44,14 @@ export async function openRelay(host: string, target: number): Promise<Relay> {
   };
   return {
     port: (server.address() as AddressInfo).port,
-    cut: () => {
-      isCut = true;
-    },
+    cut,
+    cutBefore: (texts) =>
+      new Promise((resolve) => {
+        watch = new Watch(texts, () => {
+          cut();
+          resolve();
+        });
+      }),
     mend: () => {
       isCut = false;
       end();
@@ -48,4 +61,24 @@ export async function openRelay(host: string, target: number): Promise<Relay> {
       end();
     },
   };
+}
+
+/** Waits for texts that are sent one after another on one connection. */
+class Watch {
+  readonly #texts: readonly string[];
+  readonly #onLast: () => void;
+  /** How many of them each connection has sent. */
+  readonly #sent = new WeakMap<Socket, number>();
+
+  constructor(texts: readonly string[], onLast: () => void) {
+    this.#texts = texts;
+    this.#onLast = onLast;
+  }
+
+  look(client: Socket, bytes: Buffer): void {
+    let sent = this.#sent.get(client) ?? 0;
+    while (sent < this.#texts.length && bytes.includes(this.#texts[sent]!)) sent += 1;
+    this.#sent.set(client, sent);
+    if (sent === this.#texts.length) this.#onLast();
+  }
 }

@@ -10,6 +10,9 @@ const AWAY =
 const TOO_SLOW_MESSAGE = /^Query read timeout$/;
 const AWAY_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end)/;
+/** Of the coordinator of a Citus cluster that lost a worker in the middle of a statement, with codes for bugs and for disks. */
+const WORKER_AWAY_MESSAGE =
+  /^(server closed the connection unexpectedly|could not (send|receive) data|SSL connection has been closed|failed to COPY to shard)/;
 
 /** `undefined` for anything else: that is a bug. */
 export function outageOf(error: unknown): Outage | undefined {
@@ -19,5 +22,6 @@ export function outageOf(error: unknown): Outage | undefined {
   const code = codeOf(first ?? error) ?? '';
   if (TOO_SLOW.has(code) || TOO_SLOW_MESSAGE.test(error.message)) return 'deadline_exceeded';
   if (AWAY.test(code) || AWAY_MESSAGE.test(error.message)) return 'unavailable';
+  if (WORKER_AWAY_MESSAGE.test(error.message)) return 'unavailable';
   return undefined;
 }

@@ -8,7 +8,7 @@
  *
  * Tenants get equal shares: a batch waits behind the batches that its tenant sent before, not behind the
  * backlog of another tenant (start-time fair queueing, with the number of records as cost). Large batches
- * and small ones leave a transaction to each other.
+ * and small ones leave a transaction to each other, and so do the tenants of one server of several.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
  * one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
@@ -29,11 +29,15 @@ export interface Charging {
   free(batches: readonly Batch[]): Promise<Outcomes>;
   /** Waits for the lock, and returns every outcome. */
   tenant(tenant: TenantId, batches: readonly Batch[]): Promise<Outcomes>;
+  /** A number of the server that has the tenant. Absent: one server has all. */
+  serverOf?(tenant: TenantId): number | undefined;
 }
 
 export interface QueueLimits {
   /** Concurrent transactions. More than one keeps PostgreSQL busy while a commit reaches the disk. */
   readonly transactions: number;
+  /** Of these, on one server: so a server that hangs leaves some to the others. */
+  readonly ofOneServer: number;
   /** Of these, with large batches, and likewise with small ones: so each kind leaves one to the other. */
   readonly ofOneKind: number;
   /** Records in a transaction of several batches. A larger batch goes alone. */
@@ -52,6 +56,7 @@ export interface QueueLimits {
 
 const LIMITS: QueueLimits = {
   transactions: 4,
+  ofOneServer: Number.POSITIVE_INFINITY,
   ofOneKind: 3,
   records: 2_000,
   tenants: Number.POSITIVE_INFINITY,
@@ -65,12 +70,19 @@ const LIMITS: QueueLimits = {
  * Where tables are distributed: a transaction of several tenants would have to be prepared on each of their servers.
  * The coordinator waits for the workers most of the time, so more transactions are under way.
  */
-export const DISTRIBUTED_LIMITS: Partial<QueueLimits> = { tenants: 1, transactions: 12, ofOneKind: 9 };
+export const DISTRIBUTED_LIMITS: Partial<QueueLimits> = {
+  tenants: 1,
+  transactions: 10,
+  ofOneServer: 5,
+  ofOneKind: 4,
+};
 
 /** `locked` of a process that has so many connections. */
 export function lockedLimit(connections: number): number {
   return Math.max(1, Math.floor(connections * 0.2));
 }
+
+const NONE: Running = { large: 0, small: 0 };
 
 /** So that many small batches do not wait either. */
 const RECORDS_MIN = 50;
@@ -95,6 +107,9 @@ interface Waiting {
 /** A large batch has a transaction to itself. */
 type Kind = 'large' | 'small';
 
+/** The running transactions of one server. */
+type Running = Record<Kind, number>;
+
 interface Share {
   /** Records without an answer. */
   records: number;
@@ -112,7 +127,7 @@ export class ChargeQueue {
   /** Tenants with a running transaction; another one would only wait for the first. */
   readonly #busy = new Set<TenantId>();
   #running = 0;
-  readonly #runningOf: Record<Kind, number> = { large: 0, small: 0 };
+  readonly #runningOn = new Map<number | undefined, Running>();
   /** Accounts whose locks are waited for. */
   #locked = 0;
   /** Of all batches without an answer. */
@@ -198,7 +213,18 @@ export class ChargeQueue {
 
   /** Whether the batch may be the first of a transaction. */
   #mayLead(item: Waiting): boolean {
-    return this.#runningOf[this.#kindOf(item)] < this.#limits.ofOneKind;
+    const { large, small } = this.#runningOn.get(this.#serverOf(item)) ?? NONE;
+    const ofKind = this.#kindOf(item) === 'large' ? large : small;
+    return ofKind < this.#limits.ofOneKind && large + small < this.#limits.ofOneServer;
+  }
+
+  #serverOf({ batch }: Waiting): number | undefined {
+    return this.#charging.serverOf?.(batch.tenant);
+  }
+
+  #countRunning(server: number | undefined, kind: Kind, change: 1 | -1): void {
+    const running = this.#runningOn.get(server) ?? NONE;
+    this.#runningOn.set(server, { ...running, [kind]: running[kind] + change });
   }
 
   #kindOf({ batch }: Waiting): Kind {
@@ -207,13 +233,14 @@ export class ChargeQueue {
 
   async #run(group: readonly Waiting[]): Promise<void> {
     const kind = this.#kindOf(group[0]!);
-    this.#runningOf[kind] += 1;
+    const server = this.#serverOf(group[0]!);
+    this.#countRunning(server, kind, 1);
     const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
     for (const [tenant, items] of byTenant) this.#retryOrWait(tenant, items);
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
-    this.#runningOf[kind] -= 1;
+    this.#countRunning(server, kind, -1);
     this.#start();
   }
 

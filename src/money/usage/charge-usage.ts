@@ -71,7 +71,7 @@ export async function chargeUsage(
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
     // Another server has the other tenants, and they are charged meanwhile.
-    if (isDistributed() && outageOf(error) === 'unavailable')
+    if (isDistributed() && outageOf(error) !== undefined)
       throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
     if (!alarmIfOutOfRange(deps, error)) throw error;
     throw new Failure('overloaded', {

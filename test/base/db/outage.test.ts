@@ -29,6 +29,17 @@ test('a connection that the server ended is unavailable', async () => {
   await pool.end();
 });
 
+test.each([
+  [
+    'XX000',
+    'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally',
+  ],
+  ['XX000', 'could not receive data from server: Connection timed out'],
+  ['58030', 'failed to COPY to shard 102011 on 192.0.2.7:5432'],
+])('%s: a worker that is lost in a statement is unavailable', (code, message) => {
+  expect(outageOf(Object.assign(new Error(message), { code }))).toBe('unavailable');
+});
+
 test('a statement or a lock that takes too long exceeds the deadline', async () => {
   // The timeouts of the server and of the client, each alone.
   for (const limit of [{ statement_timeout: 20 }, { query_timeout: 300 }]) {

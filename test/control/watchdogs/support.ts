@@ -22,7 +22,13 @@ import { callerOf } from '../../support/tenants.ts';
 
 /** The dependencies of one process, on an existing pool. */
 export function depsOn(db: Pool): Deps {
-  return makeDeps(bareConfig(''), { db, admissionDb: db }, pino({ level: 'silent' }), undefined, () => {});
+  return makeDeps(
+    bareConfig(''),
+    { db, admissionDb: db, backgroundDb: db },
+    pino({ level: 'silent' }),
+    undefined,
+    () => {},
+  );
 }
 
 /** Without an event. */

@@ -22,7 +22,7 @@ interface Transaction {
 }
 
 /** A queue, and the transactions that it has started. */
-function openQueue(limits?: Partial<QueueLimits>) {
+function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) => number | undefined) {
   const transactions: Transaction[] = [];
   const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<Outcomes>();
@@ -43,6 +43,7 @@ function openQueue(limits?: Partial<QueueLimits>) {
   const charging: Charging = {
     free: (batches) => open('free', batches),
     tenant: (_tenant, batches) => open('tenant', batches),
+    ...(serverOf && { serverOf }),
   };
   return { queue: new ChargeQueue(charging, limits), transactions };
 }
@@ -224,6 +225,25 @@ describe('tenants share the queue:', () => {
     const large = batchOf(4, 50);
     watch(queue.charge(large));
     expect(transactions[2]!.batches).toStrictEqual([large]);
+  });
+
+  test('tenants of a server leave transactions to those of another, even if theirs never end', async () => {
+    const limits = { transactions: 4, ofOneServer: 3, ofOneKind: 2, records: 10, tenants: 1 };
+    const { queue, transactions } = openQueue(limits, (tenant) => Number(tenant % 2n));
+    const odd = [1, 3, 5].map((tenant) => batchOf(tenant));
+    for (const batch of odd) watch(queue.charge(batch));
+    const large = [7, 9].map((tenant) => batchOf(tenant, 50));
+    for (const batch of large) watch(queue.charge(batch));
+    const taken = [[odd[0]], [odd[1]], [large[0]]];
+    expect(transactions.map((each) => each.batches)).toStrictEqual(taken);
+
+    const even = [2, 4].map((tenant) => batchOf(tenant));
+    for (const batch of even) watch(queue.charge(batch));
+    expect(transactions[3]!.batches).toStrictEqual([even[0]]);
+    await transactions[3]!.commit();
+    expect(transactions[4]!.batches).toStrictEqual([even[1]]);
+    await transactions[0]!.commit();
+    expect(transactions[5]!.batches).toStrictEqual([odd[2]]);
   });
 });
 

@@ -1,0 +1,177 @@
+/** A Citus cluster on this machine: a coordinator and two workers, on free ports, which reach the workers through relays. */
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { openScratch, type Scratch } from '../support/scratch.ts';
+import { findLastingPort } from './lasting-port.ts';
+import { DATABASE, PostgresServer } from './postgres-server.ts';
+import { findProgram, POSTGRES_BIN, Processes } from './processes.ts';
+import { openRelay, type Relay } from './relay.ts';
+
+const HOST = '127.0.0.1';
+/** Owns nothing, as the role of services should. */
+const SERVICE = 'boxoffice_app';
+
+/** As docs/operations.md asks for. What a killed coordinator left prepared is ended sooner than after a minute. */
+const SETTINGS = `
+listen_addresses = '${HOST}'
+unix_socket_directories = ''
+shared_preload_libraries = 'citus, pg_stat_statements'
+wal_level = logical
+output_plugin_libraries = 'pgoutput, test_decoding, citus'
+max_connections = 300
+max_prepared_transactions = 300
+max_worker_processes = 24
+max_wal_size = 4GB
+archive_mode = on
+archive_command = '/bin/true'
+citus.shard_count = 8
+citus.node_conninfo = 'sslmode=disable'
+citus.recover_2pc_interval = 2s`;
+
+/** What a cluster needs and this machine does not have. */
+export function findMissingCitus(): string | undefined {
+  if (POSTGRES_BIN === undefined) return 'PostgreSQL';
+  if (globSync('/usr/share/postgresql/*/extension/citus.control').length === 0) return 'Citus';
+  return findProgram('setpriv') === undefined ? 'setpriv' : undefined;
+}
+
+export interface Worker {
+  readonly server: PostgresServer;
+  /** From the coordinator, and from the other worker. */
+  readonly relay: Relay;
+}
+
+export class CitusCluster {
+  readonly coordinator: PostgresServer;
+  readonly workers: readonly [Worker, Worker];
+  readonly #processes: Processes;
+
+  private constructor(coordinator: PostgresServer, workers: readonly [Worker, Worker], processes: Processes) {
+    this.coordinator = coordinator;
+    this.workers = workers;
+    this.#processes = processes;
+  }
+
+  /** Resolves when the coordinator knows its workers. The database is empty. */
+  static async start(scratch: Scratch = openScratch('boxoffice-citus-')): Promise<CitusCluster> {
+    const processes = new Processes(scratch);
+    const make = async (name: string) =>
+      new PostgresServer(name, await findLastingPort(HOST), join(scratch.folder, name), processes);
+    const makeWorker = async (name: string) => {
+      const server = await make(name);
+      return { server, relay: await openRelay(HOST, server.port) };
+    };
+    const workers = [await makeWorker('one'), await makeWorker('two')] as const;
+    const cluster = new CitusCluster(await make('coordinator'), workers, processes);
+    try {
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      const logs = cluster.logs();
+      await cluster.stop();
+      throw new Error(logs, { cause: error });
+    }
+  }
+
+  get servers(): readonly PostgresServer[] {
+    return [this.coordinator, ...this.workers.map(({ server }) => server)];
+  }
+
+  /** As the service connects. */
+  get url(): string {
+    return this.coordinator.url(SERVICE);
+  }
+
+  /** The worker that has the rows of a tenant. */
+  async workerOf(tenant: bigint): Promise<Worker> {
+    const [found] = await this.coordinator.query<{ port: number }>(
+      `select nodeport as port from citus_shards
+        where shardid = get_shard_id_for_distribution_column('accounts', $1::bigint)`,
+      DATABASE,
+      [tenant],
+    );
+    return this.workers.find(({ relay }) => relay.port === found!.port)!;
+  }
+
+  /** Everything of the tenants of the shard goes along, while they report. */
+  async moveShardOf(tenant: bigint, from: Worker, to: Worker): Promise<void> {
+    await this.coordinator.query(
+      `select citus_move_shard_placement(get_shard_id_for_distribution_column('accounts', $1::bigint),
+                '${HOST}', $2, '${HOST}', $3, 'force_logical')`,
+      DATABASE,
+      [tenant, from.relay.port, to.relay.port],
+    );
+  }
+
+  /** The tenants of its shard wait meanwhile. */
+  async isolate(tenant: bigint): Promise<void> {
+    await this.coordinator.query(
+      `select isolate_tenant_to_new_shard('accounts', $1::bigint, 'CASCADE', shard_transfer_mode := 'block_writes')`,
+      DATABASE,
+      [tenant],
+    );
+  }
+
+  /** Other tenants in the shard of this one. */
+  async tenantsBeside(tenant: bigint): Promise<readonly bigint[]> {
+    const rows = await this.coordinator.query<{ id: string }>(
+      `select id from tenants where id <> $1::bigint
+          and get_shard_id_for_distribution_column('accounts', id) = get_shard_id_for_distribution_column('accounts', $1::bigint)`,
+      DATABASE,
+      [tenant],
+    );
+    return rows.map(({ id }) => BigInt(id));
+  }
+
+  /** Copy the files of every server, one after another, while they run. */
+  async backUp(): Promise<void> {
+    for (const server of this.servers) await server.backUp();
+  }
+
+  /** A moment at which no change of several servers is half made. Resolves when the archives have it. */
+  async setRestorePoint(name: string): Promise<void> {
+    await this.coordinator.query('select citus_create_restore_point($1)', DATABASE, [name]);
+    for (const server of this.servers) await server.archive();
+  }
+
+  /** Lose all that was written since, on every server. */
+  async restore(point: string): Promise<void> {
+    for (const server of this.servers) await server.kill();
+    for (const server of this.servers) await server.restore(point);
+  }
+
+  /** The rows of that name on each server, of a table that all have. */
+  async countEverywhere(table: string, name: string): Promise<readonly number[]> {
+    const counts = this.servers.map((server) =>
+      server.query<{ count: number }>(`select count(*)::int from ${table} where name = $1`, DATABASE, [name]),
+    );
+    return (await Promise.all(counts)).map(([row]) => row!.count);
+  }
+
+  /** The newest lines of every log, for a test that failed. */
+  logs(): string {
+    return this.#processes.logs();
+  }
+
+  async stop(): Promise<void> {
+    for (const { relay } of this.workers) relay.close();
+    await this.#processes.stop();
+  }
+
+  async #start(): Promise<void> {
+    await this.#processes.ownFolder();
+    for (const server of this.servers) {
+      await server.create(SETTINGS);
+      await server.start();
+      await server.query(`create role ${SERVICE} login`, 'postgres');
+      await server.query(`create database ${DATABASE}`, 'postgres');
+      await server.query('create extension citus');
+      await server.query('create extension pg_stat_statements');
+    }
+    const { coordinator } = this;
+    await coordinator.query(`select citus_set_coordinator_host('${HOST}', ${coordinator.port})`);
+    for (const { relay } of this.workers) {
+      await coordinator.query(`select citus_add_node('${HOST}', ${relay.port})`);
+    }
+  }
+}
