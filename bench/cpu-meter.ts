@@ -74,7 +74,7 @@ export class CpuMeter {
 export interface Measured {
   /** Of one process, or of several that serve together. Absent: only PostgreSQL serves the requests. */
   readonly pid?: number | readonly number[];
-  readonly postmaster: number | undefined;
+  readonly postmaster: number | readonly number[] | undefined;
 }
 
 /** Do `work`, and measure the CPU time of each of its requests. */

@@ -5,6 +5,7 @@ import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
+import { distributed } from './distributed.ts';
 import { failover } from './failover.ts';
 import { flat } from './flat.ts';
 import { guards } from './guard.ts';
@@ -52,6 +53,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   workers,
   workersRouted,
   failover,
+  distributed,
   ...guards,
 ];
 
@@ -187,7 +189,7 @@ function renderHelp(): string {
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them but failover and the guards:
+Benchmarks; without a name, all of them but failover, distributed and the guards:
 ${lines.join('\n')}
 
 Options:

@@ -47,7 +47,7 @@ export function makeFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'boxoffice-bench-'));
 }
 
-async function factsOf(db: Pool): Promise<Facts> {
+export async function factsOf(db: Pool): Promise<Facts> {
   const { rows } = await db.query<Facts>(
     `select current_setting('server_version') as postgres, current_setting('fsync') as fsync,
             current_setting('synchronous_commit') as "synchronousCommit"`,

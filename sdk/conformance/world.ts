@@ -16,6 +16,7 @@ import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres
 import { type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from '../../test/support/bare-config.ts';
 import { emptyLog } from '../../test/support/events.ts';
+import { changeReferenceTable } from '../../test/support/reference-tables.ts';
 import { openScratch } from '../../test/support/scratch.ts';
 import { makeKey, makeTenant, OPERATOR } from '../../test/support/tenants.ts';
 import { Boxoffice } from '../typescript/src/backend/index.ts';
@@ -183,7 +184,7 @@ async function newTenant(
 ): Promise<Tenant> {
   const tenant = await makeTenant(db);
   if (credit) await adjustCredit(db, OPERATOR, tenant, { amount: CREDIT, reason: 'a gift', id: undefined });
-  await db.query('update tenants set status = $2, limits = $3 where id = $1', [
+  await changeReferenceTable(db, 'update tenants set status = $2, limits = $3 where id = $1', [
     tenant,
     status,
     limits ?? null,

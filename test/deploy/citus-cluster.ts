@@ -1,4 +1,4 @@
-/** A Citus cluster on this machine: a coordinator and two workers, on free ports, which reach the workers through relays. */
+/** A Citus cluster on this machine: a coordinator and two workers, on free ports. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { openScratch, type Scratch } from '../support/scratch.ts';
@@ -11,19 +11,23 @@ const HOST = '127.0.0.1';
 /** Owns nothing, as the role of services should. */
 const SERVICE = 'boxoffice_app';
 
-/** As docs/operations.md asks for. What a killed coordinator left prepared is ended sooner than after a minute. */
 const SETTINGS = `
 listen_addresses = '${HOST}'
 unix_socket_directories = ''
-shared_preload_libraries = 'citus, pg_stat_statements'
+shared_preload_libraries = 'pg_stat_statements'
 wal_level = logical
-output_plugin_libraries = 'pgoutput, test_decoding, citus'
 max_connections = 300
-max_prepared_transactions = 300
 max_worker_processes = 24
+shared_buffers = 256MB
 max_wal_size = 4GB
 archive_mode = on
-archive_command = '/bin/true'
+archive_command = '/bin/true'`;
+
+/** As docs/operations.md asks for. What a killed coordinator left prepared is ended sooner than after a minute. */
+const CITUS_SETTINGS = `${SETTINGS}
+shared_preload_libraries = 'citus, pg_stat_statements'
+output_plugin_libraries = 'pgoutput, test_decoding, citus'
+max_prepared_transactions = 300
 citus.shard_count = 8
 citus.node_conninfo = 'sslmode=disable'
 citus.recover_2pc_interval = 2s`;
@@ -37,8 +41,16 @@ export function findMissingCitus(): string | undefined {
 
 export interface Worker {
   readonly server: PostgresServer;
-  /** From the coordinator, and from the other worker. */
+  /** From the coordinator, and from the other worker, unless they connect without it. */
   readonly relay: Relay;
+  /** By which the coordinator knows it. */
+  readonly port: number;
+}
+
+export interface ClusterOptions {
+  readonly scratch?: Scratch;
+  /** Without the relays, which cost time. */
+  readonly isDirect?: boolean;
 }
 
 export class CitusCluster {
@@ -53,13 +65,17 @@ export class CitusCluster {
   }
 
   /** Resolves when the coordinator knows its workers. The database is empty. */
-  static async start(scratch: Scratch = openScratch('boxoffice-citus-')): Promise<CitusCluster> {
+  static async start({
+    scratch = openScratch('boxoffice-citus-'),
+    isDirect = false,
+  }: ClusterOptions = {}): Promise<CitusCluster> {
     const processes = new Processes(scratch);
     const make = async (name: string) =>
       new PostgresServer(name, await findLastingPort(HOST), join(scratch.folder, name), processes);
     const makeWorker = async (name: string) => {
       const server = await make(name);
-      return { server, relay: await openRelay(HOST, server.port) };
+      const relay = await openRelay(HOST, server.port);
+      return { server, relay, port: isDirect ? server.port : relay.port };
     };
     const workers = [await makeWorker('one'), await makeWorker('two')] as const;
     const cluster = new CitusCluster(await make('coordinator'), workers, processes);
@@ -90,7 +106,15 @@ export class CitusCluster {
       DATABASE,
       [tenant],
     );
-    return this.workers.find(({ relay }) => relay.port === found!.port)!;
+    return this.workers.find(({ port }) => port === found!.port)!;
+  }
+
+  /** One more server beside the cluster, with the same settings and without Citus. */
+  async startAlone(): Promise<PostgresServer> {
+    const folder = `${this.coordinator.folder}-alone`;
+    const server = new PostgresServer('alone', await findLastingPort(HOST), folder, this.#processes);
+    await startEmpty(server, SETTINGS);
+    return server;
   }
 
   /** Everything of the tenants of the shard goes along, while they report. */
@@ -99,7 +123,7 @@ export class CitusCluster {
       `select citus_move_shard_placement(get_shard_id_for_distribution_column('accounts', $1::bigint),
                 '${HOST}', $2, '${HOST}', $3, 'force_logical')`,
       DATABASE,
-      [tenant, from.relay.port, to.relay.port],
+      [tenant, from.port, to.port],
     );
   }
 
@@ -161,17 +185,21 @@ export class CitusCluster {
   async #start(): Promise<void> {
     await this.#processes.ownFolder();
     for (const server of this.servers) {
-      await server.create(SETTINGS);
-      await server.start();
-      await server.query(`create role ${SERVICE} login`, 'postgres');
-      await server.query(`create database ${DATABASE}`, 'postgres');
+      await startEmpty(server, CITUS_SETTINGS);
       await server.query('create extension citus');
-      await server.query('create extension pg_stat_statements');
     }
     const { coordinator } = this;
     await coordinator.query(`select citus_set_coordinator_host('${HOST}', ${coordinator.port})`);
-    for (const { relay } of this.workers) {
-      await coordinator.query(`select citus_add_node('${HOST}', ${relay.port})`);
+    for (const { port } of this.workers) {
+      await coordinator.query(`select citus_add_node('${HOST}', ${port})`);
     }
   }
+}
+
+async function startEmpty(server: PostgresServer, settings: string): Promise<void> {
+  await server.create(settings);
+  await server.start();
+  await server.query(`create role ${SERVICE} login`, 'postgres');
+  await server.query(`create database ${DATABASE}`, 'postgres');
+  await server.query('create extension pg_stat_statements');
 }

@@ -1,10 +1,12 @@
 /** Ledgers of the past: tests cannot wait for months, so they move postings into them. */
+
 import type { Pool, Tx } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import { appendPosting, lockAccount, type NewPosting } from '../../src/money/ledger/ledger.sql.ts';
 import { type Month, monthOf, startOf } from '../../src/money/month.ts';
 import { withoutTriggers } from './append-only.ts';
+import { changeReferenceTable } from './reference-tables.ts';
 
 /** `monthsAgo(2)` is over, however early in a month the test runs. */
 export function monthsAgo(count: number): Month {
@@ -29,7 +31,9 @@ export async function post(
  * folded again. The tenant signed up long before.
  */
 export async function moveInTime(db: Pool, tenant: TenantId, times: readonly string[]): Promise<void> {
-  await db.query(`update tenants set created_at = '2020-01-01T00:00:00Z' where id = $1`, [tenant]);
+  await changeReferenceTable(db, `update tenants set created_at = '2020-01-01T00:00:00Z' where id = $1`, [
+    tenant,
+  ]);
   await withoutTriggers(db, ['postings'], async (tx) => {
     for (const [index, at] of times.entries()) {
       await tx.query('update postings set at = $3 where tenant_id = $1 and seq = $2', [

@@ -15,8 +15,9 @@ const MEMORY = '/dev/shm';
 /** A test run needs less than a quarter of it. */
 const MEMORY_BYTES_MIN = 4 * 2 ** 30;
 
-export function openScratch(prefix: string): Scratch {
-  const folder = mkdtempSync(join(hasMemory() ? MEMORY : tmpdir(), prefix));
+/** In memory where there is enough, unless `isOnDisk`. */
+export function openScratch(prefix: string, { isOnDisk = false } = {}): Scratch {
+  const folder = mkdtempSync(join(!isOnDisk && hasMemory() ? MEMORY : tmpdir(), prefix));
   return { folder, remove: watchOver(folder) };
 }
 

@@ -15,6 +15,7 @@ import {
   type TenantStatus,
 } from '../../src/base/tenants/tenant.ts';
 import { insertTenant, updateExempt, updateStatus } from '../../src/base/tenants/tenants.sql.ts';
+import { changeReferenceTable } from './reference-tables.ts';
 
 /** Who makes the changes that a test asks for. */
 export const OPERATOR: Actor = { kind: 'operator', id: 'test' };
@@ -45,7 +46,9 @@ export async function makeKey(
   ceiling?: KeyCeiling,
 ): Promise<NewKey> {
   const key = newKey('svc');
-  await insertKey(db, tenant, { ...key, name: kind, kind, ...(ceiling && { ceiling }) });
+  await inTransaction(db, (tx) =>
+    insertKey(tx, tenant, { ...key, name: kind, kind, ...(ceiling && { ceiling }) }),
+  );
   return key;
 }
 
@@ -71,7 +74,7 @@ export async function setLimits(
   tenant: { readonly id: string },
   limits: LimitOverrides,
 ): Promise<void> {
-  await db.query('update tenants set limits = $2 where id = $1', [idOf(tenant), limits]);
+  await changeReferenceTable(db, 'update tenants set limits = $2 where id = $1', [idOf(tenant), limits]);
 }
 
 /** The database id of a tenant's wire id. */

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { readTable } from '../../../scripts/error-table.ts';
+import { changeReferenceTable } from '../../../test/support/reference-tables.ts';
 import type { Json, Outcome } from '../driver.ts';
 import { Refusal, startScriptedControl } from '../scripted-control.ts';
 import type { At, House, Step } from '../step.ts';
@@ -228,7 +229,7 @@ const REFUSED: readonly RefusedCall[] = [
     prepare: async (house, at) => {
       const id = await makeCredential(house);
       const expired = `update device_credentials set expires_at = now() - interval '1 s' where id = $1`;
-      await at.world.db.query(expired, [id]);
+      await changeReferenceTable(at.world.db, expired, [id]);
       return id;
     },
     request: (id) => ({ id }),

@@ -1,6 +1,7 @@
 /** SQL of `device_credentials`. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
+import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isKeyId, type NewKey } from '../keys/api-key.ts';
 import { IS_WORKING, LIFE_COLUMNS } from '../keys/working-key.sql.ts';
@@ -35,11 +36,12 @@ export async function findCredentialsById(
 
 /** Inserts nothing and returns `undefined` if the credential would already be expired. */
 export async function insertCredential(
-  db: Db,
+  tx: Tx,
   tenant: TenantId,
   credential: NewKey & DeviceGrant,
 ): Promise<DeviceCredential | undefined> {
-  const { rows } = await db.query<DeviceCredential>({
+  await lockReferenceTables(tx);
+  const { rows } = await tx.query<DeviceCredential>({
     name: 'insert-credential',
     text: `with inserted as (
              insert into device_credentials (tenant_id, id, name, hash, publish, rooms, default_room, expires_at)
@@ -89,6 +91,7 @@ export async function lockCredential(
 ): Promise<DeviceCredential | undefined> {
   // PostgreSQL rejects text that contains NUL.
   if (!isKeyId(id)) return undefined;
+  await lockReferenceTables(tx);
   const { rows } = await tx.query<DeviceCredential>({
     name: 'lock-credential',
     text: `select ${COLUMNS} from device_credentials where tenant_id = $1 and id = $2 for no key update`,

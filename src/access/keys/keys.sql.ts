@@ -1,6 +1,7 @@
 /** SQL of `api_keys`. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
+import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../rights/key-ceiling.ts';
@@ -44,12 +45,13 @@ export async function findKeysById(db: Db, ids: readonly string[]): Promise<Read
 }
 
 export async function insertKey(
-  db: Db,
+  tx: Tx,
   tenant: TenantId,
   key: NewKey & { name: string; kind: KeyKind; ceiling?: KeyCeiling },
 ): Promise<ApiKey> {
   const { capabilities, roles, rooms, rank, lifetimeSeconds } = key.ceiling ?? DEFAULT_CEILING;
-  const { rows } = await db.query<ApiKey>({
+  await lockReferenceTables(tx);
+  const { rows } = await tx.query<ApiKey>({
     name: 'insert-key',
     text: `with inserted as (
              insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles, ceiling_rooms,
@@ -125,6 +127,7 @@ export interface OwnedCeiling extends KeyCeiling {
 
 /** Locks the key, so that the second of two concurrent changes sees the result of the first. */
 export async function lockCeiling(tx: Tx, id: string): Promise<OwnedCeiling | undefined> {
+  await lockReferenceTables(tx);
   const { rows } = await tx.query<OwnedCeiling>({
     name: 'lock-ceiling',
     text: `select tenant_id as tenant, ${CEILING_COLUMNS} from api_keys where id = $1 for no key update`,

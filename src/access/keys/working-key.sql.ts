@@ -4,6 +4,7 @@
  */
 import { clock } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
+import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { KeyRetirement } from './key-events.ts';
@@ -91,6 +92,7 @@ export async function takeRetiringKeys(
 ): Promise<(KeyRetirement & { readonly tenant: TenantId })[]> {
   const notExpired =
     table === 'device_credentials' ? 'and (r.expires_at is null or r.expires_at > now())' : '';
+  await lockReferenceTables(tx);
   const { rows } = await tx.query<KeyRetirement & { tenant: TenantId }>({
     name: `take-retiring-${table}`,
     text: `with due as (

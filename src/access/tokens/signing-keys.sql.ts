@@ -1,5 +1,6 @@
 /** SQL of `signing_keys`. The schedule runs by the clock of the database. */
 import type { Db, Tx } from '../../base/db/pool.ts';
+import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import {
   ACTIVE_DAYS,
   type NewSigningKey,
@@ -30,6 +31,7 @@ const COLUMNS = `kid, state, published_at as "publishedAt", activated_at as "act
 
 /** Serializes changes to the keys by processes and operators. Reads are not blocked. */
 export async function lockSigningKeys(tx: Tx): Promise<void> {
+  await lockReferenceTables(tx);
   await tx.query({
     name: 'lock-signing-keys',
     text: 'lock table signing_keys in share row exclusive mode',

@@ -256,12 +256,12 @@ describe('POST /v1/rates/simulate', () => {
   });
 });
 
-/** The number of the tenant's rows in each table, and its account. Background jobs write to other tables. */
+/** The number of the tenant's rows in each table but `last_uses`, which any call changes later, and its account. */
 async function readTables(of: TestTenant): Promise<unknown> {
   const { db } = app.service.deps;
   const { rows } = await db.query<{ table: string }>(
     `select table_name as table from information_schema.columns
-      where table_schema = 'public' and column_name = 'tenant_id' order by 1`,
+      where table_schema = 'public' and column_name = 'tenant_id' and table_name <> 'last_uses' order by 1`,
   );
   expect(rows.length).toBeGreaterThan(10);
   const counts = await Promise.all(

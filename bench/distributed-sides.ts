@@ -1,0 +1,86 @@
+/** The service on one server, and on a Citus cluster of which each server has the same settings. */
+import { readDistribution } from '../src/base/db/distribution.ts';
+import { migrate } from '../src/base/db/migrate.ts';
+import { openPool } from '../src/base/db/pool.ts';
+import type { TenantId } from '../src/base/tenants/tenant.ts';
+import { distribute } from '../src/run/distribution/distribute.ts';
+import { CitusCluster } from '../test/deploy/citus-cluster.ts';
+import type { PostgresServer } from '../test/deploy/postgres-server.ts';
+import { openScratch } from '../test/support/scratch.ts';
+import type { Bench } from './benchmark.ts';
+import { factsOf, makeBenchTenant, openProcess } from './stand.ts';
+
+export interface Side {
+  readonly name: string;
+  readonly role: 'floor' | 'ours';
+  /** Of the service. */
+  readonly url: string;
+  readonly pid: number;
+  /** The coordinator first. */
+  readonly servers: readonly PostgresServer[];
+  readonly tenants: readonly TenantId[];
+  /** Of each tenant, a relay's. */
+  readonly keys: readonly string[];
+  /** Number of records sent so far: no two of them have the same id. */
+  sent: number;
+}
+
+/** With so many tenants each, on the cluster as many on each worker. */
+export async function openSides(bench: Bench, tenants: number): Promise<readonly [Side, Side]> {
+  bench.progress('starting four servers');
+  const scratch = openScratch('boxoffice-bench-', { isOnDisk: true });
+  const cluster = await bench.use(CitusCluster.start({ scratch, isDirect: true }), (opened) => opened.stop());
+  const alone = await cluster.startAlone();
+  // Tenants of the cluster are made with the switch of this process set, so those of one server come first.
+  return [
+    await openSide(bench, { name: 'one server', role: 'floor', servers: [alone] }, { tenants }),
+    await openSide(
+      bench,
+      { name: 'a coordinator and two workers', role: 'ours', servers: cluster.servers },
+      { tenants, cluster },
+    ),
+  ];
+}
+
+async function openSide(
+  bench: Bench,
+  side: Pick<Side, 'name' | 'role' | 'servers'>,
+  { tenants, cluster }: { readonly tenants: number; readonly cluster?: CitusCluster },
+): Promise<Side> {
+  bench.progress(`filling ${side.name}`);
+  const databaseUrl = side.servers[0]!.url();
+  await prepare(databaseUrl, cluster !== undefined);
+  const db = await bench.use(Promise.resolve(openPool(databaseUrl, { max: 2 })), (opened) => opened.end());
+  bench.measuredOn(await factsOf(db));
+  const stand = { databaseUrl, db };
+  const made: { readonly tenant: TenantId; readonly key: string }[] = [];
+  const onWorkers = new Map<unknown, number>();
+  while (made.length < tenants) {
+    const each = await makeBenchTenant(stand, 'relay');
+    const worker = await cluster?.workerOf(each.tenant);
+    const beside = onWorkers.get(worker) ?? 0;
+    if (cluster && beside >= tenants / cluster.workers.length) continue;
+    onWorkers.set(worker, beside + 1);
+    made.push(each);
+  }
+  const { url, pid } = await openProcess(bench, stand, './service.ts');
+  return {
+    ...side,
+    url,
+    pid,
+    sent: 0,
+    tenants: made.map(({ tenant }) => tenant),
+    keys: made.map(({ key }) => key),
+  };
+}
+
+async function prepare(databaseUrl: string, isDistributed: boolean): Promise<void> {
+  const db = openPool(databaseUrl, { max: 2 });
+  try {
+    await migrate(db);
+    if (isDistributed) await distribute(db, () => undefined);
+    await readDistribution(db);
+  } finally {
+    await db.end();
+  }
+}
