@@ -21,15 +21,17 @@ export const costs: Benchmark = {
     tenants, or ${LARGE.clients} for large batches. The requests are those of the benchmarks that compare the same paths: usage-floors,
     usage-large, join, mint and reads. CPU is that of all threads and processes, in microseconds a request (Linux
     only). WAL is what PostgreSQL's log grew by, full pages after checkpoints included. All are medians of the rounds.`,
-  async run(bench) {
-    const stand = await openStand(bench);
-    for (const open of PATHS) {
-      for (const [name, contestant] of Object.entries(await open(bench, stand))) {
-        await measure(bench, stand, name, contestant);
-      }
-    }
-  },
+  run: async (bench) => measureCosts(bench, await openStand(bench)),
 };
+
+/** Of each path, on this database. */
+export async function measureCosts(bench: Bench, stand: Stand): Promise<void> {
+  for (const open of PATHS) {
+    for (const [name, contestant] of Object.entries(await open(bench, stand))) {
+      await measure(bench, stand, name, contestant);
+    }
+  }
+}
 
 /** By what a request is called. */
 type Paths = Readonly<Record<string, Contestant>>;
@@ -76,10 +78,11 @@ async function measure(bench: Bench, stand: Stand, name: string, contestant: Con
   bench.note(`${name}: WAL`, median(samples.map(({ walBytes }) => walBytes)), 'bytes');
 }
 
-/** The length of everything that PostgreSQL's log ever held. */
-async function readWalBytes(stand: Stand): Promise<number> {
-  const { rows } = await stand.db.query<{ bytes: string }>(
-    `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes`,
-  );
-  return Number(rows[0]!.bytes);
+/** The length of everything that the logs of all servers ever held. */
+async function readWalBytes({ db, servers }: Stand): Promise<number> {
+  const statement = `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes`;
+  const rows = servers
+    ? (await Promise.all(servers.map((server) => server.query<{ bytes: string }>(statement)))).flat()
+    : (await db.query<{ bytes: string }>(statement)).rows;
+  return rows.reduce((sum, { bytes }) => sum + Number(bytes), 0);
 }

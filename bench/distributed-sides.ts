@@ -8,7 +8,7 @@ import { CitusCluster } from '../test/deploy/citus-cluster.ts';
 import type { PostgresServer } from '../test/deploy/postgres-server.ts';
 import { openScratch } from '../test/support/scratch.ts';
 import type { Bench } from './benchmark.ts';
-import { factsOf, makeBenchTenant, openProcess } from './stand.ts';
+import { factsOf, makeBenchTenant, openProcess, type Stand } from './stand.ts';
 
 export interface Side {
   readonly name: string;
@@ -28,8 +28,7 @@ export interface Side {
 /** With so many tenants each, on the cluster as many on each worker. */
 export async function openSides(bench: Bench, tenants: number): Promise<readonly [Side, Side]> {
   bench.progress('starting four servers');
-  const scratch = openScratch('boxoffice-bench-', { isOnDisk: true });
-  const cluster = await bench.use(CitusCluster.start({ scratch, isDirect: true }), (opened) => opened.stop());
+  const cluster = await openCluster(bench);
   const alone = await cluster.startAlone();
   // Tenants of the cluster are made with the switch of this process set, so those of one server come first.
   return [
@@ -48,11 +47,7 @@ async function openSide(
   { tenants, cluster }: { readonly tenants: number; readonly cluster?: CitusCluster },
 ): Promise<Side> {
   bench.progress(`filling ${side.name}`);
-  const databaseUrl = side.servers[0]!.url();
-  await prepare(databaseUrl, cluster !== undefined);
-  const db = await bench.use(Promise.resolve(openPool(databaseUrl, { max: 2 })), (opened) => opened.end());
-  bench.measuredOn(await factsOf(db));
-  const stand = { databaseUrl, db };
+  const stand = await openOn(bench, side.servers, cluster !== undefined);
   const made: { readonly tenant: TenantId; readonly key: string }[] = [];
   const onWorkers = new Map<unknown, number>();
   while (made.length < tenants) {
@@ -72,6 +67,29 @@ async function openSide(
     tenants: made.map(({ tenant }) => tenant),
     keys: made.map(({ key }) => key),
   };
+}
+
+/** For benchmarks of anything, without a server beside it. */
+export async function openDistributedStand(bench: Bench): Promise<Stand> {
+  bench.progress('starting three servers');
+  return openOn(bench, (await openCluster(bench)).servers, true);
+}
+
+function openCluster(bench: Bench): Promise<CitusCluster> {
+  const scratch = openScratch('boxoffice-bench-', { isOnDisk: true });
+  return bench.use(CitusCluster.start({ scratch, isDirect: true }), (opened) => opened.stop());
+}
+
+async function openOn(
+  bench: Bench,
+  servers: readonly PostgresServer[],
+  isDistributed: boolean,
+): Promise<Stand> {
+  const databaseUrl = servers[0]!.url();
+  await prepare(databaseUrl, isDistributed);
+  const db = await bench.use(Promise.resolve(openPool(databaseUrl, { max: 2 })), (opened) => opened.end());
+  bench.measuredOn(await factsOf(db));
+  return { databaseUrl, db, servers };
 }
 
 async function prepare(databaseUrl: string, isDistributed: boolean): Promise<void> {

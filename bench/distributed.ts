@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findMissingCitus } from '../test/deploy/citus-cluster.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
-import { measureCpu } from './cpu-meter.ts';
-import { openSides, type Side } from './distributed-sides.ts';
+import { measureCosts } from './costs.ts';
+import { CpuMeter, measureCpu } from './cpu-meter.ts';
+import { openDistributedStand, openSides, type Side } from './distributed-sides.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { makeRows, parseCharged, usageRequest } from './usage-records.ts';
 
@@ -81,6 +82,19 @@ function report(side: Side, { clients, batch, tenants }: Traffic, seconds: numbe
   });
 }
 
+export const distributedCosts: Benchmark = {
+  name: 'distributed-costs',
+  summary: 'CPU time and WAL of each path, as costs has them, on a Citus cluster',
+  protocol: `As costs, on a coordinator and two workers of this machine, fsync on. CPU and WAL are those of the three servers
+    together. Needs PostgreSQL with Citus, and runs only by name.`,
+  isByNameOnly: true,
+  async run(bench) {
+    const missing = findMissingCitus();
+    if (missing) throw new Error(`no ${missing} found`);
+    await measureCosts(bench, await openDistributedStand(bench));
+  },
+};
+
 /** What one server has done so far. */
 interface Work {
   readonly statements: number;
@@ -93,7 +107,12 @@ async function countWork(bench: Bench, side: Side, batch: number): Promise<void>
   const start = await workOf(side);
   await sleep(CENSUS_SECONDS * 1_000);
   const idle = await workOf(side);
+  const meter = new CpuMeter(
+    Object.fromEntries(side.servers.map((each) => [each.name, each.processes()[0]!])),
+  );
+  meter.start();
   const { requests } = await report(side, { clients: CLIENTS, batch, tenants: TENANTS }, CENSUS_SECONDS);
+  meter.stop();
   const end = await workOf(side);
   for (const [index, { name }] of side.servers.entries()) {
     const done = (part: keyof Work) => {
@@ -102,6 +121,7 @@ async function countWork(bench: Bench, side: Side, batch: number): Promise<void>
     };
     const title = `batches of ${batch}, ${side.role === 'floor' ? 'one server' : name}`;
     bench.note(`${title}: statements a batch`, done('statements') / requests, '');
+    bench.note(`${title}: CPU a batch`, (meter.seconds.get(name)! * 1e6) / requests, 'us');
     bench.note(`${title}: WAL a record`, done('wal') / (requests * batch), 'bytes');
   }
 }

@@ -5,7 +5,7 @@ import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
-import { distributed } from './distributed.ts';
+import { distributed, distributedCosts } from './distributed.ts';
 import { failover } from './failover.ts';
 import { flat } from './flat.ts';
 import { guards } from './guard.ts';
@@ -54,6 +54,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   workersRouted,
   failover,
   distributed,
+  distributedCosts,
   ...guards,
 ];
 
@@ -189,7 +190,7 @@ function renderHelp(): string {
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them but failover, distributed and the guards:
+Benchmarks; without a name, all of them but failover, those of distributed databases, and the guards:
 ${lines.join('\n')}
 
 Options:

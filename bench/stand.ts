@@ -10,6 +10,7 @@ import { migrate } from '../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../src/base/db/pool.ts';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
+import type { PostgresServer } from '../test/deploy/postgres-server.ts';
 import { makeKey, makeTenant } from '../test/support/tenants.ts';
 import type { Bench, Facts } from './benchmark.ts';
 import { parentOf } from './cpu-meter.ts';
@@ -18,6 +19,8 @@ export interface Stand {
   readonly databaseUrl: string;
   /** For setup and counting, not for the measurement. */
   readonly db: Pool;
+  /** Of a distributed database, the coordinator first. */
+  readonly servers?: readonly PostgresServer[];
 }
 
 /** A migrated database. fsync and synchronous_commit are on, as in production. */
@@ -36,8 +39,9 @@ export async function openStand(bench: Bench): Promise<Stand> {
   return { databaseUrl: embedded.url, db };
 }
 
-/** The PostgreSQL process that forks the connections' processes. `undefined` where there is no /proc. */
-export async function findPostmaster(stand: Stand): Promise<number | undefined> {
+/** The PostgreSQL process that forks the connections' processes, of each server. `undefined` where there is no /proc. */
+export async function findPostmaster(stand: Stand): Promise<number | readonly number[] | undefined> {
+  if (stand.servers) return stand.servers.map((server) => server.processes()[0]!);
   const { rows } = await stand.db.query<{ pid: number }>('select pg_backend_pid() as pid');
   return parentOf(rows[0]!.pid);
 }

@@ -38,6 +38,10 @@ const SHARE_OF_BACKGROUND = 0.2;
 /** Source: PostgreSQL, appendix A "Error Codes". */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
+/** A pooler does not hand on the settings that sessions need there. */
+const POOLER_OF_COORDINATOR =
+  'the tables are distributed: set DATABASE_URL to the coordinator, without a pooler, and leave DATABASE_DIRECT_URL out';
+
 /**
  * The connection of the owner is closed before the service serves.
  *
@@ -49,10 +53,11 @@ export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
   const box = new SecretBox(secretsKey);
   try {
     const look = await lookAt(pools.db, 'DATABASE_URL');
+    await readDistribution(pools.db);
     // A pooler has a budget of its own.
     if (config.databaseDirectUrl === undefined) assertEnoughConnections(look, config.connectionBudget);
+    else if (isDistributed()) throw new StartError(POOLER_OF_COORDINATOR);
     else await checkPooler(pools.db, look);
-    await readDistribution(pools.db);
     if (isDistributed()) pools = await openAgain(pools, config);
     if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db, look, box);
     else await migrateFor(look, migrationsDatabaseUrl, box);

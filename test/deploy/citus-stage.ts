@@ -46,7 +46,7 @@ export class CitusStage {
     try {
       const owner = { DATABASE_URL: cluster.coordinator.url() };
       await stop(await startMainProcess(owner));
-      const distributed = await spawnAdmin(owner, 'database', 'distribute', '--trial');
+      const distributed = await spawnAdmin(owner, 'database', 'distribute');
       if (distributed.code !== 0) throw new Error(distributed.err);
       const env = { DATABASE_URL: cluster.url, MIGRATIONS_DATABASE_URL: owner.DATABASE_URL };
       for (let count = 0; count < 2; count += 1) services.push(await startMainProcess(env));

@@ -10,6 +10,7 @@ import { bareConfig } from '../support/bare-config.ts';
 import { databaseUrl, useDatabase } from '../support/database.ts';
 
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
+const IS_CLUSTER = inject('citusServers').length > 0;
 
 async function refusalOf(config: DatabaseConfig): Promise<string> {
   const error = await openDatabase(config).then(closePools, (fault: unknown) => fault);
@@ -86,7 +87,18 @@ describe('on an empty database', () => {
   });
 });
 
-describe('through a pooler', () => {
+describe.runIf(IS_CLUSTER)('the coordinator of a cluster', () => {
+  const database = useDatabase();
+
+  test('through a pooler', async () => {
+    const config = { ...bareConfig(database.url), databaseDirectUrl: database.url };
+    expect(await refusalOf(config)).toBe(
+      'the tables are distributed: set DATABASE_URL to the coordinator, without a pooler, and leave DATABASE_DIRECT_URL out',
+    );
+  });
+});
+
+describe.skipIf(IS_CLUSTER)('through a pooler', () => {
   const database = useDatabase();
   const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
   const limited = (names: readonly string[]) =>

@@ -17,5 +17,8 @@ import type { Tx } from './pool.ts';
 export async function lockReferenceTables(tx: Tx): Promise<void> {
   if (!isDistributed()) return;
   // It matters that tenants are asked for, not which.
-  await tx.query({ name: 'lock-reference-tables', text: 'select from tenants where id = 0 for no key update' });
+  await tx.query({
+    name: 'lock-reference-tables',
+    text: 'select from tenants where id = 0 for no key update',
+  });
 }

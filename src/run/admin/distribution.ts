@@ -13,23 +13,18 @@ export function distributionCommands(program: Command): void {
   const database = program.command('database').description('the servers that hold the tables');
   database
     .command('distribute')
-    .description(
-      'on trial: distribute the tables over the workers of a Citus cluster, once; stop all services first',
+    .description('distribute the tables over the workers of a Citus cluster, once; stop all services first')
+    .addHelpText(
+      'after',
+      '\nIt happens in one transaction. If it fails, nothing has changed. Only a restore of a backup leads back.',
     )
-    .option('--trial', 'accept that distributed databases are on trial')
-    .addHelpText('after', '\nIt happens in one transaction. If it fails, nothing has changed.')
     .action(distributeAll);
   withJson(
     database.command('status').description('whether the tables are distributed, and over which servers'),
   ).action(showStatus);
 }
 
-const ON_TRIAL =
-  'distributed databases are on trial: they were tried on one machine only, what reads a snapshot reads each server by ' +
-  'itself, and only a restore leads back; see docs/operations.md, and then give --trial';
-
-async function distributeAll({ trial = false }: { readonly trial?: boolean }): Promise<void> {
-  if (!trial) throw new Error(ON_TRIAL);
+async function distributeAll(): Promise<void> {
   await withDatabase(async ({ db }) => {
     const obstacle = (await findStaleMigration(db)) ?? (await findObstacle(db));
     if (obstacle !== undefined) throw new Error(obstacle);

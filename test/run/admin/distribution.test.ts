@@ -30,18 +30,8 @@ describe.skipIf(servers.length > 0)('a database of one server', () => {
     });
   });
 
-  it('is not distributed without consent to a trial', async () => {
-    expect(await run(database.url, 'distribute')).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(
-        /^distributed databases are on trial: .* see docs\/operations\.md, .*--trial\n$/,
-      ),
-    });
-  });
-
   it('cannot be', async () => {
-    expect(await run(database.url, 'distribute', '--trial')).toMatchObject({
+    expect(await run(database.url, 'distribute')).toMatchObject({
       code: 1,
       out: '',
       err: 'the database has no Citus: create the extension on the coordinator and on each worker\n',
@@ -50,14 +40,14 @@ describe.skipIf(servers.length > 0)('a database of one server', () => {
 
   it('of an older or a newer version cannot be', async () => {
     await database.pool.query(`insert into migrations (name, checksum) values ('9999_next.sql', '')`);
-    expect(await run(database.url, 'distribute', '--trial')).toMatchObject({
+    expect(await run(database.url, 'distribute')).toMatchObject({
       code: 1,
       err: 'the database is of another version: it has the migration 9999_next.sql\n',
     });
     await database.pool.query(
       `delete from migrations where name in ('9999_next.sql', '0031_distributable.sql')`,
     );
-    expect(await run(database.url, 'distribute', '--trial')).toMatchObject({
+    expect(await run(database.url, 'distribute')).toMatchObject({
       code: 1,
       err: 'the database is of an older version: start the service once, for migration 0031_distributable.sql\n',
     });
@@ -90,7 +80,7 @@ describe.runIf(servers.length > 0)('a database of a cluster', () => {
   async function distributeClosed(): Promise<Outcome> {
     await pool.end();
     try {
-      return await run(url, 'distribute', '--trial');
+      return await run(url, 'distribute');
     } finally {
       await open();
     }
@@ -190,7 +180,7 @@ describe.runIf(servers.length > 0)('a database of a cluster', () => {
     other.username = 'boxoffice_test_service';
     await pool.query('grant select on migrations to boxoffice_test_service');
     await pool.end();
-    expect(await run(other.href, 'distribute', '--trial')).toMatchObject({
+    expect(await run(other.href, 'distribute')).toMatchObject({
       code: 1,
       err: expect.stringMatching(
         /^role boxoffice_test_service does not own \w+: connect as the owner of the tables\n$/,
