@@ -12,10 +12,13 @@ export interface GatherOptions<In> {
   readonly max?: number;
   /** Two questions with the same name never share a statement. */
   readonly nameOf?: (input: In) => string;
+  /** Only questions of the same group share a statement; default: all may. */
+  readonly groupOf?: (input: In) => unknown;
+  /** Statements under way; default: 2, so that the database works on the next while it commits the last. */
+  readonly statements?: number;
 }
 
-/** More than one, so that the database works on the next statement while it commits the last. */
-const STATEMENTS_MAX = 2;
+const STATEMENTS_DEFAULT = 2;
 /** A statement that takes longer no longer keeps others back: it may wait for a lock, or its connection is lost. */
 const SLOW_MS = 100;
 
@@ -47,7 +50,8 @@ export class Gather<In, Out> {
 
   /** Under load, a statement also takes what the rest of this turn of the event loop brings. */
   #plan(): void {
-    if (this.#isPlanned || this.#waiting.length === 0 || this.#underWay >= STATEMENTS_MAX) return;
+    const { statements = STATEMENTS_DEFAULT } = this.#options;
+    if (this.#isPlanned || this.#waiting.length === 0 || this.#underWay >= statements) return;
     this.#isPlanned = true;
     const begin = () => {
       this.#isPlanned = false;
@@ -60,15 +64,17 @@ export class Gather<In, Out> {
 
   /** The questions that have waited longest. */
   #take(): Waiting<In, Out>[] {
-    const { max = Number.POSITIVE_INFINITY, nameOf } = this.#options;
-    if (!nameOf) return this.#waiting.splice(0, max);
+    const { max = Number.POSITIVE_INFINITY, nameOf, groupOf } = this.#options;
+    if (!nameOf && !groupOf) return this.#waiting.splice(0, max);
     const names = new Set<string>();
+    const group = groupOf?.(this.#waiting[0]!.input);
     const taken: Waiting<In, Out>[] = [];
     const left: Waiting<In, Out>[] = [];
     for (const item of this.#waiting) {
-      const name = nameOf(item.input);
-      const fits = taken.length < max && !names.has(name);
-      if (fits) names.add(name);
+      const name = nameOf?.(item.input);
+      const isTwin = name !== undefined && names.has(name);
+      const fits = taken.length < max && !isTwin && groupOf?.(item.input) === group;
+      if (fits && name !== undefined) names.add(name);
       (fits ? taken : left).push(item);
     }
     this.#waiting = left;

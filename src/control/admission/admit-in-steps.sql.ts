@@ -1,8 +1,9 @@
 /**
- * SQL that admits one user where tables are distributed, in a transaction: Citus runs no statement that writes several
+ * SQL that admits users where tables are distributed, in a transaction: Citus runs no statement that writes several
  * tables. Locks room and participant first, so each step sees what the one before it found. Uses the coordinator's time.
  */
 import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { NewEvent } from '../../events/event.ts';
 import { noteLapse } from '../rooms/lapses.sql.ts';
@@ -52,6 +53,83 @@ export async function renewInSteps(tx: Tx, renewal: Renewal): Promise<Admission 
   });
   await upsertDevice(tx, renewal, until);
   return { ...issued, ...rows[0], eventful: false };
+}
+
+interface Renewed extends Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'> {
+  /** The place of the renewal among those that were asked for. */
+  readonly at: number;
+}
+
+/** As `renewFreeAdmissions()`, for users of one tenant, each once. */
+export async function renewFreeInSteps(
+  tx: Tx,
+  renewals: readonly Renewal[],
+): Promise<(Admission | undefined)[]> {
+  const { tenant } = renewals[0]!;
+  const { now, untils, ...issued } = await readClocks(
+    tx,
+    renewals.map(({ lifetimeSeconds }) => lifetimeSeconds),
+  );
+  const renewed = await lockFreeParticipants(tx, renewals, now);
+  const found = renewals.map((): Admission | undefined => undefined);
+  if (renewed.length === 0) return found;
+  for (const { at: place, ...rest } of renewed) found[place] = { ...issued, ...rest, eventful: false };
+  const devices = renewed.map(({ at: place }) => ({ ...renewals[place]!, until: untils[place]! }));
+  await tx.query({
+    name: 'renew-participants',
+    text: `update participants p set expires_at = greatest(p.expires_at, g.until)
+             from json_to_recordset($2) as g (room_uid text, username text, until timestamptz)
+            where p.tenant_id = $1 and p.room_uid = g.room_uid and p.username = g.username`,
+    values: [
+      tenant,
+      JSON.stringify(devices.map(({ roomUid, username, until }) => ({ room_uid: roomUid, username, until }))),
+    ],
+  });
+  await upsertDevices(tx, tenant, devices);
+  return found;
+}
+
+/** As `readClock()`, for several lifetimes. */
+async function readClocks(
+  tx: Tx,
+  lifetimes: readonly number[],
+): Promise<Omit<Clock, 'until'> & { untils: string[] }> {
+  const { rows } = await tx.query<Omit<Clock, 'until'> & { untils: string[] }>({
+    name: 'clock-of-admissions',
+    text: `select now()::text as now, extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+                  (select array_agg((date_trunc('second', now()) + make_interval(secs => seconds))::text order by at)
+                     from unnest($1::double precision[]) with ordinality as u (seconds, at)) as untils,
+                  (select kid from signing_keys where state = 'active') as kid`,
+    values: [lifetimes],
+  });
+  return rows[0]!;
+}
+
+/** Lock those who are present, unchanged and not locked. */
+async function lockFreeParticipants(
+  tx: Tx,
+  renewals: readonly Renewal[],
+  now: string,
+): Promise<readonly Renewed[]> {
+  const { rows } = await tx.query<Renewed>({
+    name: 'lock-free-participants',
+    text: `select g.at, p.epoch, p.muted, p.publish_revoked as "publishRevoked"
+             from json_to_recordset($2) as g (at integer, room_uid text, username text, role text, rank smallint,
+                                              capabilities text[])
+             join participants p on p.tenant_id = $1 and p.room_uid = g.room_uid and p.username = g.username
+            where ${at(PRESENT, '$3')} and (p.role, p.rank, p.capabilities) = (g.role, g.rank, g.capabilities)
+              for no key update of p skip locked`,
+    values: [
+      renewals[0]!.tenant,
+      JSON.stringify(
+        renewals.map(({ roomUid, username, role, rank, capabilities }, place) => {
+          return { at: place, room_uid: roomUid, username, role, rank, capabilities };
+        }),
+      ),
+      now,
+    ],
+  });
+  return rows;
 }
 
 /** As `upsertAdmission()`. */
@@ -149,16 +227,38 @@ async function changeParticipant(tx: Tx, admission: NewAdmission, { now, until }
 }
 
 async function upsertDevice(tx: Tx, renewal: Renewal, until: string): Promise<void> {
-  const { thumbprint, role, rank, capabilities, keyId } = renewal;
+  await upsertDevices(tx, renewal.tenant, [{ ...renewal, until }]);
+}
+
+/** Of one tenant, each once. As values: rows of a query would be collected on the coordinator first. */
+async function upsertDevices(
+  tx: Tx,
+  tenant: TenantId,
+  devices: readonly (Renewal & { readonly until: string })[],
+): Promise<void> {
+  const rows = devices.map((each) => [
+    each.roomUid,
+    each.username,
+    each.thumbprint,
+    each.role,
+    each.rank,
+    each.capabilities,
+    each.keyId,
+    each.until,
+  ]);
+  const values = rows.map((row, place) => {
+    const parameters = row.map((_, column) => `$${2 + place * row.length + column}`);
+    return `($1, ${parameters.slice(0, -1).join(', ')}, ${parameters.at(-1)}::timestamptz)`;
+  });
   await tx.query({
-    name: 'upsert-device-of-participant',
+    name: `upsert-${rows.length}-devices`,
     text: `insert into admissions as a (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9::timestamptz)
+           values ${values.join(', ')}
            on conflict (tenant_id, room_uid, username, device) do update
               set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
                   key_id = excluded.key_id, admitted_at = excluded.admitted_at,
                   expires_at = greatest(a.expires_at, excluded.expires_at)`,
-    values: [...keyOf(renewal), thumbprint, role, rank, capabilities, keyId, until],
+    values: [tenant, ...rows.flat()],
   });
 }
 

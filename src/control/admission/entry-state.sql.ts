@@ -68,7 +68,7 @@ const STATES = `select t.status, t.exempt, t.limits, c.balance, t.range_salt as 
                        and a.username = g.username) d on true
    order by g.at`;
 /** Citus passes no column on into a subquery as the tenant that it looks for. */
-const STATE_OF_TENANT = STATES.replaceAll('g.tenant_id', '$2::bigint');
+const STATES_OF_TENANT = STATES.replaceAll('g.tenant_id', '$2::bigint');
 
 /** The states of several entrants, in their order. */
 export async function findEntryStates(db: Db, entrants: readonly Entrant[]): Promise<EntryState[]> {
@@ -80,14 +80,17 @@ export async function findEntryStates(db: Db, entrants: readonly Entrant[]): Pro
   return rows;
 }
 
-/** The same of one, by a statement that names the tenant: where tables are distributed. */
-export async function findEntryState(db: Db, entrant: Entrant): Promise<EntryState> {
+/** The same for entrants of one tenant, by a statement that names it: where tables are distributed. */
+export async function findEntryStatesOfTenant(
+  db: Db,
+  entrants: readonly Entrant[],
+): Promise<readonly EntryState[]> {
   const { rows } = await db.query<EntryState>({
-    name: 'find-entry-state',
-    text: STATE_OF_TENANT,
-    values: [asked([entrant]), entrant.tenant],
+    name: 'find-entry-states-of-tenant',
+    text: STATES_OF_TENANT,
+    values: [asked(entrants), entrants[0]!.tenant],
   });
-  return rows[0]!;
+  return rows;
 }
 
 function asked(entrants: readonly Entrant[]): string {

@@ -62,6 +62,14 @@ describe('a question', () => {
     ]);
   });
 
+  test('shares a statement with those of its group only', async () => {
+    const { gather, sent } = open({ max: 2, groupOf: (word) => word[0], statements: 3 });
+    for (const word of ['a1', 'b1', 'a2', 'a3', 'b2']) void gather.ask(word);
+    await endOfTurn();
+    await endOfTurn();
+    expect(sent()).toStrictEqual([['a1', 'a2'], ['b1', 'b2'], ['a3']]);
+  });
+
   test('does not wait for a statement that takes long', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { gather, statements, sent } = open();

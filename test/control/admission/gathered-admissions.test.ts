@@ -6,13 +6,13 @@ import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
-import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admit-alone.ts';
+import { enterAlone, enterIn } from '../../../src/control/admission/admit-alone.ts';
 import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { callerOf } from '../../support/tenants.ts';
+import { callerOf, makeTenant } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, isLockAwaited, mint, newStage, type Stage } from '../moderation/support.ts';
 
 const TOGETHER = 32;
@@ -40,11 +40,10 @@ const admissionOf = (username: string, change: Partial<NewAdmission> = {}) =>
   });
 const db = () => app.service.deps.db;
 const admissions = () => app.service.deps.admissions;
-/** Where tables are distributed, each goes alone. */
+/** Where tables are distributed, each who enters goes alone. */
 const enter = (admission: NewAdmission) =>
   isDistributed() ? enterAlone(db(), admission) : admissions().enter(admission);
-const renew = (admission: NewAdmission) =>
-  isDistributed() ? renewAlone(db(), admission) : admissions().renew(admission);
+const renew = (admission: NewAdmission) => admissions().renew(admission);
 const enterAll = (change?: Partial<NewAdmission>, who: readonly string[] = names) =>
   Promise.all(who.map((name) => enter(admissionOf(name, change))));
 const renewAll = (who: readonly string[] = names) => Promise.all(who.map((name) => renew(admissionOf(name))));
@@ -93,6 +92,46 @@ test.skipIf(inject('citusServers').length > 0)('thirty-two share one statement e
   expect((await told()).sort()).toStrictEqual(names.map((name) => `participant_entered ${name}`).sort());
 });
 
+test.runIf(inject('citusServers').length > 0)(
+  'thirty-two of one tenant share their reading and their renewal, and no statement with another tenant',
+  async () => {
+    await enterAll();
+    const pool = openPool(app.service.deps.db.options.connectionString!, { max: 4 });
+    const query = vi.spyOn(pool, 'query');
+    const connect = vi.spyOn(pool, 'connect');
+    const gathered = new GatheredAdmissions(pool);
+    const stranger = { tenant: await makeTenant(db()), username: 'stranger' };
+    const stateOf = (entrant: { readonly tenant: TenantId; readonly username: string }) =>
+      gathered.findState({
+        ...entrant,
+        room: 'lobby',
+        thumbprint: deviceOf(entrant.username),
+        address: undefined,
+      });
+    try {
+      const all = [...names.map((username) => ({ tenant, username })), stranger];
+      const states = await Promise.all(all.map(stateOf));
+      expect(states).toStrictEqual(
+        all.map(({ username }) =>
+          expect.objectContaining({ isAdmitted: username !== 'stranger', exempt: false }),
+        ),
+      );
+      expect(query).toHaveBeenCalledTimes(2);
+      connect.mockClear();
+      const renewed = await Promise.all(
+        all.map((each) => gathered.renew(admissionOf(each.username, { tenant: each.tenant }))),
+      );
+      expect(renewed).toStrictEqual([
+        ...names.map(() => expect.objectContaining({ epoch: 0, eventful: false })),
+        undefined,
+      ]);
+      expect(connect).toHaveBeenCalledTimes(2);
+    } finally {
+      await pool.end();
+    }
+  },
+);
+
 test('each gets the answer of its own row', async () => {
   const hosts = names.filter((_, at) => at % 2 === 0);
   await Promise.all(hosts.map((name) => enter(admissionOf(name, { role: 'host', rank: 80 }))));
@@ -110,10 +149,10 @@ test('a participant who is being kicked is left out, and the others renew meanwh
   await enterAll();
   const renewed = await inTransaction(db(), async (tx) => {
     await kick(tx, 'user-7');
-    return renewAll(answered());
+    return renewAll();
   });
   expect(renewed).toStrictEqual(
-    answered().map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
+    names.map((name) => (name === 'user-7' ? undefined : expect.objectContaining({ epoch: 0 }))),
   );
   expect((await renewAll())[7]).toBeUndefined();
 });
