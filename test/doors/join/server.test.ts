@@ -138,10 +138,10 @@ describe('a database that', () => {
     // The name of a statement is on the wire each time, its text only once per connection.
     const joining = ['find-credentials-by-id', 'count-in-window'];
     const renewing = isDistributed()
-      ? ['find-entry-state', 'lock-present-participant', 'renew-participant']
+      ? ['find-entry-states-of-tenant', 'lock-free-participants', 'renew-participants']
       : ['find-entry-states', 'renew-free-admissions'];
     const entering = isDistributed()
-      ? ['insert-participant', 'upsert-device-of-participant']
+      ? ['insert-participant', 'upsert-1-devices']
       : ['upsert-free-admissions'];
     for (const statement of [...joining, ...entering, ...renewing]) {
       // A newcomer is admitted, a present participant renews.
