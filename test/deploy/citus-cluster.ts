@@ -29,7 +29,8 @@ shared_preload_libraries = 'citus, pg_stat_statements'
 output_plugin_libraries = 'pgoutput, test_decoding, citus'
 max_prepared_transactions = 300
 citus.shard_count = 8
-citus.node_conninfo = 'sslmode=disable'
+citus.node_conninfo = 'sslmode=disable tcp_user_timeout=3000'
+citus.node_connection_timeout = 3s
 citus.recover_2pc_interval = 2s`;
 
 /** What a cluster needs and this machine does not have. */

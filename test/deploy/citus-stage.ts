@@ -73,6 +73,14 @@ export class CitusStage {
     return { own: of(true), others: of(false) };
   }
 
+  /** A tenant that shares its shard with another one. */
+  async findNeighbour(): Promise<TenantId> {
+    for (const { tenant } of this.tenants) {
+      if ((await this.cluster.tenantsBeside(tenant)).length > 0) return tenant;
+    }
+    throw new Error('each tenant has a shard of its own');
+  }
+
   /** Resolves when every tenant has reported. */
   async goesOn(): Promise<void> {
     await this.load.goesOnFor(this.tenants.map(({ tenant }) => tenant));
