@@ -47,7 +47,7 @@ async function openSide(
   { tenants, cluster }: { readonly tenants: number; readonly cluster?: CitusCluster },
 ): Promise<Side> {
   bench.progress(`filling ${side.name}`);
-  const stand = await openOn(bench, side.servers, cluster !== undefined);
+  const stand = await openStandOn(bench, side.servers, cluster !== undefined);
   const made: { readonly tenant: TenantId; readonly key: string }[] = [];
   const onWorkers = new Map<unknown, number>();
   while (made.length < tenants) {
@@ -72,15 +72,16 @@ async function openSide(
 /** For benchmarks of anything, without a server beside it. */
 export async function openDistributedStand(bench: Bench): Promise<Stand> {
   bench.progress('starting three servers');
-  return openOn(bench, (await openCluster(bench)).servers, true);
+  return openStandOn(bench, (await openCluster(bench)).servers, true);
 }
 
-function openCluster(bench: Bench): Promise<CitusCluster> {
+export function openCluster(bench: Bench): Promise<CitusCluster> {
   const scratch = openScratch('boxoffice-bench-', { isOnDisk: true });
   return bench.use(CitusCluster.start({ scratch, isDirect: true }), (opened) => opened.stop());
 }
 
-async function openOn(
+/** A migrated database on the first of these servers. */
+export async function openStandOn(
   bench: Bench,
   servers: readonly PostgresServer[],
   isDistributed: boolean,

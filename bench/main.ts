@@ -6,6 +6,7 @@ import { budget } from './budget.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
 import { distributed, distributedCosts } from './distributed.ts';
+import { distributedMove } from './distributed-move.ts';
 import { failover } from './failover.ts';
 import { flat } from './flat.ts';
 import { guards } from './guard.ts';
@@ -55,6 +56,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   failover,
   distributed,
   distributedCosts,
+  distributedMove,
   ...guards,
 ];
 

@@ -274,6 +274,7 @@ export function makeDeps(
   const mailer = config.mail && new SmtpMailer(config.mail);
   const metrics = new Metrics();
   const servers = isDistributed() ? new TenantServers(db) : undefined;
+  const ofBackground = backgroundDb === db ? 0 : backgroundDb.options.max;
   const deps: Deps = {
     db,
     log,
@@ -288,7 +289,7 @@ export function makeDeps(
         ...(servers && { serverOf: (tenant) => servers.of(tenant) }),
       },
       {
-        locked: lockedLimit(db.options.max),
+        locked: lockedLimit(db.options.max + ofBackground),
         ...(isDistributed() && DISTRIBUTED_LIMITS),
         ...chargeLimits,
       },
