@@ -9,8 +9,8 @@ import { isDistributed } from './distribution.ts';
 import type { Tx } from './pool.ts';
 
 /**
- * Call it before the transaction changes or locks rows of these tables, unless it begins with a tenant, and after it has locked
- * an account. On one server, rows are locked by themselves.
+ * Call it before the transaction changes or locks rows of these tables, unless it begins by locking a tenant, and after it has
+ * locked an account. On one server, rows are locked by themselves.
  *
  * Not an advisory lock: Citus takes two transactions that wait for one on the coordinator for a deadlock.
  */

@@ -1,5 +1,6 @@
 /** SQL of `tenants`, `tenant_status_changes` and `tenant_limit_changes`. */
 import type { Db, Tx } from '../db/pool.ts';
+import { lockReferenceTables } from '../db/reference-tables.sql.ts';
 import type { LimitChange, LimitOverrides } from './limits.ts';
 import type { Tenant, TenantId, TenantStatus } from './tenant.ts';
 
@@ -10,6 +11,7 @@ export async function insertTenant(
   tx: Tx,
   tenant: { id: TenantId; name: string; email: string },
 ): Promise<void> {
+  await lockReferenceTables(tx);
   await tx.query({
     name: 'insert-tenant',
     text: `with tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id),

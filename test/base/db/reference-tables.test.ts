@@ -2,14 +2,27 @@ import { expect, inject, test } from 'vitest';
 import { newKey } from '../../../src/access/keys/api-key.ts';
 import { insertKey, lockCeiling } from '../../../src/access/keys/keys.sql.ts';
 import { transactOnce } from '../../../src/base/db/transaction.ts';
-import { lockTenant } from '../../../src/base/tenants/tenants.sql.ts';
+import { newTenantId } from '../../../src/base/tenants/tenant.ts';
+import { insertTenant, lockTenant } from '../../../src/base/tenants/tenants.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { makeKey, makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
-test.runIf(inject('citusServers').length > 0)(
+const isCluster = inject('citusServers').length > 0;
+
+test.runIf(isCluster)('tenants that sign up at once do not wait for each other', async () => {
+  const signUp = () =>
+    transactOnce(database.pool, async (tx) => {
+      const id = newTenantId();
+      await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+      await insertKey(tx, id, { ...newKey('svc'), name: 'default', kind: 'backend' });
+    });
+  await Promise.all(Array.from({ length: 8 }, signUp));
+});
+
+test.runIf(isCluster)(
   'two transactions that change tables of all servers in another order do not wait for each other',
   async () => {
     const { pool } = database;
