@@ -10,6 +10,7 @@ import type { LimitOverrides } from '../../../src/base/tenants/limits.ts';
 import { renderTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { makeKey, makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 export interface World {
@@ -93,10 +94,14 @@ export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<W
     relay: await makeKey(db, tenant, 'relay'),
     revoked: await makeKey(db, tenant, 'backend'),
   };
-  await db.query('update api_keys set revoked_at = now() where id = $1', [keys.revoked.id]);
+  await changeReferenceTable(db, 'update api_keys set revoked_at = now() where id = $1', [keys.revoked.id]);
   if (credit)
     await adjustCredit(db, OPERATOR, tenant, { amount: 1_000_000n, reason: 'a gift', id: undefined });
-  await db.query('update tenants set status = $2, limits = $3 where id = $1', [tenant, status, limits]);
+  await changeReferenceTable(db, 'update tenants set status = $2, limits = $3 where id = $1', [
+    tenant,
+    status,
+    limits,
+  ]);
 
   await makeRooms(db, tenant, isForeign);
   for (const [name, person] of Object.entries(PEOPLE)) await makePerson(db, tenant, 'live', name, person);
