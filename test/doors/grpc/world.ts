@@ -221,7 +221,8 @@ async function makeBans(db: Pool, tenant: TenantId, isForeign: boolean, addressB
 async function makeCredentials(db: Pool, tenant: TenantId): Promise<Record<CredentialName, string>> {
   const insert = async (columns: { retires?: string; revoked?: string; expires?: string }) => {
     const { id, hash } = newKey('dev');
-    await db.query(
+    await changeReferenceTable(
+      db,
       `insert into device_credentials (tenant_id, id, name, hash, publish, retires_at, revoked_at, expires_at)
        values ($1, $2, 'a device', $3, '{audio}', now() + $4::interval, now() + $5::interval, now() + $6::interval)`,
       [tenant, id, hash, columns.retires, columns.revoked, columns.expires],
