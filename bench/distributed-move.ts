@@ -1,6 +1,5 @@
 /** How long services stand still while a filled database is distributed. */
 import { distribute } from '../src/run/distribution/distribute.ts';
-import { findMissingCitus } from '../test/deploy/citus-cluster.ts';
 import type { Benchmark } from './benchmark.ts';
 import { openCluster, openStandOn } from './distributed-sides.ts';
 import { runLoad } from './load.ts';
@@ -19,8 +18,6 @@ export const distributedMove: Benchmark = {
     Needs PostgreSQL with Citus, and runs only by name.`,
   isByNameOnly: true,
   async run(bench) {
-    const missing = findMissingCitus();
-    if (missing) throw new Error(`no ${missing} found`);
     const stand = await openStandOn(bench, (await openCluster(bench)).servers, false);
     const service = await openProcess(bench, stand, './service.ts');
     const made = Array.from({ length: TENANTS }, () => makeBenchTenant(stand, 'relay'));

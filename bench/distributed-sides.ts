@@ -2,9 +2,8 @@
 import { readDistribution } from '../src/base/db/distribution.ts';
 import { migrate } from '../src/base/db/migrate.ts';
 import { openPool } from '../src/base/db/pool.ts';
-import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { distribute } from '../src/run/distribution/distribute.ts';
-import { CitusCluster } from '../test/deploy/citus-cluster.ts';
+import { CitusCluster, findMissingCitus } from '../test/deploy/citus-cluster.ts';
 import type { PostgresServer } from '../test/deploy/postgres-server.ts';
 import { openScratch } from '../test/support/scratch.ts';
 import type { Bench } from './benchmark.ts';
@@ -18,7 +17,6 @@ export interface Side {
   readonly pid: number;
   /** The coordinator first. */
   readonly servers: readonly PostgresServer[];
-  readonly tenants: readonly TenantId[];
   /** Of each tenant, a relay's. */
   readonly keys: readonly string[];
   /** Number of records sent so far: no two of them have the same id. */
@@ -48,15 +46,15 @@ async function openSide(
 ): Promise<Side> {
   bench.progress(`filling ${side.name}`);
   const stand = await openStandOn(bench, side.servers, cluster !== undefined);
-  const made: { readonly tenant: TenantId; readonly key: string }[] = [];
+  const keys: string[] = [];
   const onWorkers = new Map<unknown, number>();
-  while (made.length < tenants) {
-    const each = await makeBenchTenant(stand, 'relay');
-    const worker = await cluster?.workerOf(each.tenant);
+  while (keys.length < tenants) {
+    const { tenant, key } = await makeBenchTenant(stand, 'relay');
+    const worker = await cluster?.workerOf(tenant);
     const beside = onWorkers.get(worker) ?? 0;
     if (cluster && beside >= tenants / cluster.workers.length) continue;
     onWorkers.set(worker, beside + 1);
-    made.push(each);
+    keys.push(key);
   }
   const { url, pid } = await openProcess(bench, stand, './service.ts');
   return {
@@ -64,8 +62,7 @@ async function openSide(
     url,
     pid,
     sent: 0,
-    tenants: made.map(({ tenant }) => tenant),
-    keys: made.map(({ key }) => key),
+    keys,
   };
 }
 
@@ -76,6 +73,8 @@ export async function openDistributedStand(bench: Bench): Promise<Stand> {
 }
 
 export function openCluster(bench: Bench): Promise<CitusCluster> {
+  const missing = findMissingCitus();
+  if (missing) throw new Error(`no ${missing} found`);
   const scratch = openScratch('boxoffice-bench-', { isOnDisk: true });
   return bench.use(CitusCluster.start({ scratch, isDirect: true }), (opened) => opened.stop());
 }

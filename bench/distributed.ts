@@ -1,6 +1,5 @@
 /** What distributing the tables over several servers costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findMissingCitus } from '../test/deploy/citus-cluster.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { measureCosts } from './costs.ts';
 import { CpuMeter, measureCpu } from './cpu-meter.ts';
@@ -28,8 +27,6 @@ export const distributed: Benchmark = {
   rounds: 7,
   isByNameOnly: true,
   async run(bench) {
-    const missing = findMissingCitus();
-    if (missing) throw new Error(`no ${missing} found`);
     const sides = await openSides(bench, TENANTS);
     for (const batch of BATCHES) {
       await bench.compare({
@@ -89,8 +86,6 @@ export const distributedCosts: Benchmark = {
     together. Needs PostgreSQL with Citus, and runs only by name.`,
   isByNameOnly: true,
   async run(bench) {
-    const missing = findMissingCitus();
-    if (missing) throw new Error(`no ${missing} found`);
     await measureCosts(bench, await openDistributedStand(bench));
   },
 };

@@ -17,12 +17,22 @@ interface Clock extends Pick<Admission, 'issuedAt' | 'kid'> {
 }
 
 async function readClock(tx: Tx, lifetimeSeconds: number): Promise<Clock> {
-  const { rows } = await tx.query<Clock>({
-    name: 'clock-of-admission',
+  const { untils, ...clock } = await readClocks(tx, [lifetimeSeconds]);
+  return { ...clock, until: untils[0]! };
+}
+
+/** The time, and when tokens of these lifetimes expire, in their order. */
+async function readClocks(
+  tx: Tx,
+  lifetimes: readonly number[],
+): Promise<Omit<Clock, 'until'> & { untils: string[] }> {
+  const { rows } = await tx.query<Omit<Clock, 'until'> & { untils: string[] }>({
+    name: 'clock-of-admissions',
     text: `select now()::text as now, extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
-                  (date_trunc('second', now()) + make_interval(secs => $1))::text as until,
+                  (select array_agg((date_trunc('second', now()) + make_interval(secs => seconds))::text order by at)
+                     from unnest($1::double precision[]) with ordinality as u (seconds, at)) as untils,
                   (select kid from signing_keys where state = 'active') as kid`,
-    values: [lifetimeSeconds],
+    values: [lifetimes],
   });
   return rows[0]!;
 }
@@ -87,22 +97,6 @@ export async function renewFreeInSteps(
   });
   await upsertDevices(tx, tenant, devices);
   return found;
-}
-
-/** As `readClock()`, for several lifetimes. */
-async function readClocks(
-  tx: Tx,
-  lifetimes: readonly number[],
-): Promise<Omit<Clock, 'until'> & { untils: string[] }> {
-  const { rows } = await tx.query<Omit<Clock, 'until'> & { untils: string[] }>({
-    name: 'clock-of-admissions',
-    text: `select now()::text as now, extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
-                  (select array_agg((date_trunc('second', now()) + make_interval(secs => seconds))::text order by at)
-                     from unnest($1::double precision[]) with ordinality as u (seconds, at)) as untils,
-                  (select kid from signing_keys where state = 'active') as kid`,
-    values: [lifetimes],
-  });
-  return rows[0]!;
 }
 
 /** Lock those who are present, unchanged and not locked. */
