@@ -1,7 +1,7 @@
 /** Opens the database, brings it up to date, and gives the role of the service its rights. */
 import { checkSealedKeys } from '../access/tokens/turn-signing-keys.ts';
 import { isDistributed, readDistribution } from '../base/db/distribution.ts';
-import { migrate } from '../base/db/migrate.ts';
+import { type Migrating, migrate } from '../base/db/migrate.ts';
 import { openPool, type Pool } from '../base/db/pool.ts';
 import { codeOf } from '../base/lib/error-code.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
@@ -102,7 +102,7 @@ async function migrateFor(application: Look, url: string, box: SecretBox): Promi
     const look = await lookAt(owner, 'MIGRATIONS_DATABASE_URL');
     assertSamePlace(application, look, 'MIGRATIONS_DATABASE_URL');
     if (look.hasSigningKeys) await checkSealedKeys(owner, box);
-    await bringUpToDate(owner, look.role === application.role ? undefined : application.role);
+    await bringUpToDate(owner, look.role === application.role ? {} : { application: application.role });
   } finally {
     await owner.end();
   }
@@ -122,8 +122,14 @@ async function migrateAs(db: Pool, look: Look, box: SecretBox): Promise<void> {
   }
 }
 
-/** Where tables are distributed, those that a migration adds are distributed too. */
-async function bringUpToDate(db: Pool, application?: string): Promise<void> {
-  await migrate(db, application);
-  if (isDistributed()) await distribute(db, () => undefined);
+/**
+ * Where tables are distributed, those that a migration adds are distributed too, before the next migration: so that
+ * one may add foreign keys to a table that the one before it has filled.
+ */
+export async function bringUpToDate(db: Pool, migrating: Migrating = {}): Promise<void> {
+  const place = async () => {
+    if (isDistributed()) await distribute(db, () => undefined);
+  };
+  await migrate(db, { ...migrating, beforeEach: place });
+  await place();
 }

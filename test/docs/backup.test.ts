@@ -26,7 +26,7 @@ beforeAll(async () => {
   await admin.query(`create role ${OWNER} login`);
   await admin.query(`create role ${APPLICATION} login`);
   await admin.query(`alter database live owner to ${OWNER}`);
-  await migrate(openAs(live, OWNER), APPLICATION);
+  await migrate(openAs(live, OWNER), { application: APPLICATION });
 });
 afterAll(() => Promise.all(opened.map((pool) => pool.end())));
 

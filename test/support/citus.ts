@@ -55,7 +55,7 @@ export async function createCitusTemplate(cluster: Cluster, name: string): Promi
     await migrate(pool);
     await distribute(pool, () => undefined);
     await readDistribution(pool);
-    await migrate(pool, ROLE);
+    await migrate(pool, { application: ROLE });
   } finally {
     await pool.end();
   }

@@ -41,7 +41,7 @@ export async function setup(project: TestProject): Promise<Undo> {
     const server = await findServer(join(scratch.folder, 'server'));
     await runOn(server.url, `create database ${template}`);
     const pool = openPool(databaseUrl(server.url, template), { max: 2 });
-    await migrate(pool, roleOf(server.applicationUrl)).finally(() => pool.end());
+    await migrate(pool, { application: roleOf(server.applicationUrl) }).finally(() => pool.end());
 
     project.provide('adminUrl', server.url);
     project.provide('applicationUrl', server.applicationUrl);

@@ -10,9 +10,17 @@ import pg from 'pg';
 import { isDistributed } from './distribution.ts';
 import { type Db, directConfig, type Pool } from './pool.ts';
 
-const FOLDER = new URL('../../../migrations/', import.meta.url);
+export const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number that nothing else locks. */
 const LOCK = 7_302_771_401;
+
+export interface Migrating {
+  /** The role that the service runs as, which gets its rights here. */
+  readonly application?: string | undefined;
+  /** Called before each file that runs. */
+  readonly beforeEach?: () => Promise<void>;
+  readonly folder?: URL;
+}
 
 interface Migration {
   readonly name: string;
@@ -23,11 +31,13 @@ interface Migration {
 /**
  * Bring the database up to date, as the owner of its tables. Returns how many migrations ran.
  *
- * Another role may call it on a database that is up to date. `application`: the role that the service runs
- * as, which gets its rights here.
+ * Another role may call it on a database that is up to date.
  */
-export async function migrate(pool: Pool, application?: string): Promise<number> {
-  const migrations = await readMigrations();
+export async function migrate(
+  pool: Pool,
+  { application, beforeEach = async () => {}, folder = MIGRATIONS }: Migrating = {},
+): Promise<number> {
+  const migrations = await readMigrations(folder);
   // A connection outside the pool: waiting for another process or changing a large table takes longer
   // than the statement timeout of the pool.
   const client = new pg.Client({
@@ -43,7 +53,7 @@ export async function migrate(pool: Pool, application?: string): Promise<number>
     // Changes of tables that refer to one another go over one connection to each worker.
     if (isDistributed()) await client.query(`set citus.multi_shard_modify_mode = 'sequential'`);
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    const run = await runMissing(client, migrations);
+    const run = await runMissing(client, migrations, beforeEach);
     if (application !== undefined) await client.query('select grant_application_rights($1)', [application]);
     return run;
   } finally {
@@ -54,7 +64,7 @@ export async function migrate(pool: Pool, application?: string): Promise<number>
 
 /** In one line, why the database is not of this version; `undefined`: it is. */
 export async function findStaleMigration(db: Db): Promise<string | undefined> {
-  const own = new Map((await readMigrations()).map(({ name, checksum }) => [name, checksum]));
+  const own = new Map((await readMigrations(MIGRATIONS)).map(({ name, checksum }) => [name, checksum]));
   const { rows } = await db.query<{ name: string; checksum: string }>(
     'select name, checksum from migrations',
   );
@@ -65,17 +75,21 @@ export async function findStaleMigration(db: Db): Promise<string | undefined> {
   return missing && `the database is of an older version: start the service once, for migration ${missing}`;
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => /^[0-9]{4}_\w+\.sql$/.test(name)).sort();
+async function readMigrations(folder: URL): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => /^[0-9]{4}_\w+\.sql$/.test(name)).sort();
   return Promise.all(
     names.map(async (name) => {
-      const sql = await readFile(new URL(name, FOLDER), 'utf8');
+      const sql = await readFile(new URL(name, folder), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );
 }
 
-async function runMissing(client: pg.Client, migrations: readonly Migration[]): Promise<number> {
+async function runMissing(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  beforeEach: () => Promise<void>,
+): Promise<number> {
   const { rows: found } = await client.query(`select to_regclass('migrations') is not null as exists`);
   if (!found[0].exists) {
     await client.query(`create table migrations (
@@ -91,16 +105,21 @@ async function runMissing(client: pg.Client, migrations: readonly Migration[]): 
     const checksum = done.get(migration.name);
     if (checksum === migration.checksum) continue;
     if (checksum !== undefined) throw new Error(`migration ${migration.name} was changed after it ran`);
+    await beforeEach();
     await runOne(client, migration);
     run += 1;
   }
   return run;
 }
 
+/**
+ * The file is the body of a block, so PostgreSQL runs each statement by itself. Citus hands the text of a statement on to
+ * the workers; of a file that is sent as it is, that would be the whole file.
+ */
 async function runOne(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   try {
     await client.query('begin');
-    await client.query(sql);
+    await client.query(`do $migration$ begin ${sql}\nend $migration$`);
     await client.query('insert into migrations (name, checksum) values ($1, $2)', [name, checksum]);
     await client.query('commit');
   } catch (error) {

@@ -8,7 +8,7 @@ export interface DistributionState {
   readonly workers: number;
   /** Whether the coordinator itself is one of the nodes. Tables of which each node has a copy need that. */
   readonly hasCoordinator: boolean;
-  /** The tables that Citus knows. Others are on the coordinator alone, like those that refer to a table with copies. */
+  /** Of each table that exists. */
   readonly placed: ReadonlyMap<string, Placement>;
 }
 
@@ -29,10 +29,10 @@ export async function readState(db: Db): Promise<DistributionState> {
             coalesce(bool_or(groupid = 0), false) as "hasCoordinator" from pg_dist_node`,
   );
   const { rows: tables } = await db.query<{ name: string; placement: Placement }>(
-    `select logicalrelid::text as name,
+    `select relname as name,
             case when partmethod = 'h' then 'distributed' when repmodel = 't' then 'reference' else 'coordinator' end as placement
-       from pg_dist_partition where logicalrelid in (
-              select oid from pg_class where relnamespace = current_schema()::regnamespace)`,
+       from pg_class left join pg_dist_partition on logicalrelid = oid
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')`,
   );
   return {
     ...found[0],
@@ -41,18 +41,25 @@ export async function readState(db: Db): Promise<DistributionState> {
   };
 }
 
-/** Tables that belong elsewhere than on the coordinator, as far as `state` has them there. */
+/** Tables that are elsewhere than they belong. Those of migrations that have not run are left out. */
 export function misplaced({ placed }: DistributionState): string[] {
   return [...PLACEMENTS]
-    .filter(([table, placement]) => (placed.get(table) ?? 'coordinator') !== placement)
+    .filter(([table, placement]) => (placed.get(table) ?? placement) !== placement)
     .map(([table]) => table);
+}
+
+function distributedIn({ placed }: DistributionState): string[] {
+  return [...placed]
+    .filter(([, placement]) => placement !== 'coordinator')
+    .map(([table]) => table)
+    .sort();
 }
 
 export type Progress = 'not' | 'half' | 'wholly';
 
 export function progressOf(state: DistributionState): Progress {
-  if (misplaced(state).length === 0) return 'wholly';
-  return [...PLACEMENTS.keys()].some((table) => state.placed.has(table)) ? 'half' : 'not';
+  if (distributedIn(state).length === 0) return 'not';
+  return misplaced(state).length === 0 ? 'wholly' : 'half';
 }
 
 /** Another one may plan statements otherwise. */
@@ -74,7 +81,7 @@ export async function findObstacle(db: Db): Promise<string | undefined> {
   const progress = progressOf(state);
   if (progress === 'wholly') return 'the database is distributed already';
   if (progress === 'half') {
-    return `some tables are distributed and others are not: undistribute ${[...state.placed.keys()].sort().join(', ')}`;
+    return `some tables are distributed and others are not: undistribute ${distributedIn(state).join(', ')}`;
   }
   return (await findForeignTables(db)) ?? (await findOtherSessions(db));
 }

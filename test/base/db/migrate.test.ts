@@ -1,4 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
@@ -53,6 +57,18 @@ describe('migrate', () => {
     const impatient = openPool(databaseUrl(inject('adminUrl'), name));
     Object.assign(impatient.options, { query_timeout: 1, statement_timeout: 1, lock_timeout: 1 });
     expect(await migrate(impatient).finally(() => impatient.end())).toBe(files.length);
+  });
+
+  it('runs a file as the body of a block', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'));
+    const run: string[] = [];
+    const beforeEach = async () => void run.push((await listRun()).join());
+    await migrate(pool, { folder: pathToFileURL(`${folder}/`) });
+    await writeFile(join(folder, '0001_first.sql'), `if true then create table first (); end if; -- the end`);
+    await writeFile(join(folder, '0002_second.sql'), `perform from first;`);
+    expect(await migrate(pool, { folder: pathToFileURL(`${folder}/`), beforeEach })).toBe(2);
+    expect(run).toEqual(['', '0001_first.sql']);
+    await rm(folder, { recursive: true });
   });
 
   it('refuses a file that was changed after it ran', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { PLACEMENTS } from '../../../src/run/distribution/placements.ts';
 import { useDatabase } from '../../support/database.ts';
 
@@ -26,3 +26,25 @@ it('every distributed table has tenants, in each of its unique keys', async () =
   const replaced = ['payment_settings_customer_id_key'];
   expect(without.map(({ name }) => name).filter((name) => !replaced.includes(name))).toEqual([]);
 });
+
+it.skipIf(inject('citusServers').length > 0 || inject('applicationUrl') === '')(
+  'a table that loses its triggers keeps the rights of the role',
+  async () => {
+    const { pool, applicationUrl } = database;
+    const role = new URL(applicationUrl).username;
+    const rights = async () => {
+      const { rows } = await pool.query<{ name: string; rights: string }>(
+        `select table_name as name, string_agg(privilege_type, ' ' order by privilege_type) as rights
+           from information_schema.role_table_grants where grantee = $1 group by 1 order by 1`,
+        [role],
+      );
+      return rows;
+    };
+    const before = await rights();
+    for (const [table, placement] of PLACEMENTS) {
+      if (placement !== 'coordinator') await pool.query(`drop trigger if exists append_only on ${table}`);
+    }
+    await pool.query('select grant_application_rights($1)', [role]);
+    expect(await rights()).toEqual(before);
+  },
+);
