@@ -10,7 +10,7 @@ import pg from 'pg';
 import { isDistributed } from './distribution.ts';
 import { type Db, directConfig, type Pool } from './pool.ts';
 
-export const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number that nothing else locks. */
 const LOCK = 7_302_771_401;
 

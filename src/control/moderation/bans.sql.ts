@@ -1,10 +1,9 @@
 /** SQL of `bans`. */
-import { isDistributed } from '../../base/db/distribution.ts';
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
-import { ALL, countInShares, type Share } from '../../base/tenants/shares.ts';
+import { countInShares, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Ban } from './ban.ts';
 import type { Subject } from './moderation-event.ts';
@@ -234,23 +233,19 @@ export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Pro
 
 /**
  * The tenants that have something to do, and no others: only some tenants are found at a time, so those with bans that
- * stand would keep the rest out.
+ * stand would keep the rest out. Bans of swept rooms are already lifted, because those rooms ended long ago.
  */
-const EXPIRED_BANS = { table: 'bans', where: 'lifted_at is null and expires_at <= now()' };
-/** Bans of swept rooms are already lifted, because those rooms ended long ago. */
-const BANS_OF_ENDED_ROOMS = {
-  table: 'rooms r join bans b using (tenant_id)',
-  where: 'r.ended_at is not null and not r.is_swept and b.room_uid = r.uid and b.lifted_at is null',
+const ENDED_BANS = {
+  table: `(select tenant_id from bans where lifted_at is null and expires_at <= now()
+           union all
+           select b.tenant_id from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
+            where r.ended_at is not null and not r.is_swept and b.lifted_at is null) as ended`,
+  where: 'true',
 };
 
 /** Mark some bans as lifted that have expired, or whose rooms have ended. Returns how many. */
 export async function liftEndedBans(db: Db, limit: number): Promise<number> {
-  if (!isDistributed()) return liftInShare(db, ALL, limit);
-  let lifted = 0;
-  for (const ended of [EXPIRED_BANS, BANS_OF_ENDED_ROOMS]) {
-    lifted += await countInShares(db, ended, (share) => liftInShare(db, share, limit));
-  }
-  return lifted;
+  return countInShares(db, ENDED_BANS, (share) => liftInShare(db, share, limit));
 }
 
 async function liftInShare(db: Db, share: Share, limit: number): Promise<number> {

@@ -1,6 +1,7 @@
 /** The limit of live device credentials. What else creation does is tested with the doors. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectError, expectOk } from '../../doors/rest/support.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
 
@@ -38,7 +39,8 @@ describe('the limit of live device credentials', () => {
     expectOk(await app.request('DELETE', `/v1/device-credentials/${revoked.id}`, { key: tenant.key }), 204);
     expectOk(await create(), 201);
     expectError(await create(), 409, FULL);
-    await app.service.deps.db.query(
+    await changeReferenceTable(
+      app.service.deps.db,
       `update device_credentials set expires_at = now() where tenant_id = $1 and id = $2`,
       [idOf(tenant), expired.id],
     );

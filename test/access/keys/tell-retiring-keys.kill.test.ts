@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { useChildService } from '../../support/child-service.ts';
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
@@ -20,7 +21,8 @@ async function toldKeys(tenant: string): Promise<string[]> {
 
 /** Keys that were replaced, and of which their tenant is to be reminded now. Returns their ids. */
 async function insertRetiringKeys(tenant: string): Promise<string[]> {
-  const { rows } = await database.pool.query<{ id: string }>(
+  const rows = await changeReferenceTable<{ id: string }>(
+    database.pool,
     `insert into api_keys (id, tenant_id, name, kind, hash, retires_at, retirement_notice_at)
      select encode(sha256(random()::text::bytea), 'hex')::char(16), $1, 'studio', 'backend', sha256(random()::text::bytea),
             now() + interval '1 hour', now() from generate_series(1, $2) returning id`,

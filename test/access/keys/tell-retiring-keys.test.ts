@@ -5,6 +5,7 @@ import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { moved } from '../../support/append-only.ts';
 import { eventsOf } from '../../support/events.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
@@ -66,7 +67,8 @@ async function told(tenant: TestTenant) {
 }
 
 async function secondsPass(table: string, id: string, seconds: number): Promise<void> {
-  await db().query(
+  await changeReferenceTable(
+    db(),
     `update ${table} set retires_at = ${moved('retires_at', `-${seconds} seconds`)},
             retirement_notice_at = ${moved('retirement_notice_at', `-${seconds} seconds`)} where id = $1`,
     [id],
@@ -175,7 +177,7 @@ test('a credential that has expired before it retires is not told', async () => 
   const tenant = await app.signUp();
   const kind = KINDS[2]!;
   const { id } = await rotated(tenant, kind, 4 * DAY);
-  await db().query(`update device_credentials set expires_at = now() where id = $1`, [id]);
+  await changeReferenceTable(db(), `update device_credentials set expires_at = now() where id = $1`, [id]);
   await secondsPass(kind.table, id, 3 * DAY);
   await tell();
   expect(await told(tenant)).toEqual([]);

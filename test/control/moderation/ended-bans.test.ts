@@ -5,6 +5,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { makeTenant } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -31,4 +32,19 @@ test('bans that expired or whose room ended are marked as lifted, some at a time
   expect(await liftEndedBans(db, 10)).toBe(1);
   const { rows } = await db.query('select value from bans where lifted_at is null order by value');
   expect(rows.map(({ value }) => value)).toStrictEqual(['inside', 'later', 'stays']);
+});
+
+test('bans that stand, of many tenants, keep none from being lifted', async () => {
+  const { db } = app.service.deps;
+  const tenants = await Promise.all(Array.from({ length: 120 }, () => makeTenant(db)));
+  const ban = (id: string, lifetime: string, banned: readonly bigint[]) =>
+    db.query(
+      `insert into bans (tenant_id, id, kind, value, rank, created_at, expires_at)
+       select tenant, $2, 'user', $2, 0, t.now - interval '1 day', t.now + $3::interval
+         from unnest($1::bigint[]) as tenant, (select now() as now) as t`,
+      [banned, id, lifetime],
+    );
+  await ban('stands', '1 day', tenants);
+  await ban('ended', '-1 hour', tenants.slice(0, 20));
+  expect(await liftEndedBans(db, 100)).toBe(20);
 });

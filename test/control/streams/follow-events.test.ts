@@ -2,6 +2,7 @@
 import { RoomService } from '@boxoffice/contract/room_service';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { lockReferenceTables } from '../../../src/base/db/reference-tables.sql.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Room } from '../../../src/control/rooms/room.ts';
@@ -15,6 +16,7 @@ import { isBookmark, read, seqsOf, upTo } from '../../events/support.ts';
 import { moved } from '../../support/append-only.ts';
 import { emptyLog } from '../../support/events.ts';
 import { control, useControl } from '../../support/grpc.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, limitedCaller } from '../../support/tenants.ts';
 
@@ -351,6 +353,7 @@ describe('followEvents', () => {
     await waitFor(() => expect(begun.items.at(-1)?.type).toBe('bookmark'));
 
     await inTransaction(db, async (tx) => {
+      await lockReferenceTables(tx);
       await tx.query(fell, [tenant.keyId]);
       const what = { type: 'room_ended', subject: { name: 'after' } as Room } as const;
       await appendNumberedEvents(tx, parseTenantId(tenant.id)!, [{ roomUid: null, ...what }]);
@@ -366,7 +369,9 @@ describe('followEvents', () => {
     const tenant = await app.signUp();
     const { items, ended } = follow(tenant, { after: BEGINNING, bookmarkMs: 50 });
     await waitFor(() => expect(items.length).toBeGreaterThan(1));
-    await app.service.deps.db.query('update api_keys set revoked_at = now() where id = $1', [tenant.keyId]);
+    await changeReferenceTable(app.service.deps.db, 'update api_keys set revoked_at = now() where id = $1', [
+      tenant.keyId,
+    ]);
     await expect(ended).rejects.toMatchObject(INVALID_KEY);
     expect(new Set(items.map((item) => item.type))).toStrictEqual(new Set(['bookmark']));
   });

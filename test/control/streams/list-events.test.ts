@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { listEvents } from '../../../src/control/streams/list-events.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { limitedCaller } from '../../support/tenants.ts';
 
@@ -103,7 +104,7 @@ test('fails with `invalid_api_key` if the key was revoked during the wait', asyn
   expect(await waiting).toMatchObject({ isReset: true });
   // Without a wait, the page of events would be older than the revocation.
   await vi.waitFor(() => expect(waits).toHaveBeenCalled(), { timeout: 60_000 });
-  await db.query('update api_keys set revoked_at = now() where id = $1', [tenant.keyId]);
+  await changeReferenceTable(db, 'update api_keys set revoked_at = now() where id = $1', [tenant.keyId]);
   await db.query(`insert into unnumbered_events (tenant_id, type, subject) values ($1, 'room_ended', '{}')`, [
     id,
   ]);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { THRESHOLDS_MAX } from '../../../src/money/alerts/alert-threshold.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
 
@@ -294,7 +295,8 @@ describe('device credentials', () => {
 
   test('the list has pages', async () => {
     const { of, member } = await newTenant();
-    await db().query(
+    await changeReferenceTable(
+      db(),
       `insert into device_credentials (tenant_id, id, name, hash, publish)
        select $1, lpad(to_hex(n), 16, '0'), 'device ' || n, decode(lpad(to_hex(n), 64, '0'), 'hex'), '{audio}'
          from generate_series(1, 51) n`,

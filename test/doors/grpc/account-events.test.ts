@@ -19,6 +19,7 @@ import { emptyLog } from '../../support/events.ts';
 import { useControl } from '../../support/grpc.ts';
 import { post } from '../../support/months.ts';
 import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
@@ -295,13 +296,14 @@ test('a replaced key is told before it stops working', async () => {
   await app.request('POST', `/v1/keys/${id}/rotate`, { key, body: { overlap_seconds: 3600 } });
   const { db } = app.service.deps;
   await emptyLog(db, idOf(tenant));
-  const { rows } = await db.query(
+  const [changed] = await changeReferenceTable(
+    db,
     `update api_keys set retirement_notice_at = now() where id = $1 returning retires_at`,
     [id],
   );
   await tellRetiringKeys(app.service.deps);
   expect(await told(tenant)).toMatchObject([
-    ['KEY_RETIRING', { keyId: id, name: 'studio', kind: 'relay', retireTime: at(rows[0].retires_at) }],
+    ['KEY_RETIRING', { keyId: id, name: 'studio', kind: 'relay', retireTime: at(changed!.retires_at) }],
   ]);
 });
 

@@ -12,6 +12,7 @@ import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { expectJoined, join } from '../../support/devices.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 
@@ -44,7 +45,8 @@ const refusal = async (call: Promise<unknown>) => {
 
 /** Make a credential look as it does after its expiry. */
 const setTime = (id: string, column: 'expires_at' | 'retires_at') =>
-  app.service.deps.db.query(
+  changeReferenceTable(
+    app.service.deps.db,
     `update device_credentials set ${column} = now() - interval '1 second' where id = $1`,
     [id],
   );

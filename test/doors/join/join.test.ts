@@ -23,6 +23,7 @@ import {
   thumbprint,
   verify,
 } from '../../support/devices.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { NOT_STRINGS, rawRequest, sendBytes, setStatus, TIMESTAMP } from '../rest/support.ts';
@@ -552,11 +553,13 @@ describe('401', () => {
     const { db } = app.service.deps;
     for (const column of ['retires_at', 'expires_at']) {
       const { id, credential } = await createCredential(app, tenant);
-      await db.query(`update device_credentials set ${column} = now() + interval '1 hour' where id = $1`, [
-        id,
-      ]);
+      await changeReferenceTable(
+        db,
+        `update device_credentials set ${column} = now() + interval '1 hour' where id = $1`,
+        [id],
+      );
       expectJoined(await join(app, credential));
-      await db.query(`update device_credentials set ${column} = now() where id = $1`, [id]);
+      await changeReferenceTable(db, `update device_credentials set ${column} = now() where id = $1`, [id]);
       expectText(await join(app, credential), 401, 'invalid api key');
     }
   });

@@ -1,6 +1,7 @@
 /** The order of the checks: of two mistakes in a join, the earlier one is reported. */
 import { describe, expect, test } from 'vitest';
 import { createCredential, deviceKey, endRoom, expectJoined, join, spendAll } from '../../support/devices.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { setStatus } from '../rest/support.ts';
@@ -25,6 +26,8 @@ interface Fault {
 
 const query = (text: string, values: unknown[]) => app.service.deps.db.query(text, values);
 
+const change = (text: string, values: unknown[]) => changeReferenceTable(app.service.deps.db, text, values);
+
 /** In the order in which they are reported. */
 const FAULTS: readonly Fault[] = [
   {
@@ -47,7 +50,7 @@ const FAULTS: readonly Fault[] = [
     name: 'no publish rights',
     status: 403,
     text: /no publish rights$/,
-    apply: ({ id }) => query(`update device_credentials set publish = '{}' where id = $1`, [id]),
+    apply: ({ id }) => change(`update device_credentials set publish = '{}' where id = $1`, [id]),
   },
   {
     name: 'too many joins',
@@ -80,7 +83,7 @@ const FAULTS: readonly Fault[] = [
     name: 'a room outside',
     status: 403,
     text: /not for this room$/,
-    apply: ({ id }) => query(`update device_credentials set rooms = '{elsewhere}' where id = $1`, [id]),
+    apply: ({ id }) => change(`update device_credentials set rooms = '{elsewhere}' where id = $1`, [id]),
   },
   {
     name: 'a suspended tenant',

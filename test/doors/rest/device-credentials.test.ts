@@ -3,6 +3,7 @@ import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { deviceKey } from '../../support/devices.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
@@ -76,7 +77,8 @@ describe('GET /v1/device-credentials', () => {
 
   test('200: fifty at once, with a cursor for the next page', async () => {
     const fresh = await app.signUp();
-    await app.service.deps.db.query(
+    await changeReferenceTable(
+      app.service.deps.db,
       `insert into device_credentials (tenant_id, id, name, hash, publish, rooms, created_at)
        select $1, lpad(to_hex($2 + i), 16, '0'), i::text, decode(repeat('00', 32), 'hex'), '{}',
               array_fill('*' || repeat('x', 127), array[100]), '2026-01-01'::timestamptz + i / 2 * interval '1 s'
@@ -358,9 +360,11 @@ describe('POST /v1/device-credentials/{id}/rotate', () => {
     expectError(await call('POST', `/${id}/rotate`), 409, 'already revoked');
 
     const expired = (await create()).device_credential.id;
-    await app.service.deps.db.query('update device_credentials set expires_at = now() where id = $1', [
-      expired,
-    ]);
+    await changeReferenceTable(
+      app.service.deps.db,
+      'update device_credentials set expires_at = now() where id = $1',
+      [expired],
+    );
     expectError(await call('POST', `/${expired}/rotate`), 409, 'already expired');
   });
 

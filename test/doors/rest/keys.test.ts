@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR, setLimits } from '../../support/tenants.ts';
 import { expectError, expectOk, KEY, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
@@ -98,7 +99,8 @@ describe('GET /v1/keys', () => {
 
     test('five hundred at once, with a cursor for the next page', async () => {
       const fresh = await app.signUp();
-      await app.service.deps.db.query(
+      await changeReferenceTable(
+        app.service.deps.db,
         `insert into api_keys (tenant_id, id, name, kind, hash, created_at, revoked_at)
          select $1, lpad(to_hex($2 + i), 16, '0'), i::text, 'relay', decode(repeat('00', 32), 'hex'),
                 now() + i / 2 * interval '1 s', now()
