@@ -1,4 +1,4 @@
-/** A Citus cluster on this machine: a coordinator and two workers, on free ports. */
+/** A Citus cluster on this machine: a coordinator and two workers, and others that are added, on free ports. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { openScratch, type Scratch } from '../support/scratch.ts';
@@ -54,32 +54,46 @@ export interface ClusterOptions {
   readonly isDirect?: boolean;
 }
 
+/** Makes the servers of a cluster, which are not started yet. */
+class ServerMaker {
+  readonly processes: Processes;
+  readonly #folder: string;
+  readonly #isDirect: boolean;
+
+  constructor({ scratch = openScratch('boxoffice-citus-'), isDirect = false }: ClusterOptions) {
+    this.processes = new Processes(scratch);
+    this.#folder = scratch.folder;
+    this.#isDirect = isDirect;
+  }
+
+  async make(name: string): Promise<PostgresServer> {
+    return new PostgresServer(name, await findLastingPort(HOST), join(this.#folder, name), this.processes);
+  }
+
+  async makeWorker(name: string): Promise<Worker> {
+    const server = await this.make(name);
+    const relay = await openRelay(HOST, server.port);
+    return { server, relay, port: this.#isDirect ? server.port : relay.port };
+  }
+}
+
 export class CitusCluster {
   readonly coordinator: PostgresServer;
-  readonly workers: readonly [Worker, Worker];
-  readonly #processes: Processes;
+  readonly #maker: ServerMaker;
+  #workers: readonly [Worker, Worker, ...Worker[]];
 
-  private constructor(coordinator: PostgresServer, workers: readonly [Worker, Worker], processes: Processes) {
+  private constructor(maker: ServerMaker, coordinator: PostgresServer, workers: readonly [Worker, Worker]) {
+    this.#maker = maker;
     this.coordinator = coordinator;
-    this.workers = workers;
-    this.#processes = processes;
+    this.#workers = workers;
   }
 
   /** Resolves when the coordinator knows its workers. The database is empty. */
-  static async start({
-    scratch = openScratch('boxoffice-citus-'),
-    isDirect = false,
-  }: ClusterOptions = {}): Promise<CitusCluster> {
-    const processes = new Processes(scratch);
-    const make = async (name: string) =>
-      new PostgresServer(name, await findLastingPort(HOST), join(scratch.folder, name), processes);
-    const makeWorker = async (name: string) => {
-      const server = await make(name);
-      const relay = await openRelay(HOST, server.port);
-      return { server, relay, port: isDirect ? server.port : relay.port };
-    };
-    const workers = [await makeWorker('one'), await makeWorker('two')] as const;
-    const cluster = new CitusCluster(await make('coordinator'), workers, processes);
+  static async start(options: ClusterOptions = {}): Promise<CitusCluster> {
+    const maker = new ServerMaker(options);
+    const coordinator = await maker.make('coordinator');
+    const workers = [await maker.makeWorker('one'), await maker.makeWorker('two')] as const;
+    const cluster = new CitusCluster(maker, coordinator, workers);
     try {
       await cluster.#start();
       return cluster;
@@ -88,6 +102,10 @@ export class CitusCluster {
       await cluster.stop();
       throw new Error(logs, { cause: error });
     }
+  }
+
+  get workers(): readonly [Worker, Worker, ...Worker[]] {
+    return this.#workers;
   }
 
   get servers(): readonly PostgresServer[] {
@@ -112,17 +130,27 @@ export class CitusCluster {
 
   /** One more server beside the cluster, with the same settings and without Citus. */
   async startAlone(): Promise<PostgresServer> {
-    const folder = `${this.coordinator.folder}-alone`;
-    const server = new PostgresServer('alone', await findLastingPort(HOST), folder, this.#processes);
+    const server = await this.#maker.make('alone');
     await startEmpty(server, SETTINGS);
     return server;
+  }
+
+  /** As docs/operations.md says: one more worker, to which some shards move. */
+  async grow(): Promise<Worker> {
+    const worker = await this.#maker.makeWorker('three');
+    this.#workers = [...this.#workers, worker];
+    await startCitus(worker.server);
+    await this.#add(worker);
+    await this.coordinator.query('select citus_rebalance_start()');
+    await this.coordinator.query('select citus_rebalance_wait()');
+    return worker;
   }
 
   /** Everything of the tenants of the shard goes along, while they report. */
   async moveShardOf(tenant: bigint, from: Worker, to: Worker): Promise<void> {
     await this.coordinator.query(
       `select citus_move_shard_placement(get_shard_id_for_distribution_column('accounts', $1::bigint),
-                '${HOST}', $2, '${HOST}', $3, 'force_logical')`,
+                '${HOST}', $2, '${HOST}', $3)`,
       DATABASE,
       [tenant, from.port, to.port],
     );
@@ -175,26 +203,30 @@ export class CitusCluster {
 
   /** The newest lines of every log, for a test that failed. */
   logs(): string {
-    return this.#processes.logs();
+    return this.#maker.processes.logs();
   }
 
   async stop(): Promise<void> {
     for (const { relay } of this.workers) relay.close();
-    await this.#processes.stop();
+    await this.#maker.processes.stop();
   }
 
   async #start(): Promise<void> {
-    await this.#processes.ownFolder();
-    for (const server of this.servers) {
-      await startEmpty(server, CITUS_SETTINGS);
-      await server.query('create extension citus');
-    }
+    await this.#maker.processes.ownFolder();
+    for (const server of this.servers) await startCitus(server);
     const { coordinator } = this;
     await coordinator.query(`select citus_set_coordinator_host('${HOST}', ${coordinator.port})`);
-    for (const { port } of this.workers) {
-      await coordinator.query(`select citus_add_node('${HOST}', ${port})`);
-    }
+    for (const worker of this.workers) await this.#add(worker);
   }
+
+  async #add({ port }: Worker): Promise<void> {
+    await this.coordinator.query(`select citus_add_node('${HOST}', ${port})`);
+  }
+}
+
+async function startCitus(server: PostgresServer): Promise<void> {
+  await startEmpty(server, CITUS_SETTINGS);
+  await server.query('create extension citus');
 }
 
 async function startEmpty(server: PostgresServer, settings: string): Promise<void> {

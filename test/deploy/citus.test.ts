@@ -72,12 +72,23 @@ describe.skipIf(missing !== undefined)(
       await stage.goesOn();
     });
 
+    test('a worker is added, and some tenants move to it', async () => {
+      const { cluster, tenants } = stage;
+      const added = await cluster.grow();
+      const workers = await Promise.all(tenants.map(({ tenant }) => cluster.workerOf(tenant)));
+      expect(workers).toContain(added);
+      await stage.goesOn();
+      // Distributing turned it off on the servers that were there.
+      expect(await added.server.query('show jit')).toEqual([{ jit: 'off' }]);
+    });
+
     // A new key is written to every server: each prepares it, the coordinator decides, and then each commits.
     test.each([
       ['before a worker has prepared: a change of all servers is made on none', 'PREPARE TRANSACTION', 0],
       ['before a worker has committed: a change of all servers is made on all', 'COMMIT PREPARED', 1],
     ])('the coordinator is killed %s', async (_, statement, made) => {
-      const { coordinator, workers } = stage.cluster;
+      const { cluster } = stage;
+      const { coordinator, workers } = cluster;
       const reached = workers[1].relay.cutBefore(['INSERT INTO public.api_keys', statement]);
       const { backendKey } = stage.tenants[2]!;
       const name = `on ${made} of 1`;
@@ -90,7 +101,7 @@ describe.skipIf(missing !== undefined)(
       await coordinator.start();
       await stage.goesOn();
       await stage.hasNothingPrepared();
-      expect(await stage.cluster.countEverywhere('api_keys', name)).toEqual([made, made, made]);
+      expect(await cluster.countEverywhere('api_keys', name)).toEqual(cluster.servers.map(() => made));
     });
 
     test('everything adds up while relays report', async () => {
