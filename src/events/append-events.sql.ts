@@ -37,8 +37,8 @@ export async function appendNumberedEvents(
   tenant: TenantId,
   events: readonly NewEvent[],
 ): Promise<bigint> {
-  await lockStream(tx, tenant);
-  if (isDistributed()) return (await numberInSteps(tx, tenant, events)) - BigInt(events.length) + 1n;
+  const before = await lockStream(tx, tenant);
+  if (isDistributed()) return (await numberInSteps(tx, tenant, before, events)) - BigInt(events.length) + 1n;
   const { rows } = await tx.query<{ last: bigint }>({
     name: 'append-numbered-events',
     text: `with waiting as (
@@ -130,20 +130,23 @@ function columnsOf(events: readonly NewEvent[]) {
 }
 
 /**
- * Until this transaction ends, no other one numbers events of the tenant. So do this last.
+ * Until this transaction ends, no other one numbers events of the tenant. So do this last. Returns the last number.
  */
-export async function lockStream(tx: Tx, tenant: TenantId): Promise<void> {
-  const lock = () =>
-    tx.query({
+export async function lockStream(tx: Tx, tenant: TenantId): Promise<bigint> {
+  const lock = async () => {
+    const { rows } = await tx.query<{ last: bigint }>({
       name: 'lock-stream',
-      text: 'select from event_streams where tenant_id = $1 for update',
+      text: 'select last_seq as last from event_streams where tenant_id = $1 for update',
       values: [tenant],
     });
-  if ((await lock()).rowCount === 1) return;
+    return rows[0]?.last;
+  };
+  const last = await lock();
+  if (last !== undefined) return last;
   await tx.query({
     name: 'insert-stream',
     text: 'insert into event_streams (tenant_id) values ($1) on conflict do nothing',
     values: [tenant],
   });
-  await lock();
+  return (await lock())!;
 }

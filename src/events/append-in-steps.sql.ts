@@ -19,17 +19,21 @@ export async function insertUnnumbered(db: Db, tenant: TenantId, events: readonl
   await insertRows(db, tenant, 'unnumbered_events', ['type', 'room_uid', 'subject', 'revokes'], rows);
 }
 
-/** Number the waiting events of a locked stream, then `events`. Returns the number of the last one. */
-export async function numberInSteps(tx: Tx, tenant: TenantId, events: readonly NewEvent[]): Promise<bigint> {
-  const stream = await readStream(tx, tenant);
+/** Number the waiting events of a locked stream after `before`, then `events`. Returns the number of the last one. */
+export async function numberInSteps(
+  tx: Tx,
+  tenant: TenantId,
+  before: bigint,
+  events: readonly NewEvent[],
+): Promise<bigint> {
   const waiting = await takeWaiting(tx, tenant);
   const now = await readTime(tx);
   const added = events.map((event) => ({ ...event, subject: JSON.stringify(event.subject), at: now }));
   const all = [...waiting, ...added].map((event, place) => ({
     ...event,
-    seq: stream.last + BigInt(place) + 1n,
+    seq: before + BigInt(place) + 1n,
   }));
-  if (all.length === 0) return stream.last;
+  if (all.length === 0) return before;
   await insertRows(
     tx,
     tenant,
@@ -37,7 +41,7 @@ export async function numberInSteps(tx: Tx, tenant: TenantId, events: readonly N
     ['seq', 'at', 'type', 'room_uid', 'subject'],
     all.map(({ seq, at, type, roomUid, subject }) => [seq, at, type, roomUid, subject]),
   );
-  await insertTurns(tx, tenant, stream.last, all);
+  await insertTurns(tx, tenant, before, all);
   const last = all.at(-1)!.seq;
   await tx.query({
     name: 'move-stream',
@@ -46,15 +50,6 @@ export async function numberInSteps(tx: Tx, tenant: TenantId, events: readonly N
     values: [tenant, last, all.findLast(({ revokes }) => revokes)?.seq ?? null],
   });
   return last;
-}
-
-async function readStream(tx: Tx, tenant: TenantId): Promise<{ last: bigint }> {
-  const { rows } = await tx.query<{ last: bigint }>({
-    name: 'read-stream',
-    text: 'select last_seq as last from event_streams where tenant_id = $1',
-    values: [tenant],
-  });
-  return rows[0]!;
 }
 
 interface Waiting extends Pick<NewEvent, 'type' | 'roomUid' | 'revokes'> {

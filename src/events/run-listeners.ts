@@ -20,16 +20,54 @@ const LANES = 2;
 /** The pause batches events that come in quick succession. */
 const PAUSE_MS = 50;
 
-/** Take the turns that wait for this listener now, then pause. */
-export async function listen(deps: BaseDeps, listener: Listener): Promise<void> {
-  await takeTurns(deps, listener);
-  await sleep(PAUSE_MS);
+/** What no wake-up told of is found within a second: events that another process has numbered, and turns to repeat. */
+const LOOK_AT_ALL_MS = 900;
+
+/**
+ * The turns of one listener in this process.
+ *
+ * A look at all tenants asks every server of a distributed database. So a wake-up looks at the tenants that it names.
+ */
+export class ListenerTurns {
+  readonly #deps: BaseDeps;
+  readonly #listener: Listener;
+  readonly #woken = new Set<TenantId>();
+  /** When all tenants were looked at, in ms of `performance.now()`. */
+  #lookedAtAll = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: BaseDeps, listener: Listener) {
+    this.#deps = deps;
+    this.#listener = listener;
+  }
+
+  get name(): string {
+    return this.#listener.name;
+  }
+
+  /** These tenants have new events. */
+  wake(tenants: readonly TenantId[]): void {
+    for (const tenant of tenants) this.#woken.add(tenant);
+  }
+
+  /** Take the turns that wait now, then pause. Call it at least every second. */
+  async take(): Promise<void> {
+    const woken = [...this.#woken];
+    this.#woken.clear();
+    const begun = performance.now();
+    if (begun - this.#lookedAtAll >= LOOK_AT_ALL_MS) {
+      this.#lookedAtAll = begun;
+      await takeTurns(this.#deps, this.#listener);
+    } else if (woken.length > 0) {
+      await takeTurns(this.#deps, this.#listener, woken);
+    }
+    await sleep(PAUSE_MS);
+  }
 }
 
-/** Take the turns that wait for this listener now. */
-export async function takeTurns(deps: BaseDeps, listener: Listener): Promise<void> {
+/** Take the turns that wait for this listener now, of all tenants or of these. */
+export async function takeTurns(deps: BaseDeps, listener: Listener, of?: readonly TenantId[]): Promise<void> {
   for (;;) {
-    const tenants = await findTurns(deps.db, listener.name, TURNS_AT_ONCE);
+    const tenants = await findTurns(deps.db, listener.name, { limit: TURNS_AT_ONCE, of });
     const waiting = tenants.values();
     let taken = 0;
     const lane = async () => {

@@ -22,12 +22,18 @@ export async function upsertListener(db: Db, { name, types }: Wants): Promise<vo
   });
 }
 
+interface Looking {
+  readonly limit: number;
+  /** Absent: all tenants. */
+  readonly of: readonly TenantId[] | undefined;
+}
+
 /**
  * Tenants whose events wait for the listener, longest wait first. Leaves out tenants that it backs off
  * from after a failed turn. Creates the cursor of a tenant before its first turn.
  */
-export async function findTurns(db: Db, name: string, limit: number): Promise<TenantId[]> {
-  const rows = await findWaiting(db, name, limit);
+export async function findTurns(db: Db, name: string, looking: Looking): Promise<TenantId[]> {
+  const rows = await findWaiting(db, name, looking);
   const fresh = rows.filter(({ isNew }) => isNew);
   if (fresh.length > 0) {
     await db.query({
@@ -47,18 +53,20 @@ interface WaitingTenant {
   readonly after: bigint;
 }
 
-async function findWaiting(db: Db, name: string, limit: number): Promise<readonly WaitingTenant[]> {
+async function findWaiting(db: Db, name: string, { limit, of }: Looking): Promise<readonly WaitingTenant[]> {
+  const values = [name, limit, ...(of ? [of] : [])];
   const text = (tenants: Pick<Share, 'and'>) =>
     `select t.tenant_id as tenant, c.tenant_id is null as "isNew", min(t.after_seq) as after
              from event_turns t
              left join event_cursors c on c.listener = t.listener and c.tenant_id = t.tenant_id
-            where t.listener = $1 and (c.retry_at is null or c.retry_at <= now()) ${tenants.and('t.tenant_id', 3)}
+            where t.listener = $1 and (c.retry_at is null or c.retry_at <= now())
+              ${of ? 'and t.tenant_id = any($3)' : ''} ${tenants.and('t.tenant_id', values.length + 1)}
             group by t.tenant_id, c.tenant_id order by min(t.at) limit $2`;
-  if (isDistributed()) return onServers<WaitingTenant>(db, { text, values: [name, limit] });
+  if (isDistributed()) return onServers<WaitingTenant>(db, { text, values });
   const { rows } = await db.query<WaitingTenant>({
-    name: 'find-turns',
+    name: of ? 'find-turns-of-tenants' : 'find-turns',
     text: text(ALL),
-    values: [name, limit],
+    values,
   });
   return rows;
 }

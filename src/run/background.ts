@@ -17,7 +17,7 @@ import { watchdogListener } from '../control/watchdogs/watchdog-listener.ts';
 import type { Deps } from '../doors/deps.ts';
 import type { Listener } from '../events/listener.ts';
 import { numberLeftEvents } from '../events/number-events.ts';
-import { listen, measureLags } from '../events/run-listeners.ts';
+import { ListenerTurns, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
 import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { watchLedger } from '../money/audit/watch-ledger.ts';
@@ -68,10 +68,16 @@ interface Job {
   readonly wokenBy?: 'events' | 'top-ups' | 'mails';
 }
 
+/** What reacts to events. */
+interface Reacting {
+  readonly listeners: readonly ListenerTurns[];
+  readonly webhooks: WebhookWorker;
+}
+
 /** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
 function jobsOf(
   deps: Deps,
-  webhooks: WebhookWorker,
+  { listeners, webhooks }: Reacting,
   ratesFile: string | undefined,
   stopping: AbortSignal,
 ): readonly Job[] {
@@ -90,10 +96,10 @@ function jobsOf(
       : []),
     { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: (soon) => watch(deps, soon) },
     { name: 'numbering events', everySeconds: 1, turn: () => numberLeftEvents(deps) },
-    ...LISTENERS.map((listener) => ({
-      name: `the listener ${listener.name}`,
+    ...listeners.map((turns) => ({
+      name: `the listener ${turns.name}`,
       everySeconds: 1,
-      turn: () => listen(deps, listener),
+      turn: () => turns.take(),
       wokenBy: 'events' as const,
     })),
     { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
@@ -184,7 +190,8 @@ export function startBackground(
 ): Background {
   const stopping = new AbortController();
   const webhooks = new WebhookWorker(deps, deliveryRules);
-  const loops = jobsOf(deps, webhooks, ratesFile, stopping.signal).flatMap((job) =>
+  const listeners = LISTENERS.map((listener) => new ListenerTurns(deps, listener));
+  const loops = jobsOf(deps, { listeners, webhooks }, ratesFile, stopping.signal).flatMap((job) =>
     Array.from({ length: job.lanes ?? 1 }, () => job),
   );
   const running = loops.map(({ name, everySeconds, turn, wokenBy }, place) => {
@@ -196,6 +203,7 @@ export function startBackground(
     for (const { wokenBy, loop } of running) if (wokenBy === by) loop.wake();
   };
   deps.events.onNumbered((tenants) => {
+    for (const turns of listeners) turns.wake(tenants);
     wake('events');
     webhooks.wake(tenants);
   });

@@ -8,7 +8,7 @@ import { appendNumberedEvents } from '../../src/events/append-events.sql.ts';
 import { EventWaker } from '../../src/events/event-waker.ts';
 import { useDatabase } from '../support/database.ts';
 import { openHolder } from '../support/holder.ts';
-import { makeTenant } from '../support/tenants.ts';
+import { makeTenant, makeTenants } from '../support/tenants.ts';
 
 const database = useDatabase();
 const LOG = pino({ level: 'silent' });
@@ -177,7 +177,7 @@ describe('wake', () => {
     listener.on('notification', ({ payload }) => payloads.push(payload!));
     await listener.connect();
     await listener.query('listen boxoffice_events');
-    const woken = await Promise.all(Array.from({ length: 200 }, () => makeTenant(database.pool)));
+    const woken = await makeTenants(database.pool, 200);
     for (const tenant of woken) await appendEvent(tenant);
     for (let round = 0; round < 50; round += 1) for (const tenant of woken) waker.wake(tenant);
     await waker.close();

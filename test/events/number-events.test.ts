@@ -6,7 +6,7 @@ import { numberEvents, numberEventsSoon } from '../../src/events/number-events.t
 import { upsertListener } from '../../src/events/turns.sql.ts';
 import { useDatabase } from '../support/database.ts';
 import { openHolder } from '../support/holder.ts';
-import { makeTenant } from '../support/tenants.ts';
+import { makeTenants } from '../support/tenants.ts';
 
 const database = useDatabase();
 let db: Pool;
@@ -28,7 +28,6 @@ async function append(tenant: TenantId, ...types: readonly string[]): Promise<vo
   );
 }
 
-const makeTenants = (count: number) => Promise.all(Array.from({ length: count }, () => makeTenant(db)));
 const soon = (tenants: readonly TenantId[]) =>
   numberEventsSoon(db, tenants, (_, tenant) => failed.push(tenant));
 
@@ -58,7 +57,7 @@ async function countTransactions(tenants: readonly TenantId[]): Promise<number> 
 }
 
 test('numbers the events of many tenants in one transaction, each in order', async () => {
-  const tenants = await makeTenants(12);
+  const tenants = await makeTenants(db, 12);
   for (const tenant of tenants) await append(tenant, 'room_created');
   await soon(tenants);
   const some = tenants.slice(2);
@@ -80,7 +79,7 @@ test('numbers the events of many tenants in one transaction, each in order', asy
 });
 
 test('an event that revokes nothing leaves the last revocation', async () => {
-  const [tenant] = await makeTenants(1);
+  const [tenant] = await makeTenants(db, 1);
   await append(tenant!, 'room_ended');
   await numberEvents(db, [tenant!]);
   await append(tenant!, 'room_created');
@@ -89,7 +88,7 @@ test('an event that revokes nothing leaves the last revocation', async () => {
 });
 
 test('queues a turn of each listener that wants one of the events', async () => {
-  const [one, other] = await makeTenants(2);
+  const [one, other] = await makeTenants(db, 2);
   for (const tenant of [one!, other!]) await append(tenant, 'room_created');
   await soon([one!, other!]);
   await upsertListener(db, { name: 'entries', types: ['participant_entered'] });
@@ -108,7 +107,7 @@ test('queues a turn of each listener that wants one of the events', async () => 
 });
 
 test('numbers the events of the others where one stream is locked, or one log is broken', async () => {
-  const [locked, broken, ...free] = await makeTenants(6);
+  const [locked, broken, ...free] = await makeTenants(db, 6);
   for (const tenant of [locked!, broken!, ...free]) await append(tenant, 'room_created');
   await soon([locked!, broken!, ...free]);
   // Its next number is taken.
@@ -126,7 +125,7 @@ test('numbers the events of the others where one stream is locked, or one log is
 });
 
 test('several processes at once give each event one number', async () => {
-  const tenants = await makeTenants(8);
+  const tenants = await makeTenants(db, 8);
   const happen = async (tenant: TenantId) => {
     for (let round = 0; round < 10; round += 1) {
       await append(tenant, ...TYPES);
@@ -144,7 +143,7 @@ test('several processes at once give each event one number', async () => {
 });
 
 test('more tenants than one transaction takes', async () => {
-  const tenants = await makeTenants(130);
+  const tenants = await makeTenants(db, 130);
   for (const tenant of tenants) await append(tenant, 'room_created');
   await soon(tenants);
   await db.query(

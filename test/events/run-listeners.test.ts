@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { BaseDeps } from '../../src/base/deps.ts';
 import { Metrics } from '../../src/base/telemetry/metrics.ts';
@@ -8,7 +8,7 @@ import { appendEvents } from '../../src/events/append-events.sql.ts';
 import type { LoggedEvent, NewEvent } from '../../src/events/event.ts';
 import { type Listener, retryAfterSeconds } from '../../src/events/listener.ts';
 import { numberEvents } from '../../src/events/number-events.ts';
-import { measureLags, takeTurns } from '../../src/events/run-listeners.ts';
+import { ListenerTurns, measureLags, takeTurns } from '../../src/events/run-listeners.ts';
 import { listLags, upsertListener } from '../../src/events/turns.sql.ts';
 import { moved } from '../support/append-only.ts';
 import { useDatabase } from '../support/database.ts';
@@ -163,6 +163,22 @@ describe('a listener', () => {
       await retryNow();
     }
     expect(pauses).toStrictEqual([1, 2, 4]);
+  });
+
+  test('is woken for tenants by name, and once a second looks at all', async () => {
+    const [named, other] = [await makeTenant(deps.db), await makeTenant(deps.db)];
+    const { listener, heard } = await listening('woken', ['a']);
+    const turns = new ListenerTurns(deps, listener);
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+    onTestFinished(() => now.mockRestore());
+    await turns.take();
+    for (const tenant of [named, other]) await happen(tenant, 'a');
+    turns.wake([named]);
+    await turns.take();
+    expect(heard.map(({ tenant }) => tenant)).toEqual([named]);
+    now.mockReturnValue(1_000);
+    await turns.take();
+    expect(heard.map(({ tenant }) => tenant)).toEqual([named, other]);
   });
 
   test('is passed over where another process has the turn', async () => {

@@ -72,9 +72,9 @@ export async function countUpTo(
   return counted.rows[0]!.count;
 }
 
-/** Whether a statement that takes a place without asking first found that none was left. Citus says it in the message only. */
+/** Whether a statement that takes a place without asking first found that none was left. */
 export function isLastPlaceTaken(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.message.includes('"tenant_places_free_check"');
+  return error instanceof pg.DatabaseError && error.constraint === 'tenant_places_free_check';
 }
 
 /** The statement after this one sees what every earlier holder of the lock has created. */

@@ -44,13 +44,17 @@ const keyOf = ({ tenant, roomUid, username }: Renewal) => [tenant, roomUid, user
 /** SQL that compares times with that of the coordinator, in the parameter. */
 const at = (sql: string, parameter: string) => sql.replaceAll('now()', `${parameter}::timestamptz`);
 
+/** What moderators have set, which an admission does not change. */
+type Restrictions = Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>;
+const RESTRICTIONS = 'p.epoch, p.muted, p.publish_revoked as "publishRevoked"';
+
 /** As `renewAdmission()`. */
 export async function renewInSteps(tx: Tx, renewal: Renewal): Promise<Admission | undefined> {
   const { role, rank, capabilities } = renewal;
   const { now, until, ...issued } = await readClock(tx, renewal.lifetimeSeconds);
-  const { rows } = await tx.query<Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>>({
+  const { rows } = await tx.query<Restrictions>({
     name: 'lock-present-participant',
-    text: `select p.epoch, p.muted, p.publish_revoked as "publishRevoked" from participants p
+    text: `select ${RESTRICTIONS} from participants p
             where ${SAME} and ${at(PRESENT, '$7')} and (p.role, p.rank, p.capabilities) = ($4, $5, $6::text[])
               for no key update`,
     values: [...keyOf(renewal), role, rank, capabilities, now],
@@ -65,7 +69,7 @@ export async function renewInSteps(tx: Tx, renewal: Renewal): Promise<Admission 
   return { ...issued, ...rows[0], eventful: false };
 }
 
-interface Renewed extends Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'> {
+interface Renewed extends Restrictions {
   /** The place of the renewal among those that were asked for. */
   readonly at: number;
 }
@@ -107,7 +111,7 @@ async function lockFreeParticipants(
 ): Promise<readonly Renewed[]> {
   const { rows } = await tx.query<Renewed>({
     name: 'lock-free-participants',
-    text: `select g.at, p.epoch, p.muted, p.publish_revoked as "publishRevoked"
+    text: `select g.at, ${RESTRICTIONS}
              from json_to_recordset($2) as g (at integer, room_uid text, username text, role text, rank smallint,
                                               capabilities text[])
              join participants p on p.tenant_id = $1 and p.room_uid = g.room_uid and p.username = g.username
@@ -130,7 +134,7 @@ async function lockFreeParticipants(
 export async function upsertInSteps(tx: Tx, admission: NewAdmission): Promise<Admitting | 'room_ended'> {
   const { now, until, ...issued } = await readClock(tx, admission.lifetimeSeconds);
   if (!(await lockLiveRoom(tx, admission))) return 'room_ended';
-  const before = await lockOrInsert(tx, admission, { now, until });
+  const { before, restrictions } = await lockOrInsert(tx, admission, { now, until });
   if (before?.isPresent && !admission.mayLower && before.isOutranked) return 'username_taken';
   const left = before?.hasLapsed ? [await describe(tx, 'participant_left', admission, now)] : [];
   if (before) await changeParticipant(tx, admission, { now, until });
@@ -141,7 +145,7 @@ export async function upsertInSteps(tx: Tx, admission: NewAdmission): Promise<Ad
   const type = before?.isPresent ? 'participant_updated' : 'participant_entered';
   const news = isUpdated || !before?.isPresent ? [await describe(tx, type, admission, now, until)] : [];
   await appendEvents(tx, admission.tenant, [...left, ...news]);
-  return { ...issued, ...(await readRestrictions(tx, admission)), eventful: news.length > 0 };
+  return { ...issued, ...restrictions, eventful: news.length > 0 };
 }
 
 async function lockLiveRoom(tx: Tx, { tenant, roomUid }: NewAdmission): Promise<boolean> {
@@ -166,43 +170,58 @@ interface Before {
 
 type Times = Pick<Clock, 'now' | 'until'>;
 
-/** Lock the participant, as it was; `undefined`: it was not there, and now it is. */
-async function lockOrInsert(tx: Tx, admission: NewAdmission, times: Times): Promise<Before | undefined> {
+interface Locked {
+  /** The participant, as it was; `undefined`: it was not there, and now it is. */
+  readonly before: Before | undefined;
+  readonly restrictions: Restrictions;
+}
+
+async function lockOrInsert(tx: Tx, admission: NewAdmission, times: Times): Promise<Locked> {
   for (;;) {
-    const before = await lockParticipant(tx, admission, times.now);
-    if (before || (await insertParticipant(tx, admission, times))) return before;
+    const locked =
+      (await lockParticipant(tx, admission, times.now)) ?? (await insertParticipant(tx, admission, times));
+    if (locked) return locked;
   }
 }
 
-async function lockParticipant(tx: Tx, admission: NewAdmission, now: string): Promise<Before | undefined> {
+async function lockParticipant(tx: Tx, admission: NewAdmission, now: string): Promise<Locked | undefined> {
   const { role, rank, capabilities } = admission;
-  const { rows } = await tx.query<Omit<Before, 'isOutranked'>>({
+  const { rows } = await tx.query<Omit<Before, 'isOutranked'> & Restrictions>({
     name: 'lock-entering-participant',
-    text: `select ${at(PRESENT, '$7')} as "isPresent", p.left_at is not null as "hasLeft",
+    text: `select ${RESTRICTIONS}, ${at(PRESENT, '$7')} as "isPresent", p.left_at is not null as "hasLeft",
                   p.left_at is null and p.expires_at <= $7::timestamptz as "hasLapsed",
                   (p.role, p.rank, p.capabilities) is not distinct from ($4::text, $5::smallint, $6::text[]) as "isSame"
              from participants p where ${SAME} for no key update`,
     values: [...keyOf(admission), role, rank, capabilities, now],
   });
   if (!rows[0]) return undefined;
+  const { epoch, muted, publishRevoked, ...before } = rows[0];
   const outranking = await tx.query({
     name: 'find-outranking-device',
     text: `select from admissions p where ${SAME} and p.rank > $4 and p.expires_at > $5::timestamptz limit 1`,
     values: [...keyOf(admission), rank, now],
   });
-  return { ...rows[0], isOutranked: outranking.rowCount === 1 };
+  return {
+    before: { ...before, isOutranked: outranking.rowCount === 1 },
+    restrictions: { epoch, muted, publishRevoked },
+  };
 }
 
-/** Returns false if another transaction has inserted the participant meanwhile. */
-async function insertParticipant(tx: Tx, admission: NewAdmission, { now, until }: Times): Promise<boolean> {
+/** `undefined` if another transaction has inserted the participant meanwhile. */
+async function insertParticipant(
+  tx: Tx,
+  admission: NewAdmission,
+  { now, until }: Times,
+): Promise<Locked | undefined> {
   const { skeleton, role, rank, capabilities } = admission;
-  const { rowCount } = await tx.query({
+  const { rows } = await tx.query<Restrictions>({
     name: 'insert-participant',
-    text: `insert into participants (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at, expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz, $9::timestamptz) on conflict do nothing`,
+    text: `insert into participants as p (tenant_id, room_uid, username, skeleton, role, rank, capabilities, entered_at, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz, $9::timestamptz) on conflict do nothing
+           returning ${RESTRICTIONS}`,
     values: [...keyOf(admission), skeleton, role, rank, capabilities, now, until],
   });
-  return rowCount === 1;
+  return rows[0] && { before: undefined, restrictions: rows[0] };
 }
 
 async function changeParticipant(tx: Tx, admission: NewAdmission, { now, until }: Times): Promise<void> {
@@ -277,16 +296,4 @@ async function describe(
     values: [...keyOf(admission), admission.thumbprint, now],
   });
   return { type, roomUid: admission.roomUid, subject: rows[0]!.subject } as NewEvent;
-}
-
-async function readRestrictions(
-  tx: Tx,
-  admission: NewAdmission,
-): Promise<Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>> {
-  const { rows } = await tx.query<Pick<Admission, 'epoch' | 'muted' | 'publishRevoked'>>({
-    name: 'read-restrictions',
-    text: `select epoch, muted, publish_revoked as "publishRevoked" from participants p where ${SAME}`,
-    values: keyOf(admission),
-  });
-  return rows[0]!;
 }

@@ -1,14 +1,16 @@
 /** SQL that opens a room for the first join of its name. */
-import type { Db } from '../../base/db/pool.ts';
+import { isDistributed } from '../../base/db/distribution.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { limitOf } from '../../base/tenants/limits.ts';
 import { isLastPlaceTaken, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { insertRoomInSteps, type RoomToInsert } from '../rooms/insert-room-in-steps.sql.ts';
 import { DEFAULT_POLICY } from '../rooms/room.ts';
 import { ROOM_CREATED } from '../rooms/rooms.sql.ts';
 
 /**
- * Open the first room of this name and take its place under the limit, in one statement. Returns its uid;
+ * Open the first room of this name and take its place under the limit, in one statement of one server. Returns its uid;
  * `undefined` if another call has opened a room of this name, or if the places must be counted first.
  *
  * The row of places is locked after the room, as by `takePlace()`, and only until the statement commits.
@@ -50,21 +52,35 @@ export interface OpenedRoom {
  * Open the first room of this name, which takes no place under the limit. `undefined` if another call has opened
  * it meanwhile, and it has ended.
  */
-export async function openFirstRoom(db: Db, tenant: TenantId, name: string): Promise<OpenedRoom | undefined> {
-  const opened = await db.query<{ uid: string }>({
+export async function openFirstRoom(tx: Tx, tenant: TenantId, name: string): Promise<OpenedRoom | undefined> {
+  const uid = newId('rm');
+  const room = { uid, name, policy: DEFAULT_POLICY, metadata: '', incarnation: 1 };
+  const isNew = isDistributed()
+    ? (await insertRoomInSteps(tx, tenant, room)) !== undefined
+    : await insertFirstRoom(tx, tenant, room);
+  if (isNew) return { uid, isNew };
+  const { rows } = await tx.query<{ uid: string }>({
+    name: 'find-live-room-uid',
+    text: `select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE'`,
+    values: [tenant, name],
+  });
+  return rows[0] && { uid: rows[0].uid, isNew };
+}
+
+/** Returns false if the name was used before. */
+async function insertFirstRoom(
+  tx: Tx,
+  tenant: TenantId,
+  { uid, name, policy }: RoomToInsert,
+): Promise<boolean> {
+  const { rows } = await tx.query({
     name: 'open-first-room',
     text: `with r as (
              insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, $2, $3, 1, $4)
              on conflict do nothing returning *
            ), ${ROOM_CREATED}
-           select uid from r`,
-    values: [tenant, newId('rm'), name, DEFAULT_POLICY],
+           select from r`,
+    values: [tenant, uid, name, policy],
   });
-  if (opened.rows[0]) return { uid: opened.rows[0].uid, isNew: true };
-  const { rows } = await db.query<{ uid: string }>({
-    name: 'find-live-room-uid',
-    text: `select uid from rooms where tenant_id = $1 and name = $2 and state = 'LIVE'`,
-    values: [tenant, name],
-  });
-  return rows[0] && { uid: rows[0].uid, isNew: false };
+  return rows.length === 1;
 }

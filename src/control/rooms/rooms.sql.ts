@@ -141,7 +141,7 @@ export async function findLiveRooms(
 }
 
 /** The columns of a `Room` that has just been created, from `rooms r`. */
-const NEW_ROOM = `${LOCKED_ROOM}, 0 as "participantCount"`;
+export const NEW_ROOM = `${LOCKED_ROOM}, 0 as "participantCount"`;
 
 /** For a `with`, after the insert of the room `r` of the tenant `$1`: appends its event. */
 export const ROOM_CREATED = `appended as (

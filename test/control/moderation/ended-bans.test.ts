@@ -5,7 +5,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { makeTenants } from '../../support/tenants.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -36,7 +36,7 @@ test('bans that expired or whose room ended are marked as lifted, some at a time
 
 test('bans that stand, of many tenants, keep none from being lifted', async () => {
   const { db } = app.service.deps;
-  const tenants = await Promise.all(Array.from({ length: 120 }, () => makeTenant(db)));
+  const tenants = await makeTenants(db, 120);
   const ban = (id: string, lifetime: string, banned: readonly bigint[]) =>
     db.query(
       `insert into bans (tenant_id, id, kind, value, rank, created_at, expires_at)

@@ -32,7 +32,7 @@ import { findWatchdogs, listWaitingWatchdogs } from '../../../src/control/watchd
 import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
 import { findNewestPlace, findOldestPlace } from '../../../src/events/events.sql.ts';
 import { useDatabase } from '../../support/database.ts';
-import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';
+import { callerOf, makeKey, makeTenant, makeTenants } from '../../support/tenants.ts';
 
 const OTHER_TENANTS = 20;
 const ROOMS_OF_OTHERS = 300;
@@ -48,7 +48,7 @@ let tx: pg.PoolClient;
 
 beforeAll(async () => {
   const { pool } = database;
-  const others = await Promise.all(Array.from({ length: OTHER_TENANTS }, () => makeTenant(pool)));
+  const others = await makeTenants(pool, OTHER_TENANTS);
   tenant = await makeTenant(pool, { status: 'active' });
   keyId = (await makeKey(pool, tenant, 'backend')).id;
   // Outside the pool, whose statements have a time limit.

@@ -1,0 +1,45 @@
+/** SQL that creates a room where tables are distributed, in a transaction: Citus would collect the rows of one statement on the coordinator. */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import type { Room } from './room.ts';
+import { NEW_ROOM } from './rooms.sql.ts';
+
+export interface RoomToInsert extends Pick<Room, 'uid' | 'name' | 'policy' | 'metadata'> {
+  /** Absent: the one after the last of this name. */
+  readonly incarnation?: number;
+}
+
+/** Create a room, and append its event. `undefined` while a live room has the name, or if the incarnation exists. */
+export async function insertRoomInSteps(
+  tx: Tx,
+  tenant: TenantId,
+  { uid, name, policy, metadata, ...wanted }: RoomToInsert,
+): Promise<Room | undefined> {
+  const incarnation = wanted.incarnation ?? (await findNextIncarnation(tx, tenant, name));
+  const inserted = await tx.query({
+    name: 'insert-room-alone',
+    text: `insert into rooms (tenant_id, uid, name, policy, metadata, incarnation) values ($1, $2, $3, $4, $5, $6)
+           on conflict do nothing`,
+    values: [tenant, uid, name, policy, metadata, incarnation],
+  });
+  if (inserted.rowCount === 0) return undefined;
+  const { rows } = await tx.query<Room & { subject: object }>({
+    name: 'read-new-room',
+    text: `select v.*, to_jsonb(v) as subject
+             from rooms r, lateral (select ${NEW_ROOM}) v where r.tenant_id = $1 and r.uid = $2`,
+    values: [tenant, uid],
+  });
+  const { subject, ...room } = rows[0]!;
+  await appendEvents(tx, tenant, [{ type: 'room_created', roomUid: uid, subject }]);
+  return room;
+}
+
+async function findNextIncarnation(tx: Tx, tenant: TenantId, name: string): Promise<number> {
+  const { rows } = await tx.query<{ next: number }>({
+    name: 'next-incarnation',
+    text: 'select coalesce(max(incarnation), 0) + 1 as next from rooms where tenant_id = $1 and name = $2',
+    values: [tenant, name],
+  });
+  return rows[0]!.next;
+}
