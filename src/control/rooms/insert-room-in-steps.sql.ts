@@ -1,4 +1,7 @@
-/** SQL that creates a room where tables are distributed, in a transaction: Citus would collect the rows of one statement on the coordinator. */
+/**
+ * SQL that creates a room where tables are distributed, in a transaction: Citus would collect the rows of one statement
+ * on the coordinator.
+ */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
