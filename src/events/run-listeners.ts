@@ -20,7 +20,10 @@ const LANES = 2;
 /** The pause batches events that come in quick succession. */
 const PAUSE_MS = 50;
 
-/** What no wake-up told of is found within a second: events that another process has numbered, and turns to repeat. */
+/**
+ * What no wake-up told of is found within a second: events that another process has numbered, and turns to repeat. It is a
+ * little less, because a timer of a second may be early.
+ */
 const LOOK_AT_ALL_MS = 900;
 
 /**

@@ -23,6 +23,7 @@ import { useDatabase } from '../support/database.ts';
 import { createCredential, deviceKey, expectJoined, join } from '../support/devices.ts';
 import { useControl } from '../support/grpc.ts';
 import { type TestService, usageRecord, useService } from '../support/service.ts';
+import { tableRightsOf } from '../support/table-rights.ts';
 
 async function asOwner<T>(
   { ownerUrl }: Pick<TestService, 'ownerUrl'>,
@@ -187,14 +188,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
       );
       return rows.map(({ name }) => name);
     };
-    const rights = async () => {
-      const { rows } = await database.pool.query(
-        `select table_name as name, string_agg(privilege_type, ' ' order by privilege_type) as rights
-           from information_schema.role_table_grants where grantee = $1 group by 1`,
-        [new URL(database.applicationUrl).username],
-      );
-      return Object.fromEntries(rows.map((row) => [row.name, row.rights])) as Record<string, string>;
-    };
+    const rights = () => tableRightsOf(database.pool, new URL(database.applicationUrl).username);
 
     test('with the migrations, on every table, and again on a table that is new', async () => {
       // Without the owner, an empty database stays empty.

@@ -1,6 +1,9 @@
 /** Migrations one by one, for tests of a migration on a database with data. */
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Pool } from '../../src/base/db/pool.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -12,6 +15,20 @@ export async function migrationNames(): Promise<string[]> {
 
 export function readMigration(name: string): Promise<string> {
   return readFile(new URL(name, FOLDER), 'utf8');
+}
+
+/** Do the work with a folder of these migrations, which is removed afterwards. */
+export async function withMigrations<T>(
+  files: Readonly<Record<string, string>>,
+  work: (folder: URL) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'));
+  try {
+    for (const [name, sql] of Object.entries(files)) await writeFile(join(folder, name), sql);
+    return await work(pathToFileURL(`${folder}/`));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 export function checksum(sql: string): string {

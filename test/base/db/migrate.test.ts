@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { databaseUrl } from '../../support/database.ts';
-import { migrationNames } from '../../support/migrations.ts';
+import { migrationNames, withMigrations } from '../../support/migrations.ts';
 
 let admin: pg.Client;
 let name: string;
@@ -60,15 +56,14 @@ describe('migrate', () => {
   });
 
   it('runs a file as the body of a block', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'));
+    const files = {
+      '0001_first.sql': 'if true then create table first (); end if; -- the end',
+      '0002_second.sql': 'perform from first;',
+    };
     const run: string[] = [];
     const beforeEach = async () => void run.push((await listRun()).join());
-    await migrate(pool, { folder: pathToFileURL(`${folder}/`) });
-    await writeFile(join(folder, '0001_first.sql'), `if true then create table first (); end if; -- the end`);
-    await writeFile(join(folder, '0002_second.sql'), `perform from first;`);
-    expect(await migrate(pool, { folder: pathToFileURL(`${folder}/`), beforeEach })).toBe(2);
+    expect(await withMigrations(files, (folder) => migrate(pool, { folder, beforeEach }))).toBe(2);
     expect(run).toEqual(['', '0001_first.sql']);
-    await rm(folder, { recursive: true });
   });
 
   it('refuses a file that was changed after it ran', async () => {

@@ -1,26 +1,16 @@
 /** Migrations that come after the tables were distributed. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, inject, test } from 'vitest';
 import { readState } from '../../../src/run/distribution/distribution-state.ts';
 import { bringUpToDate } from '../../../src/run/open-database.ts';
 import { useDatabase } from '../../support/database.ts';
+import { withMigrations } from '../../support/migrations.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 
 /** Runs the files in their order, as a newer version does at its start. */
-async function upgrade(files: Readonly<Record<string, string>>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'));
-  try {
-    for (const [name, sql] of Object.entries(files)) await writeFile(join(folder, name), sql);
-    await bringUpToDate(database.pool, { folder: pathToFileURL(`${folder}/`) });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+const upgrade = (files: Readonly<Record<string, string>>) =>
+  withMigrations(files, (folder) => bringUpToDate(database.pool, { folder }));
 
 test('change tables of tenants, and their rows', async () => {
   const { pool } = database;

@@ -1,6 +1,7 @@
 import { expect, inject, it } from 'vitest';
 import { PLACEMENTS } from '../../../src/run/distribution/placements.ts';
 import { useDatabase } from '../../support/database.ts';
+import { tableRightsOf } from '../../support/table-rights.ts';
 
 const database = useDatabase();
 
@@ -32,19 +33,11 @@ it.skipIf(inject('citusServers').length > 0 || inject('applicationUrl') === '')(
   async () => {
     const { pool, applicationUrl } = database;
     const role = new URL(applicationUrl).username;
-    const rights = async () => {
-      const { rows } = await pool.query<{ name: string; rights: string }>(
-        `select table_name as name, string_agg(privilege_type, ' ' order by privilege_type) as rights
-           from information_schema.role_table_grants where grantee = $1 group by 1 order by 1`,
-        [role],
-      );
-      return rows;
-    };
-    const before = await rights();
+    const before = await tableRightsOf(pool, role);
     for (const [table, placement] of PLACEMENTS) {
       if (placement !== 'coordinator') await pool.query(`drop trigger if exists append_only on ${table}`);
     }
     await pool.query('select grant_application_rights($1)', [role]);
-    expect(await rights()).toEqual(before);
+    expect(await tableRightsOf(pool, role)).toEqual(before);
   },
 );
