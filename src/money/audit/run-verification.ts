@@ -59,11 +59,11 @@ async function run({ db, log }: VerificationDeps, id: string, stopping: AbortSig
       },
       stopping,
     });
-    await finishVerification(db, id, shownOf(findings));
+    await finishVerification(db, id, { ...current, ...shownOf(findings) });
   } catch (err) {
     log.warn({ err }, 'a verification did not end');
     const error = stopping.aborted ? 'its process was stopped' : 'it failed: see the log of the service';
-    await finishVerification(db, id, { error }).catch(() => {});
+    await finishVerification(db, id, { ...current, error }).catch(() => {});
   } finally {
     clearInterval(timer);
   }

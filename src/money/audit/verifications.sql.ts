@@ -66,23 +66,29 @@ export async function updateVerificationStep(
   return rowCount === 1;
 }
 
+/** With the step that was the last, which a short verification never wrote before. */
 export async function finishVerification(
   db: Db,
   id: string,
-  result:
-    | { readonly differences: number; readonly shown: readonly ShownDifference[] }
-    | { readonly error: string },
+  result: Pick<VerificationRow, 'done' | 'total'> &
+    (
+      | { readonly differences: number; readonly shown: readonly ShownDifference[] }
+      | { readonly error: string }
+    ),
 ): Promise<void> {
   const found = 'error' in result ? undefined : result;
   await db.query({
     name: 'finish-verification',
-    text: `update verifications set finished_at = now(), seen_at = now(), differences = $2, shown = $3, error = $4
+    text: `update verifications set finished_at = now(), seen_at = now(), differences = $2, shown = $3, error = $4,
+                  done = $5, total = $6
             where id = $1 and finished_at is null`,
     values: [
       id,
       found?.differences ?? null,
       found ? JSON.stringify(found.shown) : null,
       'error' in result ? result.error : null,
+      result.done,
+      result.total,
     ],
   });
 }

@@ -308,6 +308,18 @@ describe('a verification', () => {
     expect((await get('/console/verify')).text).toContain('Nothing differs');
   });
 
+  test('shows how many records it checked, however short it was', async () => {
+    const records = Array.from({ length: 7 }, (_, at) => usageRecord({ id: `verified-${at}` }));
+    await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
+    const { rows } = await db().query('select count(*)::int as count from usage_records');
+    expect(rows[0].count).toBeGreaterThanOrEqual(7);
+    await send('/console/verify');
+    await ended();
+    const { text } = await get('/console/verify');
+    expect(text).toContain(`Nothing differs in ${rows[0].count} records`);
+    expect(text).toMatch(new RegExp(`<td[^>]*>${rows[0].count}</td>\\s*<td[^>]*><span class="badge good">`));
+  });
+
   test('shows what differs', async () => {
     const of = await app.paidTenant();
     await db().query('update accounts set carry = carry + 7 where tenant_id = $1', [idOf(of)]);

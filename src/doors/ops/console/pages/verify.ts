@@ -38,12 +38,12 @@ function renderProgress({ step, done, total }: VerificationRow): Html {
 <progress id="progress" max="${total === 0n ? 1n : total}" value="${done}"></progress> ${done} of ${total}</p>`;
 }
 
-function renderResult({ differences, shown, error, finishedAt }: VerificationRow): Html | undefined {
+function renderResult({ differences, shown, error, finishedAt, done }: VerificationRow): Html | undefined {
   if (error !== null) return html`<p class="alert">The last one did not end: ${error}.</p>`;
   if (differences === 0) {
-    return html`<p class="done">Nothing differs, ${finishedAt && timeOf(finishedAt)}.</p>`;
+    return html`<p class="done">Nothing differs in ${countOf(done, 'record')}, ${finishedAt && timeOf(finishedAt)}.</p>`;
   }
-  return html`<p class="alert">${countOf(differences)}. <strong>Stop traffic, and look into them.</strong></p>
+  return html`<p class="alert">${countOf(differences ?? 0, 'difference')} in ${countOf(done, 'record')}. <strong>Stop traffic, and look into them.</strong></p>
 ${table(
   'The first differences',
   ['Tenant', 'What', 'Expected', 'Found'],
@@ -62,26 +62,26 @@ function renderRuns(runs: readonly VerificationRow[]): Html {
   return html`<h2>The last ones</h2>
 ${table(
   'Verifications, the newest first',
-  ['Started', 'By', 'Ended', 'Records', 'Result'],
+  ['Started', 'By', 'Ended', 'Records checked', 'Result'],
   runs.map((each) => [
     timeOf(each.startedAt),
     named(each.operator),
     each.finishedAt && timeOf(each.finishedAt),
-    each.total,
+    each.done,
     resultBadge(each),
   ]),
-  { numbers: ['Records'] },
+  { numbers: ['Records checked'] },
 )}`;
 }
 
 function resultBadge({ finishedAt, differences, error }: VerificationRow): Html {
   if (finishedAt === null) return badge('goes on');
   if (error !== null || differences === null) return badge('did not end', 'warn');
-  return differences === 0 ? badge('nothing differs', 'good') : badge(countOf(differences), 'bad');
+  return differences === 0 ? badge('nothing differs', 'good') : badge(countOf(differences, 'difference'), 'bad');
 }
 
-function countOf(differences: number | null): string {
-  return differences === 1 ? '1 difference' : `${differences} differences`;
+function countOf(count: number | bigint, what: string): string {
+  return Number(count) === 1 ? `1 ${what}` : `${count} ${what}s`;
 }
 
 /** A second click finds it under way, and shows it. */
