@@ -47,6 +47,9 @@ export async function dateBack(
       'usage_room_hours',
       'usage_room_days',
       'usage_room_weeks',
+      'usage_detail_days',
+      'usage_detail_weeks',
+      'usage_detail_months',
       'usage_rollups',
     ]) {
       await tx.query(`delete from ${table} where tenant_id = $1`, [tenant]);

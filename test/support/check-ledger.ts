@@ -48,25 +48,34 @@ function sumRule(table: string, ofTable: string, ofDelta: string): string {
     having (sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)) <> (0, 0, 0, 0, 0, 0)`;
 }
 
-/** The same without roles and tiers, of days or weeks that are rolled up. The time of a row is the start of its day or week. */
-function roomSumRule(table: string, unit: 'day' | 'week'): string {
+/** The same of days, weeks or months that are rolled up. The time of a row is the start of its part. */
+function rolledUpRule(
+  table: string,
+  unit: 'day' | 'week' | 'month',
+  column: 'until' | 'details_until',
+): string {
+  const hasDetails = column === 'details_until';
+  const isOver = (at: string) =>
+    `(date_trunc('${unit}', ${at}, 'UTC') at time zone 'UTC' + interval '1 ${unit}') at time zone 'UTC' <= u.${column}`;
   return `
-    select tenant_id, time, room, sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)
-      from (select u.tenant_id, u.${unit} as time, u.room, u.records::numeric, u.seconds::numeric, u.egress_bytes as egress,
+    select tenant_id, time, room, role, tier, sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)
+      from (select u.tenant_id, u.${unit} as time, u.room, ${hasDetails ? 'u.role, u.tier' : `'' as role, '' as tier`},
+                   u.records::numeric, u.seconds::numeric, u.egress_bytes as egress,
                    u.ingress_bytes as ingress, u.amount, u.unbilled as free from ${table} u
             union all
-            select d.tenant_id, date_trunc('${unit}', d.at, 'UTC'), v->>0, (v->>3)::numeric, (v->>4)::numeric, (v->>5)::numeric,
-                   (v->>6)::numeric, (v->>7)::numeric, (v->>8)::numeric
+            select d.tenant_id, date_trunc('${unit}', d.at, 'UTC'), v->>0, ${hasDetails ? `(v->>1)::"char", (v->>2)::"char"` : `'', ''`},
+                   (v->>3)::numeric, (v->>4)::numeric, (v->>5)::numeric, (v->>6)::numeric, (v->>7)::numeric, (v->>8)::numeric
               from usage_deltas d join usage_rollups u using (tenant_id), json_array_elements(d.sums) as e (v)
-             where date_trunc('${unit}', d.at, 'UTC') + interval '1 ${unit}' <= u.until
+             where ${isOver('d.at')}
             union all
-            select r.tenant_id, date_trunc('${unit}', p.at, 'UTC'), coalesce(r.room, ''), -1, -r.seconds, -r.egress_bytes,
+            select r.tenant_id, date_trunc('${unit}', p.at, 'UTC'), coalesce(r.room, ''), ${hasDetails ? 'r.role, r.tier' : `'', ''`},
+                   -1, -r.seconds, -r.egress_bytes,
                    -r.ingress_bytes, case p.kind when 'usage' then -r.amount else 0 end,
                    case p.kind when 'unbilled' then -r.amount else 0 end
               from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
               join usage_rollups u on u.tenant_id = r.tenant_id
-             where date_trunc('${unit}', p.at, 'UTC') + interval '1 ${unit}' <= u.until) as each
-     group by 1, 2, 3
+             where ${isOver('p.at')}) as each
+     group by 1, 2, 3, 4, 5
     having (sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)) <> (0, 0, 0, 0, 0, 0)`;
 }
 
@@ -132,8 +141,31 @@ const RULES: Readonly<Record<string, string>> = {
     select t.id from tenants t join payments p on p.tenant_id = t.id where t.status = 'pending'`,
   'the sums of usage by hour are those of the records': sumRule('usage_hours', `''`, `''`),
   'the sums of usage by room are those of the records': sumRule('usage_room_hours', 'u.room', 's.room'),
-  'the sums of usage by room and day are those of the records': roomSumRule('usage_room_days', 'day'),
-  'the sums of usage by room and week are those of the records': roomSumRule('usage_room_weeks', 'week'),
+  'the sums of usage by room and day are those of the records': rolledUpRule(
+    'usage_room_days',
+    'day',
+    'until',
+  ),
+  'the sums of usage by room and week are those of the records': rolledUpRule(
+    'usage_room_weeks',
+    'week',
+    'until',
+  ),
+  'the sums of usage by room, role, tier and day are those of the records': rolledUpRule(
+    'usage_detail_days',
+    'day',
+    'details_until',
+  ),
+  'the sums of usage by room, role, tier and week are those of the records': rolledUpRule(
+    'usage_detail_weeks',
+    'week',
+    'details_until',
+  ),
+  'the sums of usage by room, role, tier and month are those of the records': rolledUpRule(
+    'usage_detail_months',
+    'month',
+    'details_until',
+  ),
   'an alert is raised if the balance is below it, and not otherwise': `
     select r.tenant_id, r.kind, r.below, r.burn, r.raised_at, a.balance
       from (select *, below * coalesce(burn::numeric, 1) as low,

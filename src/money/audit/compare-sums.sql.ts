@@ -1,11 +1,13 @@
-/** SQL that recomputes all sums of usage from the records: by hour, and by room and hour, day or week. */
+/** SQL that recomputes all sums of usage from the records: by hour, and by room and hour, day, week or month. */
 import type { Db } from '../../base/db/pool.ts';
 import { DIFFERENCES_MAX, type Difference } from './verify.sql.ts';
 
 /** A table of sums. Its columns `key` and `unit`, which is also the name of the time, make a row. */
 interface Table {
   readonly name: string;
-  readonly unit: 'hour' | 'day' | 'week';
+  readonly unit: 'hour' | 'day' | 'week' | 'month';
+  /** The column of `usage_rollups` with the midnight up to which days and more are added up. */
+  readonly until?: 'until' | 'details_until';
   readonly key: readonly ('room' | 'role' | 'tier')[];
   /** The name of a row in a report. */
   readonly what: string;
@@ -28,15 +30,26 @@ const TABLES: readonly Table[] = [
   {
     name: 'usage_room_days',
     unit: 'day',
+    until: 'until',
     key: ['room'],
     what: `format('sums of %s in room %L', to_char(${UTC}, 'YYYY-MM-DD'), room)`,
   },
   {
     name: 'usage_room_weeks',
     unit: 'week',
+    until: 'until',
     key: ['room'],
     what: `format('sums of the week of %s in room %L', to_char(${UTC}, 'YYYY-MM-DD'), room)`,
   },
+  ...(['day', 'week', 'month'] as const).map(
+    (unit): Table => ({
+      name: `usage_detail_${unit}s`,
+      unit,
+      until: 'details_until',
+      key: ['room', 'role', 'tier'],
+      what: `format('sums of the ${unit} of %s %s %s in room %L', to_char(${UTC}, 'YYYY-MM-DD'), role, tier, room)`,
+    }),
+  ),
 ];
 
 const MEASURES = ['records', 'seconds', 'egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
@@ -71,16 +84,21 @@ export async function compareSums(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-function compareTable({ name, unit, key, what }: Table): string {
+/** Whatever the time zone of the session. */
+function endOf(unit: Table['unit'], start: string): string {
+  return `(${start} at time zone 'UTC' + interval '1 ${unit}') at time zone 'UTC'`;
+}
+
+function compareTable({ name, unit, until, key, what }: Table): string {
   const columns = ['tenant_id', 'time', ...key].join(', ');
   const shown = (row: string) => `coalesce(nullif(concat_ws(', ', ${listOf(row)}), ''), 'none')`;
   const values = [...key, ...MEASURES].join(', ');
   const inUnit = `date_trunc('${unit}', hour, 'UTC')`;
-  // Days and weeks are added up when they are over.
+  // Days, weeks and months are added up when they are over.
   const inTable =
-    unit === 'hour'
+    until === undefined
       ? ''
-      : `join usage_rollups using (tenant_id) where ${inUnit} + interval '1 ${unit}' <= until`;
+      : `join usage_rollups using (tenant_id) where ${endOf(unit, inUnit)} <= ${until}`;
   const summed = (table: string) => `select tenant_id, ${inUnit} as time, ${values} from ${table} ${inTable}`;
   return `(select tenant_id as tenant, ${what} as what, ${shown('c')} as expected, ${shown('k')} as found
              from (select ${columns}, ${SUMMED} from (select tenant_id, ${unit} as time, ${values} from ${name} union all ${summed('deltas')}) as each

@@ -3,7 +3,7 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { ALL, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { PARTS, type Part } from './period-parts.ts';
+import { ALL_SUMS, endOfPart, type RolledUpSums } from './rolled-up-sums.ts';
 
 /** What each of the sums counts. */
 export const MEASURES = [
@@ -17,13 +17,6 @@ export const MEASURES = [
 
 /** Any fixed number that nothing else locks. */
 export const ROLL_UP_LOCK = 7_263_530;
-
-/** Sums by room; those by hour have the role and the tier as well. The time of a row has the name of the key. */
-export const ROOM_TABLES = {
-  hour: 'usage_room_hours',
-  day: 'usage_room_days',
-  week: 'usage_room_weeks',
-} as const;
 
 /** A whole number; a text if a JSON number would not hold it exactly. */
 type Whole = number | string;
@@ -92,7 +85,7 @@ const NAMES = MEASURES.join(', ');
 const ADD = `do update set ${MEASURES.map((each) => `${each} = u.${each} + excluded.${each}`).join(', ')}`;
 
 /**
- * Add to the sums of hours, and of days and weeks that were rolled up before. Needs the lock of `shareRollUp`. All processes
+ * Add to the sums of hours, and of days, weeks and months that were rolled up before. Needs the lock of `shareRollUp`. All processes
  * add in the same order of tables and rows, so none deadlocks.
  */
 export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
@@ -110,7 +103,7 @@ export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
              select tenant_id, hour, role, tier, ${MEASURES.map((each) => `sum(${each})`).join(', ')} from sums
               group by tenant_id, hour, role, tier order by tenant_id, hour, role, tier
              on conflict (tenant_id, hour, role, tier) ${ADD}
-           ), ${PARTS.map((part) => `late_${part}s as (${addLate(part)})`).join(', ')}
+           ), ${LATE.map((each, at) => `late_${at} as (${each})`).join(', ')}
            insert into usage_room_hours as u (tenant_id, hour, room, role, tier, ${NAMES})
            select tenant_id, hour, room, role, tier, ${NAMES} from sums
             order by tenant_id, hour, room collate "C", role, tier
@@ -119,13 +112,17 @@ export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
   });
 }
 
-/** To days or weeks that were rolled up before. */
-function addLate(part: Part): string {
-  return `insert into ${ROOM_TABLES[part]} as u (tenant_id, ${part}, room, ${NAMES})
-          select tenant_id, date_trunc('${part}', hour, 'UTC') as ${part}, room,
+/** To days, weeks and months that were rolled up before. */
+const LATE = ALL_SUMS.flatMap((sums) => sums.tables.map((table) => addLate(sums, table)));
+
+function addLate({ key, until }: RolledUpSums, { part, name }: RolledUpSums['tables'][number]): string {
+  const inC = key.map((each) => (each === 'room' ? 'room collate "C"' : each)).join(', ');
+  const of = key.join(', ');
+  return `insert into ${name} as u (tenant_id, ${part}, ${of}, ${NAMES})
+          select tenant_id, date_trunc('${part}', hour, 'UTC') as ${part}, ${of},
                  ${MEASURES.map((each) => `sum(${each})`).join(', ')}
             from sums join usage_rollups using (tenant_id)
-           where date_trunc('${part}', hour, 'UTC') + interval '1 ${part}' <= until
-           group by tenant_id, ${part}, room order by tenant_id, ${part}, room collate "C"
-          on conflict (tenant_id, ${part}, room) ${ADD}`;
+           where ${endOfPart(part, `date_trunc('${part}', hour, 'UTC')`)} <= ${until}
+           group by tenant_id, ${part}, ${of} order by tenant_id, ${part}, ${inC}
+          on conflict (tenant_id, ${part}, ${of}) ${ADD}`;
 }

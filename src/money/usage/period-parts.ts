@@ -1,4 +1,4 @@
-/** How a period is put together: weeks in its middle, days around them, and hours around those. All in UTC. */
+/** How a period is put together: weeks or months in its middle, days around them, and hours around those. All in UTC. */
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -6,20 +6,17 @@ const WEEK_MS = 7 * DAY_MS;
 /** Time 0 was a Thursday, and weeks begin on Monday. */
 const MONDAY_MS = 4 * DAY_MS;
 
-/** Of what the parts are, besides hours. */
-export const PARTS = ['day', 'week'] as const;
-export type Part = (typeof PARTS)[number];
+export type Part = 'day' | 'week' | 'month';
 
-const LENGTHS: Readonly<Record<Part, { readonly ms: number; readonly first: number }>> = {
-  day: { ms: DAY_MS, first: 0 },
-  week: { ms: WEEK_MS, first: MONDAY_MS },
-};
+/** Each part consists of whole ones of the part before it. Weeks and months do not. */
+export const SHORT_PARTS: readonly Part[] = ['day', 'week'];
+export const LONG_PARTS: readonly Part[] = ['day', 'month'];
 
 /** Which sums there are besides those of hours. */
 export interface Kept {
-  /** The longest part whose sums answer the question; none: hours alone. */
-  readonly upTo: Part | undefined;
-  /** The midnight up to which days and weeks are added up. */
+  /** The parts whose sums answer the question, from short to long; none: hours alone. */
+  readonly parts: readonly Part[];
+  /** The midnight up to which they are added up. */
   readonly until: Date;
 }
 
@@ -27,8 +24,7 @@ export interface Kept {
  * The edges of the parts, in order: `from`, where whole days begin, where weeks begin, where they end, where days end, `to`.
  * A part may be empty.
  */
-export function edgesOf(from: Date, to: Date, { upTo, until }: Kept): Date[] {
-  const parts = upTo === undefined ? [] : PARTS.slice(0, PARTS.indexOf(upTo) + 1);
+export function edgesOf(from: Date, to: Date, { parts, until }: Kept): Date[] {
   let [first, last] = [from.getTime(), to.getTime()];
   const before = [first];
   const after = [last];
@@ -44,8 +40,40 @@ export function edgesOf(from: Date, to: Date, { upTo, until }: Kept): Date[] {
 
 /** From the first to the end of the last whole one; if there is none, nothing at the end. */
 function wholeOf(part: Part, from: number, to: number): [number, number] {
-  const { ms, first } = LENGTHS[part];
-  const start = Math.ceil((from - first) / ms) * ms + first;
-  const end = Math.floor((to - first) / ms) * ms + first;
+  const end = startOf(part, to);
+  const start = startOf(part, from) === from ? from : nextOf(part, from);
   return start < end ? [start, end] : [to, to];
+}
+
+/** The start of the day, week or month in which a time is. */
+function startOf(part: Part, time: number): number {
+  const at = new Date(time);
+  if (part === 'month') return Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
+  if (part === 'day') return Math.floor(time / DAY_MS) * DAY_MS;
+  return Math.floor((time - MONDAY_MS) / WEEK_MS) * WEEK_MS + MONDAY_MS;
+}
+
+function nextOf(part: Part, time: number): number {
+  const start = startOf(part, time);
+  if (part === 'day') return start + DAY_MS;
+  if (part === 'week') return start + WEEK_MS;
+  return startOf('month', start + 31 * DAY_MS);
+}
+
+/** The way in which the period has the fewest parts. */
+export function shortestWay(
+  from: Date,
+  to: Date,
+  { ways, until }: { readonly ways: readonly (readonly Part[])[]; readonly until: Date },
+): readonly Part[] {
+  const counts = ways.map((parts) => countParts(edgesOf(from, to, { parts, until }), parts));
+  return ways[counts.indexOf(Math.min(...counts))] ?? [];
+}
+
+function countParts(edges: readonly Date[], parts: readonly Part[]): number {
+  const lengths = [HOUR_MS, ...parts.map((part) => nextOf(part, 0) - startOf(part, 0))];
+  return edges.slice(1).reduce((sum, edge, at) => {
+    const depth = Math.min(at, edges.length - 2 - at);
+    return sum + (edge.getTime() - edges[at]!.getTime()) / lengths[depth]!;
+  }, 0);
 }

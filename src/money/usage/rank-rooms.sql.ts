@@ -1,8 +1,9 @@
 /** SQL that reads the rooms that cost most in a period. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { edgesOf } from './period-parts.ts';
+import { edgesOf, SHORT_PARTS } from './period-parts.ts';
 import { findRolledUntil } from './roll-up-usage.sql.ts';
+import { ROOM_SUMS } from './rolled-up-sums.ts';
 import { selectRoomSums } from './room-sums.sql.ts';
 
 /** Amounts are in micros. */
@@ -22,8 +23,14 @@ export async function readRanking(
   to: Date,
   limit: number,
 ): Promise<RankedRooms> {
-  const kept = { upTo: 'week', until: await findRolledUntil(db, tenant) } as const;
-  const sums = selectRoomSums({ columns: ['room', 'amount'], upTo: kept.upTo, edges: 3, where: '' });
+  const kept = { parts: SHORT_PARTS, until: await findRolledUntil(db, tenant, ROOM_SUMS) };
+  const sums = selectRoomSums({
+    columns: ['room', 'amount'],
+    sums: ROOM_SUMS,
+    parts: kept.parts,
+    edges: 3,
+    where: '',
+  });
   const { rows } = await db.query<{ room: string; amount: string; total: string; count: bigint }>({
     name: 'rank-rooms',
     text: `with rooms as (select room, sum(amount) as amount from (${sums}) as sums group by room)

@@ -1,14 +1,15 @@
-/** SQL of `usage_rollups`, and of the sums by room of days and weeks. */
+/** SQL of `usage_rollups`, and of the sums of days, weeks and months. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { MEASURES, ROLL_UP_LOCK } from './fold-usage.sql.ts';
+import type { RolledUpSums } from './rolled-up-sums.ts';
 
-/** The midnight up to which a tenant has sums of days and weeks; the epoch if it has none. It never goes back. */
-export async function findRolledUntil(db: Db, tenant: TenantId): Promise<Date> {
+/** The midnight up to which a tenant has sums of days and more; the epoch if it has none. It never goes back. */
+export async function findRolledUntil(db: Db, tenant: TenantId, { until }: RolledUpSums): Promise<Date> {
   const { rows } = await db.query<{ until: Date }>({
-    name: 'find-rolled-until',
-    text: 'select until from usage_rollups where tenant_id = $1',
+    name: `find-rolled-${until}`,
+    text: `select ${until} as until from usage_rollups where tenant_id = $1`,
     values: [tenant],
   });
   return rows[0]?.until ?? new Date(0);
@@ -25,24 +26,30 @@ export interface DueDay {
 const GRACE_MINUTES = 10;
 
 /** Days without usage are passed over. */
-const DUE = `from accounts a left join usage_rollups r on r.tenant_id = a.tenant_id, lateral (
+const due = ({
+  until,
+}: RolledUpSums) => `from accounts a left join usage_rollups r on r.tenant_id = a.tenant_id, lateral (
     select min(hour) as hour from usage_hours h
-     where h.tenant_id = a.tenant_id and h.hour >= coalesce(r.until, 'epoch')
+     where h.tenant_id = a.tenant_id and h.hour >= coalesce(r.${until}, 'epoch')
        and h.hour < date_trunc('day', statement_timestamp() - interval '${GRACE_MINUTES} minutes', 'UTC')) as due
   where due.hour is not null`;
 
-export async function findDueTenants(db: Db, limit: number): Promise<readonly TenantId[]> {
+export async function findDueTenants(
+  db: Db,
+  sums: RolledUpSums,
+  limit: number,
+): Promise<readonly TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
-    text: (tenants) => `select a.tenant_id as tenant ${DUE} ${tenants.and('a.tenant_id', 2)} limit $1`,
+    text: (tenants) => `select a.tenant_id as tenant ${due(sums)} ${tenants.and('a.tenant_id', 2)} limit $1`,
     values: [limit],
   });
   return rows.map(({ tenant }) => tenant);
 }
 
-export async function findDueDay(db: Db, tenant: TenantId): Promise<DueDay | undefined> {
+export async function findDueDay(db: Db, sums: RolledUpSums, tenant: TenantId): Promise<DueDay | undefined> {
   const { rows } = await db.query<DueDay>({
-    name: 'find-due-day',
-    text: `select coalesce(r.until, 'epoch') as until, date_trunc('day', due.hour, 'UTC') as day ${DUE}
+    name: `find-due-day-${sums.until}`,
+    text: `select coalesce(r.${sums.until}, 'epoch') as until, date_trunc('day', due.hour, 'UTC') as day ${due(sums)}
               and a.tenant_id = $1`,
     values: [tenant],
   });
@@ -54,31 +61,41 @@ export async function lockRollUp(tx: Tx): Promise<void> {
   await tx.query({ name: 'lock-roll-up', text: 'select pg_advisory_xact_lock($1)', values: [ROLL_UP_LOCK] });
 }
 
+const NAMES = MEASURES.join(', ');
 const SUMS = MEASURES.map((each) => `sum(${each})`).join(', ');
 
-/** Add up the day, and the weeks that end with it or before it. */
-export async function rollUp(tx: Tx, tenant: TenantId, { until, day }: DueDay): Promise<void> {
+/** Add up the day, and the weeks and months that end with it or before it. */
+export async function rollUp(
+  tx: Tx,
+  { key, tables, until: column }: RolledUpSums,
+  tenant: TenantId,
+  { until, day }: DueDay,
+): Promise<void> {
+  const [days, ...longer] = tables;
+  const of = key.join(', ');
   await tx.query({
-    name: 'roll-up-day',
-    text: `insert into usage_room_days (tenant_id, day, room, ${MEASURES.join(', ')})
-           select tenant_id, $2::timestamptz, room, ${SUMS} from usage_room_hours
+    name: `roll-up-day-${column}`,
+    text: `insert into ${days!.name} (tenant_id, day, ${of}, ${NAMES})
+           select tenant_id, $2::timestamptz, ${of}, ${SUMS} from usage_room_hours
             where tenant_id = $1 and hour >= $2 and hour < $2 + interval '24 hours'
-            group by tenant_id, room order by room`,
+            group by tenant_id, ${of} order by ${of}`,
     values: [tenant, day],
   });
+  for (const { part, name } of longer) {
+    await tx.query({
+      name: `roll-up-${part}s-${column}`,
+      text: `insert into ${name} (tenant_id, ${part}, ${of}, ${NAMES})
+             select tenant_id, date_trunc('${part}', day, 'UTC') as ${part}, ${of}, ${SUMS} from ${days!.name}
+              where tenant_id = $1 and day >= date_trunc('${part}', $2::timestamptz, 'UTC')
+                and day < date_trunc('${part}', $3::timestamptz + interval '24 hours', 'UTC')
+              group by tenant_id, ${part}, ${of} order by ${part}, ${of}`,
+      values: [tenant, until, day],
+    });
+  }
   await tx.query({
-    name: 'roll-up-weeks',
-    text: `insert into usage_room_weeks (tenant_id, week, room, ${MEASURES.join(', ')})
-           select tenant_id, date_trunc('week', day, 'UTC') as week, room, ${SUMS} from usage_room_days
-            where tenant_id = $1 and day >= date_trunc('week', $2::timestamptz, 'UTC')
-              and day < date_trunc('week', $3::timestamptz + interval '24 hours', 'UTC')
-            group by tenant_id, week, room order by week, room`,
-    values: [tenant, until, day],
-  });
-  await tx.query({
-    name: 'set-rolled-until',
-    text: `insert into usage_rollups (tenant_id, until) values ($1, $2::timestamptz + interval '24 hours')
-           on conflict (tenant_id) do update set until = excluded.until`,
+    name: `set-rolled-${column}`,
+    text: `insert into usage_rollups (tenant_id, ${column}) values ($1, $2::timestamptz + interval '24 hours')
+           on conflict (tenant_id) do update set ${column} = excluded.${column}`,
     values: [tenant, day],
   });
 }

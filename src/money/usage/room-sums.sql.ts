@@ -1,12 +1,14 @@
 /** SQL of the sums by room of a period, from as few rows as there may be. */
-import { DELTA_SUMS, HOUR_OF_DELTA, ROOM_TABLES } from './fold-usage.sql.ts';
-import { PARTS, type Part } from './period-parts.ts';
+import { DELTA_SUMS, HOUR_OF_DELTA } from './fold-usage.sql.ts';
+import type { Part } from './period-parts.ts';
+import { type RolledUpSums, tableOf } from './rolled-up-sums.ts';
 
 export interface RoomSums {
-  /** Of the tables. `time` is the start of the hour, day or week. Only hours have `role` and `tier`. */
+  /** Of the tables. `time` is the start of the hour, day, week or month. */
   readonly columns: readonly string[];
-  /** The longest parts of the period whose sums are read; none: hours. */
-  readonly upTo: Part | undefined;
+  readonly sums: RolledUpSums;
+  /** The parts whose sums are read, besides hours. */
+  readonly parts: readonly Part[];
   /** The number of the parameter with the first of the edges (`edgesOf`). The tenant is `$1`. */
   readonly edges: number;
   /** What else a row must fulfil, such as `and room = $4`. */
@@ -14,13 +16,13 @@ export interface RoomSums {
 }
 
 /** A select of rows to be added up: sums that are kept, and the deltas that are not in them yet. */
-export function selectRoomSums({ columns, upTo, edges, where }: RoomSums): string {
-  const units = ['hour', ...PARTS.slice(0, upTo === undefined ? 0 : PARTS.indexOf(upTo) + 1)] as const;
+export function selectRoomSums({ columns, sums, parts, edges, where }: RoomSums): string {
+  const units = ['hour', ...parts] as const;
   const last = edges + 2 * units.length - 1;
   const kept = units.flatMap((unit, depth) => {
     const shown = columns.map((each) => (each === 'time' ? `${unit} as time` : each)).join(', ');
     const select = (from: number, to: number) =>
-      `select ${shown} from ${ROOM_TABLES[unit]}
+      `select ${shown} from ${tableOf(sums, unit)}
         where tenant_id = $1 and ${unit} >= $${from} and ${unit} < $${to} ${where}`;
     const before = select(edges + depth, edges + depth + 1);
     return depth === units.length - 1 ? [before] : [before, select(last - depth - 1, last - depth)];

@@ -2,9 +2,10 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { DELTA_SUMS, HOUR_OF_DELTA, MEASURES } from './fold-usage.sql.ts';
-import { edgesOf, type Part } from './period-parts.ts';
+import { edgesOf, type Part, shortestWay } from './period-parts.ts';
 import { roleOf, tierOf } from './record-codes.ts';
 import { findRolledUntil } from './roll-up-usage.sql.ts';
+import { DETAIL_SUMS, ROOM_SUMS } from './rolled-up-sums.ts';
 import { selectRoomSums } from './room-sums.sql.ts';
 import type { Grouping, Measures, SummaryQuery, SummaryRow } from './usage-summary.ts';
 
@@ -35,17 +36,20 @@ export interface Sums {
 export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): Promise<Sums> {
   const { groupBy, from, to, rooms, limit, skip } = query;
   const byRoom = rooms !== undefined || groupBy.includes('room');
-  const upTo = byRoom ? longestPart(groupBy) : undefined;
+  const sums = groupBy.includes('role') || groupBy.includes('tier') ? DETAIL_SUMS : ROOM_SUMS;
+  const until = byRoom ? await findRolledUntil(db, tenant, sums) : from;
+  const parts = byRoom ? partsOf(query, sums.ways, until) : [];
   const names = groupBy.map((each) => GROUPED[each].split(' ').at(-1)!);
   const columns = [...names, ...MEASURES];
   const order = [...names.filter((name) => name === 'time'), 'amount + unbilled desc', ...names];
-  const until = upTo === undefined ? from : await findRolledUntil(db, tenant);
-  const edges = edgesOf(from, to, { upTo, until });
+  const edges = edgesOf(from, to, { parts, until });
   const inRooms = rooms === undefined ? '' : `and room = any($${4 + edges.length})`;
   const { rows } = await db.query<SumRow>({
-    name: ['read-sums', ...groupBy, rooms !== undefined && 'in-rooms'].filter(Boolean).join('-'),
+    name: ['read-sums', ...groupBy, rooms !== undefined && 'in-rooms', ...parts.map((part) => `${part}s`)]
+      .filter(Boolean)
+      .join('-'),
     text: `with sums as (
-             ${byRoom ? selectRoomSums({ columns, upTo, edges: 4, where: inRooms }) : selectSums(columns)}
+             ${byRoom ? selectRoomSums({ columns, sums, parts, edges: 4, where: inRooms }) : selectSums(columns)}
            ), groups as (
              select ${groupBy.map((each) => `${GROUPED[each]}, `).join('')}
                     ${MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ')}
@@ -63,10 +67,14 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
   };
 }
 
-/** The longest part of a period whose sums by room answer the question. */
-function longestPart(groupBy: readonly Grouping[]): Part | undefined {
-  if (groupBy.some((each) => each === 'hour' || each === 'role' || each === 'tier')) return undefined;
-  return groupBy.includes('day') ? 'day' : 'week';
+/** The parts of the period whose sums answer the question. */
+function partsOf(
+  { groupBy, from, to }: SummaryQuery,
+  ways: readonly (readonly Part[])[],
+  until: Date,
+): readonly Part[] {
+  if (groupBy.includes('hour')) return [];
+  return groupBy.includes('day') ? ['day'] : shortestWay(from, to, { ways, until });
 }
 
 /** Sums without rooms, from `$4` on and before `$5`. */

@@ -29,7 +29,10 @@ async function recordsByRoom(tenant: TestTenant): Promise<bigint> {
 
 async function rolledUp(tenant: TestTenant) {
   const { rows } = await db().query(
-    `select until, (select coalesce(sum(records), 0) from usage_room_days where tenant_id = $1)::int as days,
+    `select until, details_until as "detailsUntil",
+            (select coalesce(sum(records), 0) from usage_detail_days where tenant_id = $1)::int as "detailDays",
+            (select coalesce(sum(records), 0) from usage_detail_weeks where tenant_id = $1)::int as "detailWeeks",
+            (select coalesce(sum(records), 0) from usage_detail_months where tenant_id = $1)::int as months, (select coalesce(sum(records), 0) from usage_room_days where tenant_id = $1)::int as days,
             (select coalesce(sum(records), 0) from usage_room_weeks where tenant_id = $1)::int as weeks
        from usage_rollups where tenant_id = $1`,
     [idOf(tenant)],
@@ -37,7 +40,16 @@ async function rolledUp(tenant: TestTenant) {
   return rows[0];
 }
 
-const ALL = { until: new Date('2026-10-16T00:00:00Z'), days: 12 * 6, weeks: 8 * 6 };
+const UNTIL = new Date('2026-10-16T00:00:00Z');
+const ALL = {
+  until: UNTIL,
+  days: 12 * 6,
+  weeks: 8 * 6,
+  detailsUntil: UNTIL,
+  detailDays: 12 * 6,
+  detailWeeks: 8 * 6,
+  months: 0,
+};
 
 test('a delta that is folded after its day was rolled up is in the day and in its week', async () => {
   const tenant = await makeUsage();

@@ -1,10 +1,13 @@
-/** Sums by room of any period, put together from weeks, days and hours, equal the records. */
+/** Sums by room, role and tier of any period, put together from months, weeks, days and hours, equal the records. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { findDueDay, findRolledUntil, rollUp } from '../../../src/money/usage/roll-up-usage.sql.ts';
 import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
+import { DETAIL_SUMS, ROOM_SUMS } from '../../../src/money/usage/rolled-up-sums.ts';
 import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
-import type { Grouping } from '../../../src/money/usage/usage-summary.ts';
+import { GROUPINGS, type Grouping } from '../../../src/money/usage/usage-summary.ts';
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { moveInTime } from '../../support/months.ts';
@@ -52,6 +55,8 @@ async function sumRecords(
 ) {
   const names: Record<string, string> = {
     room: `coalesce(r.room, '') as room`,
+    role: `case r.role when 'h' then 'host' when 'a' then 'audience' else 'broadcast_audience' end as role`,
+    tier: `case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd' when 'k' then '2k_plus' else '2k' end as tier`,
     day: `date_trunc('day', p.at, 'UTC') as time`,
     hour: `date_trunc('hour', p.at, 'UTC') as time`,
   };
@@ -72,6 +77,12 @@ const QUESTIONS: readonly { groupBy: readonly Grouping[]; rooms?: readonly strin
   { groupBy: ['room'] },
   { groupBy: ['day', 'room'] },
   { groupBy: ['hour', 'room'] },
+  { groupBy: ['room', 'role', 'tier'] },
+  { groupBy: ['room', 'role', 'tier'], rooms: ['stage', ''] },
+  { groupBy: ['room', 'tier'] },
+  { groupBy: ['day', 'room', 'role'] },
+  { groupBy: ['role', 'tier'], rooms: ['lobby', 'stage'] },
+  { groupBy: ['hour', 'room', 'role', 'tier'] },
   { groupBy: [], rooms: ['stage'] },
   { groupBy: ['room'], rooms: ['stage', ''] },
   { groupBy: ['day', 'room'], rooms: ['lobby', 'stage', 'no such room'] },
@@ -94,7 +105,7 @@ async function expectEqual() {
       const to = new Date(FIRST + Math.max(one, other) * HOUR_MS);
       const query = { groupBy, from, to, rooms, limit: 1_000, skip: 0 };
       const { rows, total } = await summarizeUsage(db(), idOf(tenant), query);
-      const columns = [...groupBy].sort((first) => (first === 'room' ? 1 : -1));
+      const columns = GROUPINGS.filter((each) => groupBy.includes(each));
       const expected = await sumRecords(columns, from, to, rooms);
       expect(inOrder(rows)).toEqual(inOrder(expected));
       expect(total.amount).toBe(expected.reduce((sum, { amount }) => sum + amount, 0n));
@@ -111,17 +122,40 @@ describe('sums by room equal the records', () => {
     await expectEqual();
   });
 
+  test('when details are rolled up to the middle of the period only', async () => {
+    await foldUsage({ db: db() });
+    for (let days = 0; days < 5; days += 1) {
+      const due = await findDueDay(db(), DETAIL_SUMS, idOf(tenant));
+      await inTransaction(db(), (tx) => rollUp(tx, DETAIL_SUMS, idOf(tenant), due!));
+    }
+    const until = await findRolledUntil(db(), idOf(tenant), DETAIL_SUMS);
+    expect([until, await findRolledUntil(db(), idOf(tenant), ROOM_SUMS)]).toEqual([
+      new Date('2026-10-12T00:00:00Z'),
+      new Date(0),
+    ]);
+    await expectEqual();
+    expect(await checkLedger(db())).toEqual([]);
+  });
+
   test('when they are rolled up', async () => {
     await rollUpUsage({ db: db() });
     const { rows } = await db().query(
       `select (select count(*) from usage_deltas where tenant_id = $1)::int as deltas, until,
               (select count(distinct day) from usage_room_days where tenant_id = $1)::int as days,
-              (select count(distinct week) from usage_room_weeks where tenant_id = $1)::int as weeks
+              (select count(distinct week) from usage_room_weeks where tenant_id = $1)::int as weeks,
+              details_until as "detailsUntil",
+              (select count(distinct day) from usage_detail_days where tenant_id = $1)::int as "detailDays",
+              (select count(distinct week) from usage_detail_weeks where tenant_id = $1)::int as "detailWeeks",
+              (select array_agg(distinct month) from usage_detail_months where tenant_id = $1) as months
          from usage_rollups where tenant_id = $1`,
       [idOf(tenant)],
     );
     // The last week goes on after its only day with usage.
-    expect(rows).toEqual([{ deltas: 0, until: new Date('2026-11-03T00:00:00Z'), days: 10, weeks: 5 }]);
+    const until = new Date('2026-11-03T00:00:00Z');
+    const months = [new Date('2026-09-01T00:00:00Z'), new Date('2026-10-01T00:00:00Z')];
+    expect(rows).toEqual([
+      { deltas: 0, until, days: 10, weeks: 5, detailsUntil: until, detailDays: 10, detailWeeks: 5, months },
+    ]);
     await expectEqual();
     expect(await checkLedger(db())).toEqual([]);
   });
@@ -136,5 +170,16 @@ describe('sums by room equal the records', () => {
     const fromOne = new Date(from.getTime() + HOUR_MS);
     const later = await summarizeUsage(db(), idOf(tenant), { ...query, from: fromOne, to });
     expect(later.total.records).toBeLessThan(before.total.records);
+  });
+
+  test('of a month by room, role and tier, from the sums of the month alone', async () => {
+    const [from, to] = [new Date('2026-10-01T00:00:00Z'), new Date('2026-11-01T00:00:00Z')];
+    const groupBy = ['room', 'role', 'tier'] as const;
+    const query = { groupBy, rooms: undefined, limit: 100, skip: 0, from, to };
+    await db().query('delete from usage_detail_days where tenant_id = $1', [idOf(tenant)]);
+    await db().query('delete from usage_detail_weeks where tenant_id = $1', [idOf(tenant)]);
+    const { rows, total } = await summarizeUsage(db(), idOf(tenant), query);
+    expect(inOrder(rows)).toEqual(inOrder(await sumRecords(groupBy, from, to, undefined)));
+    expect(total.records).toBeGreaterThan(0n);
   });
 });
