@@ -6,24 +6,21 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { displayMicros } from '../amount.ts';
+import { type Adjustment, mustConfirm, TYPED_ONCE_MAX } from './adjustment.ts';
 import { appendPosting, findAdjustedAmount, lockAccount } from './ledger.sql.ts';
 
-export interface Adjustment {
-  /** Micros, signed. */
-  readonly amount: bigint;
-  /** Shown to the tenant as the detail of the entry. */
-  readonly reason: string;
-  /** Makes the adjustment idempotent: a tenant gets one adjustment per id. */
-  readonly id: string | undefined;
-}
-
-/** `balance` is the new balance in micros; `posted` is false if this adjustment was made before. */
+/** `before` and `balance` are in micros; `posted` is false, and both are the balance, if this adjustment was made before. */
 export interface Adjusted {
+  readonly before: bigint;
   readonly balance: bigint;
   readonly posted: boolean;
 }
 
-/** Fails with `not_found`, or with `invalid_request` if the id was used for another amount. */
+/**
+ * Fails with `not_found`, or with `invalid_request` if the id was used for another amount or something is not confirmed. The
+ * balance that counts is that under the lock: charges go on while the operator reads.
+ */
 export async function adjustCredit(
   db: Pool,
   actor: Actor,
@@ -37,8 +34,9 @@ export async function adjustCredit(
     const earlier = id === undefined ? undefined : await findAdjustedAmount(tx, tenant, id);
     if (earlier !== undefined) {
       if (earlier !== amount) throw invalidRequest('this id was used for an adjustment of another amount');
-      return { balance: account.balance, posted: false };
+      return { before: account.balance, balance: account.balance, posted: false };
     }
+    refuseUnconfirmed(adjustment, account.balance);
     const { balance } = await appendPosting(tx, account, {
       kind: 'adjustment',
       amount,
@@ -51,6 +49,21 @@ export async function adjustCredit(
       before: { balance_micros: account.balance },
       after: { balance_micros: balance, amount_micros: amount, reason },
     });
-    return { balance, posted: true };
+    return { before: account.balance, balance, posted: true };
   });
+}
+
+function refuseUnconfirmed({ amount, confirmed }: Adjustment, balance: bigint): void {
+  if (!confirmed) return;
+  const must = mustConfirm(amount, balance);
+  if (must.amount && confirmed.amount !== amount) {
+    throw invalidRequest(
+      `${displayMicros(amount)} is beyond ${displayMicros(TYPED_ONCE_MAX)}: confirm it by the same amount`,
+    );
+  }
+  if (must.negative && !confirmed.negative) {
+    throw invalidRequest(
+      `the balance would go from ${displayMicros(balance)} to ${displayMicros(balance + amount)}: allow a negative balance`,
+    );
+  }
 }

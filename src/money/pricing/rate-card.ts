@@ -28,7 +28,13 @@ export const MODEL =
   'of a micro-dollar that a charge cannot show is carried to the next one, so that the running total of a ' +
   'tenant is never more than half a micro-dollar from the exact sum.';
 
-const Dollars = Type.String({ pattern: '^[0-9]{1,6}(\\.[0-9]{1,6})?$' });
+const DOLLARS = /^[0-9]{1,6}(\.[0-9]{1,6})?$/;
+export const MARKUP_MAX = 1_000_000;
+
+/** Dollars, with up to six digits before the point and after it. */
+export const isPrice = (text: string) => DOLLARS.test(text);
+
+const Dollars = Type.String({ pattern: DOLLARS.source });
 const Tiers = Type.Object(
   { audio: Dollars, hd: Dollars, full_hd: Dollars, '2k': Dollars, '2k_plus': Dollars },
   { additionalProperties: false },
@@ -37,7 +43,7 @@ const RateCardFile = Type.Object(
   {
     currency: Type.Literal('usd'),
     egress_cost_per_gib: Dollars,
-    markup_basis_points: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+    markup_basis_points: Type.Integer({ minimum: 0, maximum: MARKUP_MAX }),
     platform_fee_per_gib: Dollars,
     ceiling_per_1000_participant_minutes: Type.Object(
       { host: Tiers, audience: Tiers, broadcast_audience: Tiers },

@@ -129,6 +129,10 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await tabTo(page, '#reason');
     await page.keyboard.type('for the trouble');
     await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /^Give credit to/ }).waitFor();
+    await expectAccessible(page);
+    await tabTo(page, 'main button');
+    await page.keyboard.press('Enter');
     await page.getByRole('status').waitFor();
     expect(await page.locator('main').textContent()).toContain('Posted $1.500000');
     await page.goto(`${OPS_URL}/console/tenants/${tenant.id}`);

@@ -22,7 +22,7 @@ describe('credit adjust', () => {
     expect(await admin('credit', 'adjust', tenant.id, '12.50', '--reason', 'an outage in May')).toMatchObject(
       {
         code: 0,
-        out: 'posted $12.500000; the balance is $22.500000\n',
+        out: 'posted $12.500000; the balance was $10.000000, and is $22.500000\n',
         err: '',
       },
     );
@@ -43,6 +43,7 @@ describe('credit adjust', () => {
         tenant: tenant.id,
         posted: true,
         amount: { micros: -3_000_000 },
+        before: { micros: 22_500_000 },
         balance: { micros: 19_500_000 },
       },
     });
@@ -55,10 +56,29 @@ describe('credit adjust', () => {
     ]);
   });
 
-  it('may take a balance below zero', async () => {
+  it('takes a balance below zero only if it is allowed', async () => {
     const tenant = await app.signUp();
-    const taken = await admin('credit', 'adjust', tenant.id, '-0.000001', '--reason', 'the least there is');
-    expect(taken).toMatchObject({ code: 0, out: 'posted -$0.000001; the balance is -$0.000001\n' });
+    const args = ['credit', 'adjust', tenant.id, '-0.000001', '--reason', 'the least there is'];
+    expect(await admin(...args)).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'invalid request: the balance would go from $0.000000 to -$0.000001: allow a negative balance\n',
+    });
+    expect(await admin(...args, '--allow-negative')).toMatchObject({
+      code: 0,
+      out: 'posted -$0.000001; the balance was $0.000000, and is -$0.000001\n',
+    });
+  });
+
+  it('posts a large amount only if it is given twice', async () => {
+    const tenant = await app.signUp();
+    const args = ['credit', 'adjust', tenant.id, '1000.000001', '--reason', 'a large gift'];
+    const err = 'invalid request: $1000.000001 is beyond $1000.000000: confirm it by the same amount\n';
+    expect(await admin(...args)).toMatchObject({ code: 1, out: '', err });
+    expect(await admin(...args, '--confirm', '1000')).toMatchObject({ code: 1, out: '', err });
+    expect((await entriesOf(tenant)).balance).toBe(0);
+    expect(await admin(...args, '--confirm', '1000.000001')).toMatchObject({ code: 0 });
+    expect((await entriesOf(tenant)).balance).toBe(1_000_000_001);
   });
 
   it('posts once for the same id, even concurrently', async () => {

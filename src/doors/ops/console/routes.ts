@@ -21,7 +21,7 @@ import {
   submitRotation,
 } from './pages/signing-keys.ts';
 import { showTenant, submitConsoleLink, submitExemption, submitUnfreezing } from './pages/tenant.ts';
-import { showCredit, submitCredit } from './pages/tenant-credit.ts';
+import { CREDIT_FIELDS, showCredit, submitCredit } from './pages/tenant-credit.ts';
 import { showLimits, submitLimits } from './pages/tenant-limits.ts';
 import { showStatus, submitStatus } from './pages/tenant-status.ts';
 import { showTenants } from './pages/tenants.ts';
@@ -66,7 +66,7 @@ export const OPS_ROUTES: readonly OpsRoute[] = [
   show(`${TENANT}/status`, showStatus),
   submit(`${TENANT}/status`, submitStatus, { isDangerous: true, fields: ['status', 'reason', 'confirm'] }),
   show(`${TENANT}/credit`, showCredit),
-  submit(`${TENANT}/credit`, submitCredit, { isDangerous: true, fields: ['form', 'dollars', 'reason'] }),
+  submit(`${TENANT}/credit`, submitCredit, { isDangerous: true, fields: CREDIT_FIELDS }),
   show(`${TENANT}/limits`, showLimits),
   submit(`${TENANT}/limits`, submitLimits, { fields: [...LIMIT_NAMES, 'reason'] }),
   submit(`${TENANT}/exempt`, submitExemption, { isDangerous: true, fields: ['exempt'] }),

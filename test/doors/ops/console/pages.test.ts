@@ -108,7 +108,7 @@ describe('tenants', () => {
   test('get credit once for a form that is sent ten times', async () => {
     const before = await balanceOf(tenant);
     const path = `${pathOf(tenant)}/credit`;
-    const fields = { form: randomUUID(), dollars: '-1.250001', reason: 'a mistake' };
+    const fields = { form: randomUUID(), dollars: '-1.250001', reason: 'a mistake', reviewed: 'yes' };
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(path, fields)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await balanceOf(tenant)).toBe(before - 1_250_001);
@@ -118,6 +118,61 @@ describe('tenants', () => {
     expect([wrong.status, faultsOf(wrong)]).toEqual([400, ['dollars', 'reason']]);
     expect((await send(path, { form: 'x', dollars: '1', reason: 'a' })).status).toBe(400);
     expect(await balanceOf(tenant)).toBe(before - 1_250_001);
+  });
+
+  test('get no credit before somebody saw what it changes', async () => {
+    const of = await app.paidTenant();
+    const answer = await send(`${pathOf(of)}/credit`, { form: randomUUID(), dollars: '-20', reason: 'back' });
+    expect(answer.status).toBe(200);
+    for (const shown of ['$20.000000', '-$20.000000', '$0.000000', 'loses admission']) {
+      expect(answer.text).toContain(shown);
+    }
+    expect(answer.text).not.toMatch(/name="(confirm|negative)"/);
+    expect(await balanceOf(of)).toBe(20_000_000);
+    const fields = Object.fromEntries(
+      [...answer.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    ) as Record<string, string>;
+    expect((await send(`${pathOf(of)}/credit`, fields)).text).toContain(
+      'The balance was $20.000000, and is $0.000000.',
+    );
+    expect(await balanceOf(of)).toBe(0);
+    expect((await send(`${pathOf(of)}/credit`, fields)).text).toContain('Nothing posted');
+  });
+
+  test('lose a large amount, or more than they have, only if the operator confirms it', async () => {
+    const of = await app.paidTenant();
+    const path = `${pathOf(of)}/credit`;
+    const fields = { form: randomUUID(), dollars: '-1000000', reason: 'a slip', reviewed: 'yes' };
+    for (const [confirmed, faults] of [
+      [{}, ['confirm', 'negative']],
+      [{ confirm: '-1000000' }, ['negative']],
+      [{ confirm: '1000000', negative: 'on' }, ['confirm']],
+      [{ negative: 'on' }, ['confirm']],
+    ] as const) {
+      const refused = await send(path, { ...fields, ...confirmed });
+      expect([refused.status, faultsOf(refused)]).toEqual([400, faults]);
+      expect(refused.text).toContain('-$999,980.000000');
+    }
+    expect(await balanceOf(of)).toBe(20_000_000);
+    const posted = await send(path, { ...fields, confirm: '-1000000.00', negative: 'on' });
+    expect(posted.status).toBe(200);
+    expect(await balanceOf(of)).toBe(-999_980_000_000);
+
+    const gift = { form: randomUUID(), dollars: '1000.01', reason: 'a gift', reviewed: 'yes' };
+    expect(faultsOf(await send(path, gift))).toEqual(['confirm']);
+    const small = { ...gift, dollars: '1000' };
+    expect((await send(path, small)).status).toBe(200);
+    const { rows } = await db().query(
+      `select before, after from audit_entries where tenant_id = $1 and action = 'credit_adjusted' order by seq limit 1`,
+      [idOf(of)],
+    );
+    expect(rows[0]).toMatchObject({
+      before: { balance_micros: 20_000_000 },
+      after: { balance_micros: -999_980_000_000, amount_micros: -1_000_000_000_000 },
+    });
   });
 
   test('have limits of their own, until the field is empty', async () => {
@@ -236,12 +291,15 @@ describe('rates', () => {
   });
 
   test.each([
-    [{ platform_fee_per_gib: 'cheap' }, 'platform_fee_per_gib'],
-    [{ markup_basis_points: '1.5' }, 'markup_basis_points'],
-    [{ from: '' }, 'from'],
-    [{ to: '2019-01-01' }, 'from must be before to'],
-    [{ tenant: 'me' }, 'tenant'],
-  ])('%j are refused, and what was typed stays', async (changes, message) => {
+    [{ platform_fee_per_gib: 'cheap' }, ['platform_fee_per_gib'], 'such as 0.60'],
+    [{ markup_basis_points: '1.5' }, ['markup_basis_points'], 'such as 1500 for 15%'],
+    [{ markup_basis_points: '1000001' }, ['markup_basis_points'], 'such as 1500 for 15%'],
+    [{ audience_2k_plus: '', host_audio: '1e3' }, ['host_audio', 'audience_2k_plus'], 'such as 0.60'],
+    [{ from: '' }, ['from'], 'such as 2026-11-01'],
+    [{ from: 'yesterday' }, ['from'], 'such as 2026-11-01'],
+    [{ to: '2019-01-01' }, ['from'], 'before the other one'],
+    [{ tenant: 'me' }, ['tenant'], 't_ and 16 hex digits'],
+  ])('%j are refused in words at the field, and what was typed stays', async (changes, fields_, words) => {
     const answer = await send('/console/rates/simulate', {
       ...fields(),
       from: '2020-01-01',
@@ -250,9 +308,19 @@ describe('rates', () => {
       host_hd: '1.23',
       ...changes,
     });
-    expect(answer.status).toBe(400);
-    expect(answer.text).toMatch(new RegExp(`role="alert">[^<]*${message}`));
+    expect([answer.status, faultsOf(answer)]).toEqual([400, fields_]);
+    expect(answer.text).toMatch(new RegExp(`class="wrong" id="${fields_[0]}-fault">[^<]*${words}`));
+    expect(answer.text).not.toMatch(/pattern|\[0-9\]|must be (string|integer)/);
     expect(answer.text).toMatch(/id="host_hd"[^>]*value="1\.23"/);
+    for (const [name, value] of Object.entries(changes)) {
+      expect(answer.text).toContain(`id="${name}" name="${name}" value="${value}"`);
+    }
+  });
+
+  test('of a draft that was changed on the way are not loaded', async () => {
+    const before = await version();
+    const answer = await send('/console/rates/load', { ...fields({ host_hd: 'x' }), confirm: 'load' });
+    expect([answer.status, faultsOf(answer), await version()]).toEqual([400, ['host_hd'], before]);
   });
 
   test('are loaded by a typed word, with an entry of the audit trail', async () => {

@@ -1,17 +1,22 @@
 /** `/console/rates`: the rate card in effect, the earlier ones, and a draft of the next one: simulated, then loaded. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, invalidField, notFound } from '../../../../base/failure.ts';
+import { Failure, notFound } from '../../../../base/failure.ts';
 import { assert } from '../../../../base/lib/assert.ts';
 import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
-import { parseRateCard, type RateCardFile } from '../../../../money/pricing/rate-card.ts';
+import {
+  isPrice,
+  MARKUP_MAX,
+  parseRateCard,
+  type RateCardFile,
+} from '../../../../money/pricing/rate-card.ts';
 import { listRateCards, type RateCardRow } from '../../../../money/pricing/rate-cards.sql.ts';
 import { describeSuperseded, loadRates } from '../../../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
 import type { Form } from '../../../http/form.ts';
-import { parsePeriod } from '../../../http/period.ts';
+import { parsePeriod, parseTime } from '../../../http/period.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { alert, emptyState, exact, type Faults, field, timeOf } from '../../../pages/components.ts';
 import { parseTenantFilter } from '../fields.ts';
@@ -29,6 +34,13 @@ const SINGLE = {
   markup_basis_points: 'Markup, in basis points',
   platform_fee_per_gib: 'Platform fee for a GiB, in dollars',
 } as const;
+const MARKUP = 'markup_basis_points';
+const PRICE_HINT = 'Dollars, such as 0.60: up to six digits before the point and after it.';
+const MARKUP_HINT = `A whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US')}: 1500 is 15%.`;
+const WRONG_PRICE = 'Give dollars with up to six digits before the point and after it, such as 0.60.';
+const WRONG_MARKUP = `Give a whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US')}, such as 1500 for 15%.`;
+const WRONG_DAY = 'Choose a day, such as 2026-11-01.';
+const WRONG_TENANT = 'Give the id of a tenant, t_ and 16 hex digits, or leave it empty for all.';
 const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
 
 /** Of the form of a card. */
@@ -39,7 +51,7 @@ export const CARD_FIELDS: readonly string[] = [
 
 export async function showRates({ deps }: LoggedInCall): Promise<Answer> {
   const cards = (await listRateCards(deps.db)).reverse();
-  return page(ratesPage(cards, fieldsOf(newestOf(cards).card), {}, undefined));
+  return page(ratesPage(cards, fieldsOf(newestOf(cards).card), {}, {}, undefined));
 }
 
 function newestOf([newest]: readonly RateCardRow[]): RateCardRow {
@@ -58,39 +70,81 @@ function fieldsOf(card: RateCardFile): Form {
   ]);
 }
 
-/** The card of a form. Fails with `invalid_request`, which names the field. */
+/** What is wrong with the prices of a form, in words. */
+function cardFaults(form: Form): Faults {
+  return Object.fromEntries(
+    CARD_FIELDS.flatMap((name) => {
+      const text = textOf(form, name);
+      if (name === MARKUP) return isMarkup(text) ? [] : [[name, WRONG_MARKUP]];
+      return isPrice(text) ? [] : [[name, WRONG_PRICE]];
+    }),
+  );
+}
+
+const textOf = (form: Form, name: string) => (form.get(name) ?? '').trim();
+const isMarkup = (text: string) => /^\d{1,7}$/.test(text) && Number(text) <= MARKUP_MAX;
+
+/** The card of a form without faults. */
 function cardOf(form: Form): RateCardFile {
-  const text = (name: string) => (form.get(name) ?? '').trim();
-  const points = text('markup_basis_points');
-  const card = {
+  return {
     currency: 'usd',
-    egress_cost_per_gib: text('egress_cost_per_gib'),
-    markup_basis_points: /^\d{1,7}$/.test(points) ? Number(points) : -1,
-    platform_fee_per_gib: text('platform_fee_per_gib'),
+    egress_cost_per_gib: textOf(form, 'egress_cost_per_gib'),
+    markup_basis_points: Number(textOf(form, MARKUP)),
+    platform_fee_per_gib: textOf(form, 'platform_fee_per_gib'),
     ceiling_per_1000_participant_minutes: Object.fromEntries(
       ROLES.map((role) => [
         role,
-        Object.fromEntries(TIERS.map((tier) => [tier, text(ceilingName(role, tier))])),
+        Object.fromEntries(TIERS.map((tier) => [tier, textOf(form, ceilingName(role, tier))])),
       ]),
-    ),
+    ) as RateCardFile['ceiling_per_1000_participant_minutes'],
   };
-  try {
-    parseRateCard(card);
-  } catch (error) {
-    throw new Failure('invalid_request', { message: (error as Error).message });
-  }
-  return card as RateCardFile;
 }
 
 /** What the usage of a period would have cost. Nothing is changed. */
 export async function submitSimulation(call: LoggedInCall): Promise<Answer> {
   const { deps, form } = call;
+  const faults = { ...cardFaults(form), ...simulationFaults(form) };
+  if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   try {
     return page(simulationPage(form, await simulate(call)));
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
-    const cards = (await listRateCards(deps.db)).reverse();
-    return page(ratesPage(cards, form, periodOf(form), error.message), 400);
+    return wrongDraft(deps, form, {}, error.message);
+  }
+}
+
+async function wrongDraft(
+  { db }: LoggedInCall['deps'],
+  form: Form,
+  faults: Faults,
+  message = 'Nothing was done. What is wrong stands at the fields.',
+): Promise<Answer> {
+  const cards = (await listRateCards(db)).reverse();
+  return page(ratesPage(cards, form, periodOf(form), faults, message), 400);
+}
+
+/** What is wrong with the period and the tenant, in words. */
+function simulationFaults(form: Form): Faults {
+  const [from, to] = ['from', 'to'].map((name) =>
+    unlessInvalid(() => parseTime(name, textOf(form, name) || undefined)),
+  );
+  const tenant = form.get('tenant');
+  return {
+    ...(!from && { from: WRONG_DAY }),
+    ...(!to && { to: WRONG_DAY }),
+    ...(from && to && from >= to && { from: 'Choose an earlier day: it must be before the other one.' }),
+    ...(textOf(form, 'tenant') !== '' &&
+      unlessInvalid(() => parseTenantFilter(tenant)) === undefined && { tenant: WRONG_TENANT }),
+  };
+}
+
+/** `undefined` if it fails with `invalid_request`. */
+function unlessInvalid<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'invalid_request') return undefined;
+    throw error;
   }
 }
 
@@ -99,7 +153,7 @@ async function simulate({ deps, form }: LoggedInCall): Promise<readonly Compared
   const tenant = parseTenantFilter(form.get('tenant'));
   if (tenant !== undefined && !(await findTenant(deps.db, tenant))) throw notFound('tenant');
   const { from, to } = parsePeriod(periodOf(form));
-  if (!from || !to) throw invalidField(from ? 'to' : 'from', 'is required');
+  assert(from && to, 'the period has no faults');
   return simulatePeriod(deps.db, {
     card,
     period: { from, to, tenant },
@@ -122,6 +176,8 @@ function periodOf(form: Form): Given {
 
 /** Make the draft the card that prices from now on. */
 export async function submitCard({ deps, form, session }: LoggedInCall): Promise<Answer> {
+  const faults = cardFaults(form);
+  if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   const card = cardOf(form);
   if ((form.get('confirm') ?? '').trim() !== LOAD) {
     const body = html`<h1>Nothing was loaded</h1>${loadForm(form, { confirm: `Type the word ${LOAD}.` })}`;
@@ -138,21 +194,22 @@ function ratesPage(
   cards: readonly RateCardRow[],
   draft: Form,
   { from, to, tenant }: Given,
-  fault: string | undefined,
+  faults: Faults,
+  message: string | undefined,
 ): Page {
   const newest = newestOf(cards);
   const body = html`<h1>Rates</h1>
 <p>Version ${newest.version} prices since ${timeOf(newest.effectiveAt)}.</p>
-${alert(fault)}
+${alert(message)}
 <section class="card"><h2>A draft of the next card</h2>
 <p>Change prices, and look at what the usage of a period would have cost. Nothing is changed until you load the draft.</p>
 <form method="post" action="/console/rates/simulate" novalidate>
-${Object.entries(SINGLE).map(([name, label]) => field({ name, label, value: draft.get(name), input: html`inputmode="decimal"` }))}
-${renderCeilings(draft)}
+${Object.entries(SINGLE).map(([name, label]) => field({ name, label, value: draft.get(name), hint: name === MARKUP ? MARKUP_HINT : PRICE_HINT, faults, input: html`inputmode="decimal" required` }))}
+${renderCeilings(draft, faults)}
 <div class="filters">
-${field({ name: 'from', label: 'Usage from (UTC)', value: from, input: html`type="date" required` })}
-${field({ name: 'to', label: 'Before (UTC)', value: to, input: html`type="date" required` })}
-${field({ name: 'tenant', label: 'Only of the tenant', value: tenant })}
+${field({ name: 'from', label: 'Usage from (UTC)', value: from, faults, input: html`type="date" required` })}
+${field({ name: 'to', label: 'Before (UTC)', value: to, faults, input: html`type="date" required` })}
+${field({ name: 'tenant', label: 'Only of the tenant', value: tenant, faults })}
 </div>
 <p><button class="primary">Simulate</button></p></form></section>
 <h2>All cards</h2>
@@ -169,8 +226,9 @@ ${table(
   return { title: 'Rates', body };
 }
 
-function renderCeilings(draft: Form): Html {
+function renderCeilings(draft: Form, faults: Faults): Html {
   return html`<h2>At most, for 1,000 participant minutes, in dollars</h2>
+<p class="hint">${PRICE_HINT}</p>
 ${ROLES.map(
   (role) =>
     html`<fieldset><legend>${role.replace('_', ' ')}</legend><div class="filters">${TIERS.map((tier) =>
@@ -178,7 +236,8 @@ ${ROLES.map(
         name: ceilingName(role, tier),
         label: tier.replace('_', ' '),
         value: draft.get(ceilingName(role, tier)),
-        input: html`inputmode="decimal"`,
+        faults,
+        input: html`inputmode="decimal" required`,
       }),
     )}</div></fieldset>`,
 )}`;

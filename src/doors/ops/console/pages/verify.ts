@@ -77,7 +77,9 @@ ${table(
 function resultBadge({ finishedAt, differences, error }: VerificationRow): Html {
   if (finishedAt === null) return badge('goes on');
   if (error !== null || differences === null) return badge('did not end', 'warn');
-  return differences === 0 ? badge('nothing differs', 'good') : badge(countOf(differences, 'difference'), 'bad');
+  return differences === 0
+    ? badge('nothing differs', 'good')
+    : badge(countOf(differences, 'difference'), 'bad');
 }
 
 function countOf(count: number | bigint, what: string): string {
