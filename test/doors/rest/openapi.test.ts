@@ -1,12 +1,13 @@
 /** Compares the OpenAPI description with real answers, and generates bad requests from it. */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { monthOf } from '../../../src/money/month.ts';
 import { anyCharacter } from '../../support/characters.ts';
+import { closed, openApiValidator } from '../../support/openapi.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { expectCommonHeaders, TIMESTAMP } from './support.ts';
+import { expectCommonHeaders } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;
@@ -52,10 +53,7 @@ beforeAll(async () => {
   openApi = (await app.request('GET', '/openapi.json')).json;
 });
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addFormat('date-time', TIMESTAMP);
-ajv.addFormat('email', true);
-ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+const ajv = openApiValidator();
 const validators = new Map<object, ValidateFunction>();
 
 /** The documented operations, with their kind of key. */
@@ -109,15 +107,6 @@ const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/revocations/{tenant}': undefined,
   'post /join': 'device_credential',
 };
-
-/** A schema with every object closed: undocumented fields may not be answered. */
-function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const entries = Object.entries(schema).map(([name, value]) => [name, closed(value)]);
-  const copy = Object.fromEntries(entries);
-  return copy.type === 'object' && copy.properties ? { ...copy, additionalProperties: false } : copy;
-}
 
 function expectDocumented(operation: Operation, answer: Answer): void {
   const documented = operation.responses[answer.status];
