@@ -50,5 +50,6 @@ create table usage_detail_months (
 
 -- As `until`, for the tables above. The two go on by themselves: details of earlier days are added in the background.
 alter table usage_rollups alter column until set default 'epoch';
-alter table usage_rollups add column details_until timestamptz not null default 'epoch'
+alter table usage_rollups add column details_until timestamptz not null default 'epoch';
+alter table usage_rollups add constraint usage_rollups_details_until_check
   check (details_until = date_trunc('day', details_until, 'UTC'));

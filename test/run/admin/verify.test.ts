@@ -148,6 +148,15 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       { what: SUMS_OF_WEEK, expected: '6, 24, 12884901888, 6000000, 240, 0', found: 'none' },
     ],
   },
+  'details of a day, a week and a month that were rolled up without their hours': {
+    sql: `insert into usage_rollups (tenant_id, details_until)
+          values ($1, date_trunc('month', now(), 'UTC') + interval '62 days')`,
+    differences: ['day', 'week', 'month'].map((part) => ({
+      what: new RegExp(`^sums of the ${part} of \\d{4}-\\d{2}-\\d{2} \\w \\w in room '\\w*'$`),
+      expected: '6, 24, 12884901888, 6000000, 240, 0',
+      found: 'none',
+    })),
+  },
   'sums of a day and a week that are not over': {
     sql: `with day as (
             insert into usage_room_days (tenant_id, day, room, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
