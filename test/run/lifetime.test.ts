@@ -1,17 +1,15 @@
 /** A start that is told to end at any moment leaves no process behind, says so truthfully, and hinders no later start. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { MACHINE } from '../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/run/main.ts', import.meta.url));
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENV = { PORT: '0', OPS_PORT: '0', GRPC_PORT: '0', SANDBOX_PORT: '0', PAYMENTS: 'none' };
 /** Between two looks at what a start has come to. */
 const LOOK_MS = 2;
@@ -20,8 +18,12 @@ type End = 'SIGINT to the group' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL of npm';
 const ENDS: readonly End[] = ['SIGINT to the group', 'SIGTERM', 'SIGHUP', 'SIGKILL of npm'];
 
 const folders: string[] = [];
+const groups: ChildProcess[] = [];
 
 afterEach(() => {
+  for (const { pid, exitCode, signalCode } of groups.splice(0)) {
+    if (exitCode === null && signalCode === null) process.kill(-pid!, 'SIGKILL');
+  }
   for (const folder of folders.splice(0)) {
     for (const pid of processesOf(folder)) process.kill(pid, 'SIGKILL');
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -64,13 +66,11 @@ async function start(folder: string, env: Record<string, string> = {}): Promise<
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onTestFinished(() => {
-    if (npm.exitCode === null && npm.signalCode === null) process.kill(-npm.pid!, 'SIGKILL');
-  });
+  groups.push(npm);
   let said = '';
   for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (part) => (said += part));
   const exitCode = once(npm, 'exit').then(([code]) => code);
-  await expect.poll(() => said, { interval: LOOK_MS }).toMatch(/^\d+\n/);
+  await vi.waitFor(() => expect(said).toMatch(/^\d+\n/), { timeout: 10_000, interval: LOOK_MS });
   return { folder, npm, pid: Number.parseInt(said, 10), said: () => said, exitCode };
 }
 
@@ -121,7 +121,7 @@ async function endAt(started: Start, moment: Moment, end: End): Promise<void> {
   const isServing = hasStarted(started);
   send(end, started);
   const code = await exitCode;
-  await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => (isAlive(pid) ? said() : 'ended'), { timeout: 20_000 }).toBe('ended');
   await expect.poll(() => processesOf(folder), { timeout: 2_000 }).toEqual([]);
   expect(fs.existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false);
   expect(fs.readdirSync(folder).filter((name) => name.includes('.new-'))).toEqual([]);
@@ -158,7 +158,7 @@ describe.skipIf(process.platform !== 'linux')('a start', () => {
     beforeAll(async () => {
       fs.mkdirSync(folder, { recursive: true });
       const first = await start(folder);
-      await expect.poll(() => hasStarted(first), { timeout: 60_000 }).toBe(true);
+      await vi.waitFor(() => expect(hasStarted(first)).toBe(true), { timeout: 60_000 });
       send('SIGTERM', first);
       expect(await first.exitCode).toBe(0);
     }, 90_000);
