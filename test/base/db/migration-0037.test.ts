@@ -18,8 +18,8 @@ beforeAll(async () => {
   await migrateBefore(pool, NAME);
   await pool.query(`insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com')`);
   await pool.query(
-    `insert into rooms (tenant_id, uid, name, incarnation, state, ended_at, policy)
-     values (7, 'rm_1', 'lobby', 1, 'ENDED', '2026-01-02T03:04:05Z', '{}'), (7, 'rm_2', 'lobby', 2, 'LIVE', null, '{}')`,
+    `insert into rooms (tenant_id, uid, name, incarnation, state, ended_at, end_reason, policy)
+     values (7, 'rm_1', 'lobby', 1, 'ENDED', '2026-01-02T03:04:05Z', 'ended', '{}'), (7, 'rm_2', 'lobby', 2, 'LIVE', null, null, '{}')`,
   );
   await ban('id, room_uid, value', 'ban_ended', 'rm_1', 'ann');
   await ban('id, room_uid, value', 'ban_live', 'rm_2', 'ann');
