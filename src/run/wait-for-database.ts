@@ -20,7 +20,10 @@ export interface Waiting {
 /** Repeat `look` until the database is there. Fails as `look` does: at once if waiting does not help, else in the end. */
 export async function waitForDatabase<T>(look: () => Promise<T>, { until, log }: Waiting): Promise<T> {
   let reason = '';
-  const tell = () => log?.warn({ reason, seconds: Math.ceil((until - Date.now()) / 1_000) }, 'waiting for the database');
+  const tell = () => {
+    const seconds = Math.ceil((until - Date.now()) / 1_000);
+    log?.warn({ reason, seconds }, 'waiting for the database');
+  };
   let telling: NodeJS.Timeout | undefined;
   try {
     for (;;) {

@@ -6,9 +6,10 @@ import { DatabaseReadOnly } from '../../src/run/check-database.ts';
 import { closePools, openDatabase } from '../../src/run/open-database.ts';
 import { waitForDatabase } from '../../src/run/wait-for-database.ts';
 import { bareConfig } from '../support/bare-config.ts';
-import { databaseUrl, useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
-const failing = (code: string) => new StartError('cannot be opened', { cause: Object.assign(new Error('x'), { code }) });
+const failing = (code: string) =>
+  new StartError('cannot be opened', { cause: Object.assign(new Error('x'), { code }) });
 
 /** Runs `look` until it fails, or for ten minutes of a clock that is wound. */
 async function wait(look: () => Promise<unknown>, seconds: number) {
@@ -16,9 +17,8 @@ async function wait(look: () => Promise<unknown>, seconds: number) {
   const warn = vi.fn();
   const waiting = waitForDatabase(look, { until: Date.now() + seconds * 1_000, log: { warn } });
   const outcome = waiting.catch((error: unknown) => error);
-  const started = Date.now();
   await vi.advanceTimersByTimeAsync(600_000);
-  return { outcome: await outcome, warn, started };
+  return { outcome: await outcome, warn };
 }
 
 afterEach(() => void vi.useRealTimers());
@@ -33,7 +33,8 @@ describe('a start', () => {
       expect(outcome).toBe(fault);
       expect(warn.mock.calls.length).toBeGreaterThanOrEqual(12);
       expect(warn.mock.calls.length).toBeLessThanOrEqual(13);
-      expect(warn.mock.calls[0]).toEqual([{ reason: 'cannot be opened', seconds: 60 }, 'waiting for the database']);
+      const first = { reason: 'cannot be opened', seconds: 60 };
+      expect(warn.mock.calls[0]).toEqual([first, 'waiting for the database']);
       expect(look.mock.calls.length).toBeGreaterThan(60);
     },
   );
@@ -94,7 +95,7 @@ describe('openDatabase()', () => {
   }
 
   function config(port: number) {
-    const url = new URL(databaseUrl(database.url, new URL(database.url).pathname.slice(1)));
+    const url = new URL(database.url);
     url.host = `127.0.0.1:${port}`;
     url.search = '';
     return { ...bareConfig(url.href), databaseWaitSeconds: 60 };

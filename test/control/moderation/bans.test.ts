@@ -55,7 +55,8 @@ describe('after the room was made again', () => {
     const stage = await newStage(app, controlOf);
     const { control, roomUid } = stage;
     await mint(stage, 'ann', { role: 'host' });
-    const first = await control.call(banSubject, { room: 'lobby', subject: bob, actor: actor('ann'), ...WEEK });
+    const byAnn = { room: 'lobby', subject: bob, actor: actor('ann') };
+    const first = await control.call(banSubject, { ...byAnn, ...WEEK });
     await makeAgain(stage);
     const { ban } = await control.call(banSubject, { room: 'lobby', subject: bob });
     expect(ban).toMatchObject({ id: first.ban!.id, roomUid, rank: 100 });
