@@ -3,7 +3,6 @@
  *
  * After a power cut, the service and its database start at the same moment, and recovery takes minutes.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { outageOf } from '../base/db/outage.ts';
 import { DatabaseReadOnly } from './check-database.ts';
@@ -35,7 +34,7 @@ export async function waitForDatabase<T>(look: () => Promise<T>, { until, log }:
       }
       if (telling === undefined) tell();
       telling ??= setInterval(tell, LINE_EVERY_MS);
-      await sleep(RETRY_MS);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   } finally {
     clearInterval(telling);
