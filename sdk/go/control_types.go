@@ -294,7 +294,7 @@ type Ban struct {
 	ID string `json:"id"`
 	// Name of the room; empty: every room of the tenant.
 	Room string `json:"room"`
-	// Uid of the room. The ban ends with the room.
+	// Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too.
 	RoomUID string `json:"room_uid"`
 	// A user, after normalisation.
 	Username string `json:"username,omitzero"`
@@ -905,7 +905,7 @@ type BanSubject struct {
 	DeviceThumbprint string `json:"device_thumbprint,omitzero"`
 	// A range of addresses without host bits: /8 or narrower of IPv4, /16 or narrower of IPv6.
 	CIDR string `json:"cidr,omitzero"`
-	// How long it lasts; absent or 0: for ever, or until the room ends.
+	// How long it lasts, also when the room ends and is made again; absent or 0: until it is lifted.
 	TTL time.Duration `json:"ttl,omitzero"`
 	// At most 500 characters; stored with the record.
 	Reason string `json:"reason,omitzero"`
@@ -938,7 +938,7 @@ func (v *BanSubject) UnmarshalJSON(text []byte) error {
 
 // UnbanSubject is the request of [Moderation.Unban]: the ban to lift.
 type UnbanSubject struct {
-	// Name of a live room; empty: the ban of the whole tenant.
+	// Name of a room, which may have ended; empty: the ban of the whole tenant.
 	Room string `json:"room,omitzero"`
 	// A user, by name.
 	Username string `json:"username,omitzero"`

@@ -31,14 +31,32 @@ const LOOK = `
          to_regclass('signing_keys') is not null as "hasSigningKeys"
     from pg_database d where d.datname = current_database()`;
 
+/** It is a standby, perhaps one that becomes the primary soon. */
+export class DatabaseReadOnly extends StartError {
+  override readonly name = 'DatabaseReadOnly';
+
+  constructor(variable: string) {
+    super(`the database of ${variable} is read-only: set it to the primary, or to a proxy`);
+  }
+}
+
 /** Fails with `StartError`, which names `variable`, if the database cannot be opened or refuses writes. */
 export async function lookAt(db: Pool, variable: string): Promise<Look> {
   const limits = Object.keys(SESSION_LIMITS);
-  const asking = () => db.query<Look>(LOOK, [limits]);
-  const { rows } = await orStartError(asking, `the database of ${variable} cannot be opened`);
-  const look = rows[0]!;
-  if (look.isReadOnly)
-    throw new StartError(`the database of ${variable} is read-only: set it to the primary, or to a proxy`);
+  const asking = async () => {
+    const client = await db.connect();
+    try {
+      const [look] = (await client.query<Look>(LOOK, [limits])).rows;
+      // Its connection is not used again: the next one may lead to the primary.
+      client.release(look!.isReadOnly);
+      return look!;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  };
+  const look = await orStartError(asking, `the database of ${variable} cannot be opened`);
+  if (look.isReadOnly) throw new DatabaseReadOnly(variable);
   return look;
 }
 
@@ -57,8 +75,12 @@ export function assertEnoughConnections({ connectionsMax }: Look, { total }: Con
   );
 }
 
-/** Look at the sessions of the pooler that `db` goes through, and at the way without it. */
-export async function checkPooler(db: Pool, look: Look): Promise<void> {
+/** Look at the sessions of the pooler that `db` goes through, and at the way without it, which `wait` may wait for. */
+export async function checkPooler(
+  db: Pool,
+  look: Look,
+  wait: (look: () => Promise<Look>) => Promise<Look>,
+): Promise<void> {
   const [name] = look.unlimited;
   if (name !== undefined) {
     const limit = SESSION_LIMITS[name];
@@ -69,7 +91,7 @@ export async function checkPooler(db: Pool, look: Look): Promise<void> {
   const variable = 'DATABASE_DIRECT_URL';
   const direct = openPool(directConfig(db).connectionString!, { max: 1 });
   try {
-    assertSamePlace(look, await lookAt(direct, variable), variable);
+    assertSamePlace(look, await wait(() => lookAt(direct, variable)), variable);
   } finally {
     await direct.end();
   }

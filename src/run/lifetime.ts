@@ -2,13 +2,22 @@
 import type { Logger } from 'pino';
 import { StartError } from '../base/lib/start-error.ts';
 
-/** Time limit for closing. Then the process ends anyway. */
+/** Time limit for closing. Then the process ends anyway, and what it started is killed (`at-exit.ts`). */
 const STOP_WITHIN_MS = 10_000;
+
+/** Ask a process to end: a supervisor, Ctrl-C, and a terminal that is closed. */
+export const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** What was opened, to be closed in reverse order. */
 export class Opened {
   readonly #closers: (() => Promise<void>)[] = [];
+  readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
+
+  /** Aborted as soon as closing begins, for what is still being opened. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
 
   add(close: () => Promise<void>): void {
     this.#closers.push(close);
@@ -16,6 +25,7 @@ export class Opened {
 
   /** Further calls wait for the first closing. */
   closeAll(): Promise<void> {
+    this.#ending.abort();
     this.#closing ??= this.#closeAll();
     return this.#closing;
   }
@@ -25,15 +35,20 @@ export class Opened {
   }
 }
 
-/** Close what was opened and end the process, with exit code 1 if that takes too long. */
-export async function endProcess(opened: Opened, log: Logger): Promise<never> {
+/** Close what was opened and end the process with `exitCode`, or with 1 if that fails or takes too long. */
+export async function endProcess(opened: Opened, log: Logger, exitCode = 0): Promise<never> {
   setTimeout(() => {
     log.error('stopping took too long');
     process.exit(1);
   }, STOP_WITHIN_MS).unref();
-  await opened.closeAll();
+  try {
+    await opened.closeAll();
+  } catch (error) {
+    log.error({ err: error }, 'stopping failed');
+    process.exit(1);
+  }
   log.info('stopped');
-  process.exit(0);
+  process.exit(exitCode);
 }
 
 /** Some errors say in one line what to do. Any other error is unexpected and needs its stack. */

@@ -1,26 +1,32 @@
 /** Reads the environment, opens the database and the service, and stops on signals. */
+import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { StartError } from '../base/lib/start-error.ts';
 import { makeLog } from '../base/telemetry/log.ts';
 import { type Config, isTestMode, readConfig } from './config.ts';
 import { startEmbedded } from './embedded-postgres/embedded-postgres.ts';
 import { findFreePort } from './free-port.ts';
-import { describeStartFailure, endProcess, Opened } from './lifetime.ts';
+import { describeStartFailure, END_SIGNALS, endProcess, Opened } from './lifetime.ts';
 import type { DatabaseConfig } from './open-database.ts';
 import { findSecretsKey } from './secrets-key.ts';
 import type { Service } from './service.ts';
 import { shrinkHeap } from './shrink-heap.ts';
 import type { MailboxOptions } from './start-sandbox.ts';
 import { renderTour } from './tour.ts';
+import { watchParent } from './watch-parent.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = makeLog(config.logLevel);
   const opened = new Opened();
-  stopOnSignals(opened, log);
+  const progress = { isServing: false };
+  stopOnSignals(opened, log, progress);
   try {
     await open(config, log, opened);
+    progress.isServing = true;
   } catch (error) {
+    // A start that was told to stop fails, because what it uses goes away.
+    if (opened.ending.aborted) return;
     await opened.closeAll();
     throw error;
   }
@@ -115,13 +121,20 @@ async function findDatabase(
     whenLaunched();
     return { databaseUrl, databaseDirectUrl, migrationsDatabaseUrl };
   }
-  const embedded = await startEmbedded({
+  const starting = startEmbedded({
     dataDir: config.dataDir,
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
     whenLaunched,
+    ending: opened.ending,
   });
-  opened.add(() => embedded.stop());
-  const { applicationUrl, url } = embedded;
+  // Registered before it is up: it has processes from the first moment on.
+  opened.add(() =>
+    starting.then(
+      (embedded) => embedded.stop(),
+      () => undefined,
+    ),
+  );
+  const { applicationUrl, url } = await starting;
   return { databaseUrl: applicationUrl, databaseDirectUrl: undefined, migrationsDatabaseUrl: url };
 }
 
@@ -142,16 +155,28 @@ function publicUrlOf(config: Config, port: number): string {
   return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
 }
 
-/** The first signal stops gracefully. A second one, or the time limit, stops at once. */
-function stopOnSignals(opened: Opened, log: Logger): void {
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    await endProcess(opened, log);
+/** npm hands on the signal of a Ctrl-C, which the service has from the terminal as well. */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * The first signal stops gracefully. Another one later, or the time limit, stops at once. The exit code is that of the
+ * signal if the service did not serve yet.
+ */
+function stopOnSignals(opened: Opened, log: Logger, progress: { readonly isServing: boolean }): void {
+  let stoppingSince: number | undefined;
+  const stop = (signal: NodeJS.Signals, why: object) => {
+    const now = performance.now();
+    if (stoppingSince !== undefined) {
+      if (now - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = now;
+    process.exitCode = progress.isServing ? 0 : 128 + constants.signals[signal];
+    log.info(why, 'stopping');
+    void endProcess(opened, log, process.exitCode);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+  for (const signal of END_SIGNALS) process.on(signal, () => stop(signal, { signal }));
+  watchParent(process.argv, (parent) => stop('SIGHUP', { reason: `npm (pid ${parent}) has ended` }));
 }
 
 main().catch((error: unknown) => {

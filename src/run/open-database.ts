@@ -15,6 +15,7 @@ import {
 } from './check-database.ts';
 import type { Config } from './config.ts';
 import { distribute } from './distribution/distribute.ts';
+import { type Waiting, waitForDatabase } from './wait-for-database.ts';
 
 /** The database connections of a process. */
 export interface Pools {
@@ -26,7 +27,10 @@ export interface Pools {
 }
 
 export interface DatabaseConfig
-  extends Pick<Config, 'databaseDirectUrl' | 'migrationsDatabaseUrl' | 'connectionBudget'> {
+  extends Pick<
+    Config,
+    'databaseDirectUrl' | 'migrationsDatabaseUrl' | 'databaseWaitSeconds' | 'connectionBudget'
+  > {
   readonly databaseUrl: string;
   readonly secretsKey: Buffer;
 }
@@ -45,22 +49,25 @@ const POOLER_OF_COORDINATOR =
 /**
  * The connection of the owner is closed before the service serves.
  *
- * Fails with `StartError`, and has changed nothing, if an address is wrong, or the database is that of another SECRETS_KEY.
+ * Waits for a database that is not there yet. Fails with `StartError`, and has changed nothing, if it does not come, if an
+ * address is wrong, or if the database is that of another SECRETS_KEY.
  */
-export async function openDatabase(config: DatabaseConfig): Promise<Pools> {
+export async function openDatabase(config: DatabaseConfig, log?: Waiting['log']): Promise<Pools> {
+  const waiting = { until: Date.now() + config.databaseWaitSeconds * 1_000, log };
+  const wait = (look: () => Promise<Look>) => waitForDatabase(look, waiting);
   let pools = openPools(config);
   const { migrationsDatabaseUrl, secretsKey } = config;
   const box = new SecretBox(secretsKey);
   try {
-    const look = await lookAt(pools.db, 'DATABASE_URL');
+    const look = await wait(() => lookAt(pools.db, 'DATABASE_URL'));
     await readDistribution(pools.db);
     // A pooler has a budget of its own.
     if (config.databaseDirectUrl === undefined) assertEnoughConnections(look, config.connectionBudget);
     else if (isDistributed()) throw new StartError(POOLER_OF_COORDINATOR);
-    else await checkPooler(pools.db, look);
+    else await checkPooler(pools.db, look, wait);
     if (isDistributed()) pools = await openAgain(pools, config);
     if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db, look, box);
-    else await migrateFor(look, migrationsDatabaseUrl, box);
+    else await migrateFor(look, migrationsDatabaseUrl, box, wait);
     return pools;
   } catch (error) {
     await closePools(pools);
@@ -96,10 +103,15 @@ export async function closePools(pools: Pools): Promise<void> {
   await Promise.all(allOf(pools).map((pool) => pool.end()));
 }
 
-async function migrateFor(application: Look, url: string, box: SecretBox): Promise<void> {
+async function migrateFor(
+  application: Look,
+  url: string,
+  box: SecretBox,
+  wait: (look: () => Promise<Look>) => Promise<Look>,
+): Promise<void> {
   const owner = openPool(url, { max: 1, applicationName: 'boxoffice migrations' });
   try {
-    const look = await lookAt(owner, 'MIGRATIONS_DATABASE_URL');
+    const look = await wait(() => lookAt(owner, 'MIGRATIONS_DATABASE_URL'));
     assertSamePlace(application, look, 'MIGRATIONS_DATABASE_URL');
     if (look.hasSigningKeys) await checkSealedKeys(owner, box);
     await bringUpToDate(owner, look.role === application.role ? {} : { application: application.role });

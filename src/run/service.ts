@@ -139,7 +139,7 @@ export async function startService(
   log: Logger,
   options: StartOptions = {},
 ): Promise<Service> {
-  const pools = await openDatabase(config);
+  const pools = await openDatabase(config, log);
   const { db } = pools;
   for (const pool of allOf(pools))
     pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));

@@ -31,6 +31,7 @@ describe('an empty environment', () => {
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
       migrationsDatabaseUrl: undefined,
+      databaseWaitSeconds: 60,
       connectionBudget: { ofEach: 20, total: 21 },
       dataDir: resolve('data'),
       publicUrl: 'http://127.0.0.1:8080',

@@ -13,6 +13,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     databaseUrl,
     databaseDirectUrl: undefined,
     migrationsDatabaseUrl: undefined,
+    databaseWaitSeconds: 0,
     connectionBudget: budgetConnections(1, undefined),
     publicUrl: 'http://service.test',
     opsUrl: 'http://ops.test',

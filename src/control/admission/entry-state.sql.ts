@@ -5,10 +5,10 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { bansOf } from '../moderation/bans.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
-/** Whether a ban covers the user, the device or the address, in this room or in all. */
+/** Whether a ban covers the user, the device or the address, in rooms of this name or in all. */
 const IS_BANNED = bansOf({
   tenant: 'g.tenant_id',
-  roomUid: 'r.uid',
+  room: 'g.room',
   username: 'g.username',
   thumbprint: 'g.device',
   address: 'g.address',

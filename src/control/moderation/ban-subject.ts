@@ -2,7 +2,7 @@
  * Ban a subject from a room, or from all rooms of a tenant. Banned users who are present leave, and so do
  * users whose only device is banned.
  *
- * A subject has at most one ban per scope. Banning it again can only make that ban stronger.
+ * A ban of a room holds for its name, also when it ends and is made again. A subject has at most one ban per scope. Banning it again can only make that ban stronger.
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
@@ -24,7 +24,7 @@ export interface BanRequest {
   /** Name of a room; `undefined`: every room of the tenant. */
   readonly room: string | undefined;
   readonly subject: Subject;
-  /** `null`: permanent, or until the room ends. */
+  /** `null`: until it is lifted. */
   readonly ttlMs: number | null;
   readonly reason: string;
   readonly actor: ActorName | undefined;
@@ -51,7 +51,8 @@ export async function banSubject(tx: Tx, caller: Moderator, request: BanRequest)
   for (const each of users) assertOutranks(standing, each);
   if (room) refuseEnded(room);
 
-  const wanted = { roomUid: room?.uid ?? null, subject, ttlMs, reason, actor: standing.username };
+  const place = { room: room?.name ?? null, roomUid: room?.uid ?? null };
+  const wanted = { ...place, subject, ttlMs, reason, actor: standing.username };
   const { ban, isChanged } = await setBan(tx, caller, { ...wanted, rank: standing.rank });
   const outcome = await expelBanned(tx, tenant, users, subject);
   if (!isChanged) {

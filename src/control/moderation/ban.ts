@@ -9,12 +9,13 @@ export const ADDRESS_BANS_MAX = 1_000;
 
 export interface Ban {
   readonly id: string;
-  /** Name and uid of the room; `null`: every room of the tenant. */
+  /** Name of the room, which may end and be made again; `null`: every room of the tenant. */
   readonly room: string | null;
+  /** The room of that name in which it was set. */
   readonly roomUid: string | null;
   readonly subject: Subject;
   readonly createdAt: Date;
-  /** `null`: never, or when the room ends. */
+  /** `null`: when it is lifted. */
   readonly expiresAt: Date | null;
   readonly reason: string;
   /** The participant who set it; `null`: the tenant itself. */

@@ -8,51 +8,51 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Ban } from './ban.ts';
 import type { Subject } from './moderation-event.ts';
 
-/** The columns of a `Ban`, from `bans b` and `rooms r`. */
-const BAN = `b.id, r.name as room, b.room_uid as "roomUid",
+/** The columns of a `Ban`, from `bans b`. */
+const BAN = `b.id, b.room, b.room_uid as "roomUid",
   json_build_object('kind', b.kind, 'value', b.value) as subject, b.created_at as "createdAt",
   b.expires_at as "expiresAt", b.reason, b.actor, b.rank`;
 
-const ROOM_OF_BAN = 'left join rooms r on r.tenant_id = b.tenant_id and r.uid = b.room_uid';
+/** A ban ends when it is lifted, or when it expires. */
+const ACTIVE = 'b.lifted_at is null and (b.expires_at is null or b.expires_at > now())';
 
-/** A ban ends when it is lifted, when it expires, or when its room ends. */
-const ACTIVE = `b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
-  and (b.room_uid is null or r.state = 'LIVE')`;
+/** Whether ranges of addresses are banned from the room `r` of the tenant `$1`, because they were from an earlier one of its name. */
+export const HAS_BANNED_RANGES = `exists (select from bans b
+  where b.tenant_id = $1 and b.room = r.name and b.kind = 'cidr' and ${ACTIVE})`;
 
 /**
- * Whether an active ban covers an entrant: the user, the device or the address, in the room or in all rooms.
+ * Whether an active ban covers an entrant: the user, the device or the address, in rooms of the name or in all rooms.
  * The values are SQL: columns or parameters.
  */
 export function bansOf(entrant: {
   readonly tenant: string;
-  readonly roomUid: string;
+  readonly room: string;
   readonly username: string;
   readonly thumbprint: string;
   readonly address: string;
 }): string {
-  const { tenant, roomUid, username, thumbprint, address } = entrant;
+  const { tenant, room, username, thumbprint, address } = entrant;
   return `exists (select from bans b
-                   where b.tenant_id = ${tenant} and b.lifted_at is null
-                     and (b.expires_at is null or b.expires_at > now())
-                     and (b.room_uid is null or b.room_uid = ${roomUid})
+                   where b.tenant_id = ${tenant} and ${ACTIVE}
+                     and (b.room_uid is null or b.room = ${room})
                      and (b.kind = 'user' and b.value = ${username} or b.kind = 'device' and b.value = ${thumbprint}
                           or b.kind = 'cidr' and b.network >>= ${address}::inet))`;
 }
 
-export interface NewBan extends Pick<Ban, 'roomUid' | 'subject' | 'reason' | 'actor' | 'rank'> {
+export interface NewBan extends Pick<Ban, 'room' | 'roomUid' | 'subject' | 'reason' | 'actor' | 'rank'> {
   /** `null`: permanent. */
   readonly ttlMs: number | null;
 }
 
 /** Set a ban. Returns the existing one if the same ban is active. */
 export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<Ban & { isNew: boolean }> {
-  const { roomUid, subject, reason, actor, rank, ttlMs } = ban;
+  const { room, roomUid, subject, reason, actor, rank, ttlMs } = ban;
   await tx.query({
     name: 'lift-expired-ban',
     text: `update bans set lifted_at = now()
-            where tenant_id = $1 and kind = $3 and value = $4 and coalesce(room_uid, '') = coalesce($2, '')
+            where tenant_id = $1 and kind = $3 and value = $4 and coalesce(room, '') = coalesce($2, '')
               and lifted_at is null and expires_at <= now()`,
-    values: [tenant, roomUid, subject.kind, subject.value],
+    values: [tenant, room, subject.kind, subject.value],
   });
   const id = newId('ban');
   const network = subject.kind === 'cidr' ? subject.value : null;
@@ -60,14 +60,14 @@ export async function insertBan(tx: Tx, tenant: TenantId, ban: NewBan): Promise<
   const { rows } = await tx.query<Ban>({
     name: 'insert-ban',
     text: `with b as (
-             insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10::bigint / 1000.0))
-             on conflict (tenant_id, kind, value, coalesce(room_uid, '')) where lifted_at is null
+             insert into bans (tenant_id, id, room_uid, kind, value, network, reason, actor, rank, expires_at, room)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10::bigint / 1000.0), $11)
+             on conflict (tenant_id, kind, value, coalesce(room, '')) where lifted_at is null
                do update set lifted_at = null
              returning *
            )
-           select ${BAN} from b ${ROOM_OF_BAN}`,
-    values: [tenant, id, roomUid, subject.kind, subject.value, network, reason, actor, rank, ttlMs],
+           select ${BAN} from b`,
+    values: [tenant, id, roomUid, subject.kind, subject.value, network, reason, actor, rank, ttlMs, room],
   });
   return { ...rows[0]!, isNew: rows[0]!.id === id };
 }
@@ -95,14 +95,14 @@ export async function strengthenBan(
                 and ($3 > rank or ${end} > coalesce(expires_at, 'infinity'))
              returning bans.*
            )
-           select ${BAN} from b ${ROOM_OF_BAN}`,
+           select ${BAN} from b`,
     values: [tenant, id, rank, actor, reason, ttlMs],
   });
   return rows[0];
 }
 
 /** The subject of a ban, and where it applies. */
-export interface BanScope extends Pick<Ban, 'roomUid' | 'subject'> {
+export interface BanScope extends Pick<Ban, 'room' | 'subject'> {
   readonly tenant: TenantId;
 }
 
@@ -119,12 +119,12 @@ export async function findBrokenBans(
   { seconds, limit }: { readonly seconds: number; readonly limit: number },
 ): Promise<BanScope[]> {
   const { rows } = await db.query<BanScope>(
-    `select b.tenant_id as tenant, b.room_uid as "roomUid",
+    `select b.tenant_id as tenant, b.room,
               json_build_object('kind', b.kind, 'value', b.value) as subject
          from bans b
         cross join lateral (
-          select from participants p
-           where b.kind = 'user' and p.tenant_id = b.tenant_id and p.room_uid = b.room_uid
+          select from rooms r join participants p on p.tenant_id = r.tenant_id and p.room_uid = r.uid
+           where b.kind = 'user' and r.tenant_id = b.tenant_id and r.name = b.room and r.state = 'LIVE'
              and p.username = b.value and p.left_at is null and p.expires_at > now()
           union all
           select from rooms r
@@ -137,7 +137,9 @@ export async function findBrokenBans(
           select from admissions a
             join participants p using (tenant_id, room_uid, username)
            where b.kind = 'device' and a.tenant_id = b.tenant_id and a.device = b.value
-             and (b.room_uid is null or a.room_uid = b.room_uid)
+             and (b.room_uid is null
+                  or a.room_uid = (select r.uid from rooms r where r.tenant_id = b.tenant_id and r.name = b.room
+                                                               and r.state = 'LIVE'))
              and a.expires_at > now() and p.left_at is null
           limit 1) broken
         where b.set_at > now() - interval '${seconds} seconds' and b.kind <> 'cidr' and b.lifted_at is null
@@ -151,16 +153,16 @@ export async function findBrokenBans(
 export async function lockBan(
   tx: Tx,
   tenant: TenantId,
-  roomUid: string | null,
+  room: string | null,
   subject: Subject,
 ): Promise<Ban | undefined> {
   const { rows } = await tx.query<Ban>({
     name: 'lock-ban',
-    text: `select ${BAN} from bans b ${ROOM_OF_BAN}
+    text: `select ${BAN} from bans b
             where b.tenant_id = $1 and b.kind = $3 and b.value = $4
-              and coalesce(b.room_uid, '') = coalesce($2, '')
+              and coalesce(b.room, '') = coalesce($2, '')
               and ${ACTIVE} for update of b`,
-    values: [tenant, roomUid, subject.kind, subject.value],
+    values: [tenant, room, subject.kind, subject.value],
   });
   return rows[0];
 }
@@ -173,19 +175,13 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
   });
 }
 
-/**
- * How many bans are active, up to `most`.
- * Each room is looked up by its key, whatever the planner knows of both.
- */
+/** How many bans are active, up to `most`. */
 export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): Promise<number> {
   return countUpTo(
     tx,
     'count-active-bans',
     most,
-    `select from bans b
-      where b.tenant_id = $1 and b.lifted_at is null and (b.expires_at is null or b.expires_at > now())
-        and (b.room_uid is null
-             or (select state from rooms r where r.tenant_id = $1 and r.uid = b.room_uid) = 'LIVE')`,
+    `select from bans b where b.tenant_id = $1 and ${ACTIVE}`,
     [tenant],
   );
 }
@@ -194,7 +190,7 @@ export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): P
 export async function countAddressBans(db: Db, tenant: TenantId): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     name: 'count-address-bans',
-    text: `select count(*)::integer as count from bans b ${ROOM_OF_BAN}
+    text: `select count(*)::integer as count from bans b
             where b.tenant_id = $1 and b.kind = 'cidr' and ${ACTIVE}`,
     values: [tenant],
   });
@@ -202,8 +198,8 @@ export async function countAddressBans(db: Db, tenant: TenantId): Promise<number
 }
 
 export interface BanFilter {
-  /** Only bans of this room. */
-  readonly roomUid: string | undefined;
+  /** Only bans of rooms of this name; `undefined`: of the tenant and all its rooms. */
+  readonly room: string | undefined;
   readonly subject: Subject | undefined;
   /** Id of the last ban of the previous page. */
   readonly after: string | undefined;
@@ -212,9 +208,9 @@ export interface BanFilter {
 
 /** Active bans, newest first. */
 export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {
-  const { roomUid, subject, after, limit } = filter;
+  const { room, subject, after, limit } = filter;
   const { name, where, values } = filtered('find-bans', [tenant, limit], {
-    room: roomUid && ['b.room_uid = ?', roomUid],
+    room: room && ['b.room = ?', room],
     subject: subject && ['b.kind = ? and b.value = ?', subject.kind, subject.value],
     after: after && [
       '(b.created_at, b.id) < (select created_at, id from bans where tenant_id = $1 and id = ?)',
@@ -223,7 +219,7 @@ export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Pro
   });
   const { rows } = await db.query<Ban>({
     name,
-    text: `select ${BAN} from bans b ${ROOM_OF_BAN}
+    text: `select ${BAN} from bans b
             where b.tenant_id = $1 and ${ACTIVE} ${where}
             order by b.created_at desc, b.id desc limit $2`,
     values,
@@ -231,19 +227,10 @@ export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Pro
   return rows;
 }
 
-/**
- * The tenants that have something to do, and no others: only some tenants are found at a time, so those with bans that
- * stand would keep the rest out. Bans of swept rooms are already lifted, because those rooms ended long ago.
- */
-const ENDED_BANS = {
-  table: `(select tenant_id from bans where lifted_at is null and expires_at <= now()
-           union all
-           select b.tenant_id from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
-            where r.ended_at is not null and not r.is_swept and b.lifted_at is null) as ended`,
-  where: 'true',
-};
+/** The tenants that have something to do, and no others: those with bans that stand would keep the rest out. */
+const ENDED_BANS = { table: 'bans', where: 'lifted_at is null and expires_at <= now()' };
 
-/** Mark some bans as lifted that have expired, or whose rooms have ended. Returns how many. */
+/** Mark some bans as lifted that have expired. Returns how many. */
 export async function liftEndedBans(db: Db, limit: number): Promise<number> {
   return countInShares(db, ENDED_BANS, (share) => liftInShare(db, share, limit));
 }
@@ -254,15 +241,9 @@ async function liftInShare(db: Db, share: Share, limit: number): Promise<number>
     text: `with expired as (
              select tenant_id, id from bans where lifted_at is null and expires_at <= now() ${share.and('tenant_id', 2)}
               limit $1 for update skip locked
-           ), ended as (
-             select b.tenant_id, b.id
-               from rooms r join bans b on b.tenant_id = r.tenant_id and b.room_uid = r.uid
-              where r.ended_at is not null and not r.is_swept and b.lifted_at is null
-                and b.room_uid is not null ${share.and('b.tenant_id', 2)}
-              limit $1 for update of b skip locked
            )
            update bans set lifted_at = now()
-            where (tenant_id, id) in (select * from expired union select * from ended limit $1) ${share.and('tenant_id', 2)}`,
+            where (tenant_id, id) in (select * from expired) ${share.and('tenant_id', 2)}`,
     values: [limit, ...share.values],
   });
   return rowCount ?? 0;

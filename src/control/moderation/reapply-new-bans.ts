@@ -8,7 +8,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { lockRoom } from '../rooms/rooms.sql.ts';
+import { lockRoomByName } from '../rooms/rooms.sql.ts';
 import { type BanScope, findBrokenBans, lockBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
 
@@ -25,11 +25,11 @@ export async function reapplyNewBans(deps: Pick<EventDeps, 'db' | 'events'>): Pr
   }
 }
 
-async function reapply(tx: Tx, { tenant, roomUid, subject }: BanScope): Promise<void> {
-  if (roomUid !== null) await lockRoom(tx, tenant, roomUid);
+async function reapply(tx: Tx, { tenant, room, subject }: BanScope): Promise<void> {
+  const uid = room === null ? null : (await lockRoomByName(tx, tenant, room))?.uid;
   // It may have been lifted meanwhile.
-  if (!(await lockBan(tx, tenant, roomUid, subject))) return;
-  const users = await findBannedUsers(tx, tenant, roomUid, subject);
+  if (uid === undefined || !(await lockBan(tx, tenant, room, subject))) return;
+  const users = await findBannedUsers(tx, tenant, uid, subject);
   const outcome = await expelBanned(tx, tenant, users, subject);
   if (outcome.length > 0) await appendEvents(tx, tenant, outcome);
 }

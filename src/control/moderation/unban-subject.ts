@@ -18,8 +18,8 @@ export interface UnbanRequest {
 }
 
 /**
- * Fails with `not_found`, also in a room that has ended, because its bans ended with it; with
- * `capability_required`, and with `insufficient_standing` if a higher rank set the ban.
+ * Works after the room has ended, too. Fails with `not_found`, with `capability_required`, and with
+ * `insufficient_standing` if a higher rank set the ban.
  */
 export async function unbanSubject(
   tx: Tx,
@@ -29,7 +29,7 @@ export async function unbanSubject(
   const { tenant } = caller;
   const { subject, actor } = request;
   const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
-  const ban = await lockBan(tx, tenant, room?.uid ?? null, subject);
+  const ban = await lockBan(tx, tenant, room?.name ?? null, subject);
   if (!ban) throw notFound('ban');
   const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
   if (standing.rank < ban.rank) throw new Failure('insufficient_standing');

@@ -23,16 +23,15 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                     where p.tenant_id = $1 and p.revoked_at > ${RECENTLY})
                     as participants,
                   -- Mints check the name and the device, but do not always know the address.
-                  (select coalesce(json_agg(json_build_object('roomUid', b.room_uid, 'kind', b.kind,
+                  (select coalesce(json_agg(json_build_object('roomUid', r.uid, 'kind', b.kind,
                             'value', coalesce(b.network::text, b.value),
                             'until', ceil(extract(epoch from b.expires_at)))), '[]')
                      from bans b
+                     left join rooms r on r.tenant_id = $1 and r.name = b.room and r.state = 'LIVE'
                     where b.tenant_id = $1 and b.lifted_at is null
                       and (b.expires_at is null or b.expires_at > now())
                       and (b.kind = 'cidr' or b.created_at > ${RECENTLY})
-                      and (b.room_uid is null
-                           or exists (select from rooms r where r.tenant_id = $1 and r.uid = b.room_uid
-                                                            and r.state = 'LIVE'))) as bans,
+                      and (b.room_uid is null or r.uid is not null)) as bans,
                   (select coalesce(json_agg(json_build_object('roomUid', r.uid, 'reason', r.end_reason)), '[]')
                      from rooms r
                     where r.tenant_id = $1 and r.ended_at > ${RECENTLY})

@@ -5,6 +5,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { HAS_BANNED_RANGES } from '../moderation/bans.sql.ts';
 import type { Room } from './room.ts';
 import { NEW_ROOM } from './rooms.sql.ts';
 
@@ -27,14 +28,14 @@ export async function insertRoomInSteps(
     values: [tenant, uid, name, policy, metadata, incarnation],
   });
   if (inserted.rowCount === 0) return undefined;
-  const { rows } = await tx.query<Room & { subject: object }>({
+  const { rows } = await tx.query<Room & { subject: object; revokes: boolean }>({
     name: 'read-new-room',
-    text: `select v.*, to_jsonb(v) as subject
+    text: `select v.*, to_jsonb(v) as subject, ${HAS_BANNED_RANGES} as revokes
              from rooms r, lateral (select ${NEW_ROOM}) v where r.tenant_id = $1 and r.uid = $2`,
     values: [tenant, uid],
   });
-  const { subject, ...room } = rows[0]!;
-  await appendEvents(tx, tenant, [{ type: 'room_created', roomUid: uid, subject }]);
+  const { subject, revokes, ...room } = rows[0]!;
+  await appendEvents(tx, tenant, [{ type: 'room_created', roomUid: uid, subject, revokes }]);
   return room;
 }
 

@@ -6,6 +6,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { limitOf } from '../../base/tenants/limits.ts';
 import { countUpTo, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { HAS_BANNED_RANGES } from '../moderation/bans.sql.ts';
 import type { EndReason, LockedRoom, Room, RoomPolicy, RoomReference, RoomState } from './room.ts';
 
 /** The columns of a `LockedRoom`, from `rooms r`. */
@@ -143,10 +144,13 @@ export async function findLiveRooms(
 /** The columns of a `Room` that has just been created, from `rooms r`. */
 export const NEW_ROOM = `${LOCKED_ROOM}, 0 as "participantCount"`;
 
-/** For a `with`, after the insert of the room `r` of the tenant `$1`: appends its event. */
+/**
+ * For a `with`, after the insert of the room `r` of the tenant `$1`: appends its event. Relays must learn of the ranges that
+ * are banned from it, because bans of ranges that are not of all rooms are published with its uid.
+ */
 export const ROOM_CREATED = `appended as (
-    insert into unnumbered_events (tenant_id, type, room_uid, subject)
-    select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${NEW_ROOM}) v) from r
+    insert into unnumbered_events (tenant_id, type, room_uid, subject, revokes)
+    select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${NEW_ROOM}) v), ${HAS_BANNED_RANGES} from r
   )`;
 
 /**

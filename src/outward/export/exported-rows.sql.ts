@@ -105,7 +105,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   bans: {
-    columns: `id, room_uid, kind, value, network, reason, actor, rank, created_at, set_at, expires_at, lifted_at`,
+    columns: `id, room, room_uid, kind, value, network, reason, actor, rank, created_at, set_at, expires_at, lifted_at`,
     order: 'id',
   },
   watchdogs: {

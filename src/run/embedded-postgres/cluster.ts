@@ -3,13 +3,14 @@
  *
  * This file does not know who uses the cluster; see `embedded-postgres.ts`.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../base/lib/error-code.ts';
 import { keepFile } from '../../base/lib/keep-file.ts';
+import { atExit } from '../at-exit.ts';
 import { findFreePort } from '../free-port.ts';
 import { type Account, findServerProgram, type ServerProgram } from './user.ts';
 
@@ -49,8 +50,18 @@ const PORT_TRIES_MAX = 5;
 /** Of the path of a Unix socket. Source: `sun_path` of unix(4) on macOS, without its end mark; Linux has 4 more. */
 const SOCKET_PATH_BYTES_MAX = 103;
 
-/** Open the cluster of `dataDir`. Creates folder, password and cluster if they are missing. */
-export async function openCluster(path: string, durable: boolean, log: Log): Promise<Cluster> {
+/**
+ * Open the cluster of `dataDir`. Creates folder, password and cluster if they are missing.
+ *
+ * `ending`: gives up, and leaves no process and no draft behind.
+ */
+export async function openCluster(
+  path: string,
+  durable: boolean,
+  log: Log,
+  ending?: AbortSignal,
+): Promise<Cluster> {
+  ending?.throwIfAborted();
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
   // The server runs inside its folder, so a relative path would resolve differently there.
   const dataDir = fs.realpathSync(path);
@@ -69,7 +80,7 @@ export async function openCluster(path: string, durable: boolean, log: Log): Pro
   const program = findServerProgram(dir);
   const password = openPassword(join(dataDir, 'postgres.password'), exists);
   const cluster = { dataDir, dir, password, durable, program };
-  if (!exists) await createCluster(cluster, log);
+  if (!exists) await createCluster(cluster, log, ending);
   return cluster;
 }
 
@@ -81,7 +92,7 @@ function openPassword(path: string, clusterExists: boolean): string {
 }
 
 /** Initialise next to the final path, then rename: there is a whole cluster or none. */
-async function createCluster(cluster: Cluster, log: Log): Promise<void> {
+async function createCluster(cluster: Cluster, log: Log, ending: AbortSignal | undefined): Promise<void> {
   log.info(`creating the embedded database in ${cluster.dir}`);
   removeAbandonedDrafts(cluster.dataDir);
   const draft = fs.mkdtempSync(join(cluster.dataDir, `postgres.new-${process.pid}-`));
@@ -90,7 +101,7 @@ async function createCluster(cluster: Cluster, log: Log): Promise<void> {
   try {
     give(draft, cluster.program.account);
     give(passwordFile, cluster.program.account);
-    await runInitdb(cluster, draft, passwordFile);
+    await runInitdb(cluster, draft, passwordFile, ending);
     fs.renameSync(draft, cluster.dir);
   } catch (error) {
     // Another starter was faster; its cluster has the same password.
@@ -114,7 +125,12 @@ function give(path: string, account: Account | undefined): void {
   if (account !== undefined) fs.chownSync(path, account.uid, account.gid);
 }
 
-async function runInitdb(cluster: Cluster, dir: string, passwordFile: string): Promise<void> {
+async function runInitdb(
+  cluster: Cluster,
+  dir: string,
+  passwordFile: string,
+  ending: AbortSignal | undefined,
+): Promise<void> {
   const passwordFd = fs.openSync(passwordFile, 'r');
   const { cwd, seenAs, ...options } = launch(cluster.program, dir);
   const child = spawn(
@@ -133,9 +149,13 @@ async function runInitdb(cluster: Cluster, dir: string, passwordFile: string): P
       ],
       ...(cluster.durable ? [] : ['--no-sync']),
     ],
-    { ...options, cwd, stdio: ['ignore', 'ignore', 'pipe', passwordFd] },
+    // A group of its own: it runs programs of PostgreSQL, which end with it.
+    { ...options, cwd, detached: true, stdio: ['ignore', 'ignore', 'pipe', passwordFd] },
   );
   fs.closeSync(passwordFd);
+  const end = () => killGroup(child, 'SIGTERM');
+  const forget = atExit(() => killGroup(child, 'SIGKILL'));
+  ending?.addEventListener('abort', end, { once: true });
 
   let complaint = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -144,8 +164,17 @@ async function runInitdb(cluster: Cluster, dir: string, passwordFile: string): P
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
+  }).finally(() => {
+    forget();
+    ending?.removeEventListener('abort', end);
   });
+  ending?.throwIfAborted();
   if (code !== 0) throw new Error(`initdb failed: ${lastWords(complaint) ?? `exit code ${code}`}`);
+}
+
+/** A child that leads a group, and what it started. */
+function killGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal);
 }
 
 /**
@@ -218,6 +247,14 @@ export interface LaunchOptions {
   readonly mayHaveSocket?: boolean;
   /** Called when the server runs, before it accepts connections. */
   readonly whenLaunched?: (() => void) | undefined;
+  /** Stops a server that does not accept connections yet. */
+  readonly ending?: AbortSignal | undefined;
+}
+
+/** A server of this process. */
+export interface Launched extends Postmaster {
+  /** The server goes on when this process exits. */
+  readonly letGo: () => void;
 }
 
 /**
@@ -228,11 +265,11 @@ export interface LaunchOptions {
  */
 export async function startPostmaster(
   cluster: Cluster,
-  { port, mayHaveSocket = process.platform !== 'win32', whenLaunched }: LaunchOptions = {},
-): Promise<Postmaster | undefined> {
+  { port, mayHaveSocket = process.platform !== 'win32', whenLaunched, ending }: LaunchOptions = {},
+): Promise<Launched | undefined> {
   let hasSocket = mayHaveSocket;
   for (let tries = 1; ; tries += 1) {
-    const launching = launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')), hasSocket);
+    const launching = launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')), hasSocket, ending);
     whenLaunched?.();
     const outcome = await launching;
     if (typeof outcome !== 'string') {
@@ -260,7 +297,9 @@ async function launchPostmaster(
   cluster: Cluster,
   port: number,
   hasSocket: boolean,
-): Promise<Postmaster | string> {
+  ending: AbortSignal | undefined,
+): Promise<Launched | string> {
+  ending?.throwIfAborted();
   const logFile = join(cluster.dataDir, 'postgres.log');
   const logFd = openLog(logFile);
   const { seenAs, ...options } = launch(cluster.program, cluster.dir);
@@ -272,6 +311,9 @@ async function launchPostmaster(
   );
   fs.closeSync(logFd);
   child.unref();
+  const launched = { pid: child.pid ?? 0, port, status: 'starting' };
+  const letGo = endWithProcess(cluster, launched);
+  child.once('exit', letGo);
 
   let ended: string | undefined;
   child.once('error', (error) => {
@@ -283,7 +325,12 @@ async function launchPostmaster(
   const deadline = Date.now() + RECOVERY_MS_MAX;
   while (ended === undefined) {
     const found = readLockFile(cluster);
-    if (found !== undefined && found.pid === child.pid && found.status === 'ready') return found;
+    if (found !== undefined && found.pid === child.pid && found.status === 'ready')
+      return { ...found, letGo };
+    if (ending?.aborted) {
+      await stopPostmaster(cluster, launched);
+      ending.throwIfAborted();
+    }
     if (Date.now() > deadline)
       throw new Error(`The embedded PostgreSQL is not ready after 10 minutes: ${logFile}`);
     await sleep(STEP_MS);
@@ -356,6 +403,13 @@ function readLogOf(path: string, pid: number | undefined): string {
   return lines.filter((line) => line.includes(`[${pid}]`)).join('\n');
 }
 
+/** Ends the server at once if this process exits, until the returned function is called. */
+export function endWithProcess(cluster: Cluster, postmaster: Postmaster): () => void {
+  return atExit(() => {
+    if (isServing(cluster, postmaster)) process.kill(postmaster.pid, 'SIGQUIT');
+  });
+}
+
 /** Fast shutdown: ends sessions and writes a checkpoint. */
 export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   if (await endsAfter('SIGINT', FAST_SHUTDOWN_MS_MAX, cluster, postmaster)) return;
@@ -385,7 +439,11 @@ async function endsAfter(
 }
 
 function isServing(cluster: Cluster, postmaster: Postmaster): boolean {
-  return isAlive(postmaster.pid) && isPostmasterOf(cluster, { ...postmaster, dir: cluster.dir });
+  return (
+    postmaster.pid > 0 &&
+    isAlive(postmaster.pid) &&
+    isPostmasterOf(cluster, { ...postmaster, dir: cluster.dir })
+  );
 }
 
 function isAlive(pid: number): boolean {

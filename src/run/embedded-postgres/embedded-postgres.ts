@@ -16,6 +16,7 @@ import { StartError } from '../../base/lib/start-error.ts';
 import {
   breakPostmaster,
   type Cluster,
+  endWithProcess,
   findPostmaster,
   findSocketFolder,
   type LaunchOptions,
@@ -35,6 +36,8 @@ export interface EmbeddedOptions {
   readonly durable?: boolean;
   /** Called once the server is starting, or was found running. */
   readonly whenLaunched?: () => void;
+  /** Gives up a start that is under way, and ends what it has started. */
+  readonly ending?: AbortSignal;
 }
 
 /** `adopted`: the server was already running. */
@@ -103,42 +106,47 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 }
 
 async function useEmbedded(options: EmbeddedOptions, purpose: Purpose): Promise<Embedded> {
-  const cluster = await openCluster(options.dataDir, options.durable ?? true, options.log);
-  let hold = await acquire(cluster, purpose, { whenLaunched: options.whenLaunched });
-  const { port } = hold.postmaster;
+  const { whenLaunched, ending } = options;
+  const cluster = await openCluster(options.dataDir, options.durable ?? true, options.log, ending);
+  const first = await acquire(cluster, purpose, { whenLaunched, ending });
+  const { port } = first.postmaster;
+  let hold: Hold | undefined = first;
   const stopping = new AbortController();
   let recovery: Promise<void> = Promise.resolve();
 
-  const recoverWhenLost = (): void => {
-    hold.client.once('end', () => {
+  const recoverWhenLost = (held: Hold): void => {
+    held.client.once('end', () => {
       if (stopping.signal.aborted) return;
       options.log.warn('the embedded database went away; starting it again');
+      held.letGo();
+      hold = undefined;
       recovery = recover();
     });
   };
   const recover = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        hold = await acquire(cluster, purpose, { port });
-        recoverWhenLost();
+        hold = await acquire(cluster, purpose, { port, ending: stopping.signal });
+        recoverWhenLost(hold);
         return;
       } catch (error) {
+        if (stopping.signal.aborted) return;
         options.log.warn(`the embedded database is still away: ${messageOf(error)}`);
         await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
   };
-  recoverWhenLost();
+  recoverWhenLost(first);
 
   return {
-    url: urlOf(cluster, hold.postmaster, OWNER, DATABASE),
-    applicationUrl: urlOf(cluster, hold.postmaster, APPLICATION, DATABASE),
-    adopted: hold.adopted,
+    url: urlOf(cluster, first.postmaster, OWNER, DATABASE),
+    applicationUrl: urlOf(cluster, first.postmaster, APPLICATION, DATABASE),
+    adopted: first.adopted,
     async stop() {
       if (stopping.signal.aborted) return;
       stopping.abort();
       await recovery;
-      await release(cluster, hold);
+      if (hold) await release(cluster, hold);
     },
   };
 }
@@ -148,17 +156,24 @@ interface Hold {
   readonly client: pg.Client;
   readonly postmaster: Postmaster;
   readonly adopted: boolean;
+  /** The server goes on when this process exits. */
+  readonly letGo: () => void;
 }
 
 async function acquire(cluster: Cluster, purpose: Purpose, options: LaunchOptions): Promise<Hold> {
   for (;;) {
     const running = await findOrStart(cluster, options);
     const client = await connect(cluster, running.postmaster, purpose);
-    if (client === undefined) continue;
+    if (client === undefined) {
+      running.letGo();
+      continue;
+    }
     try {
       if (await takePlace(client, cluster, purpose)) {
         await createDatabase(client, cluster);
-        return { ...running, client };
+        const isTakenOver = running.adopted && purpose === 'service';
+        const letGo = isTakenOver ? endWithProcess(cluster, running.postmaster) : running.letGo;
+        return { ...running, client, letGo };
       }
     } catch (error) {
       if (!isGoingAway(error)) {
@@ -167,6 +182,7 @@ async function acquire(cluster: Cluster, purpose: Purpose, options: LaunchOption
       }
     }
     // The last user is about to stop this server: wait until it has ended, then start it again.
+    running.letGo();
     await client.end().catch(() => undefined);
     await sleep(STEP_MS);
   }
@@ -174,12 +190,13 @@ async function acquire(cluster: Cluster, purpose: Purpose, options: LaunchOption
 
 async function findOrStart(cluster: Cluster, options: LaunchOptions): Promise<Omit<Hold, 'client'>> {
   for (;;) {
+    options.ending?.throwIfAborted();
     const found = findPostmaster(cluster);
     if (found !== undefined) options.whenLaunched?.();
-    if (found?.status === 'ready') return { postmaster: found, adopted: true };
+    if (found?.status === 'ready') return { postmaster: found, adopted: true, letGo: () => undefined };
     if (found === undefined) {
       const postmaster = await startPostmaster(cluster, options);
-      if (postmaster !== undefined) return { postmaster, adopted: false };
+      if (postmaster !== undefined) return { postmaster, adopted: false, letGo: postmaster.letGo };
     }
     await sleep(STEP_MS);
   }
@@ -280,9 +297,10 @@ async function createRole(client: pg.Client, cluster: Cluster, name: string, opt
   await client.query(`create role ${name} login ${options} password ${pg.escapeLiteral(cluster.password)}`);
 }
 
-async function release(cluster: Cluster, { client, postmaster }: Hold): Promise<void> {
+async function release(cluster: Cluster, { client, postmaster, letGo }: Hold): Promise<void> {
   try {
     if (await tryLock(client, 'pg_try_advisory_lock', USE)) await stopPostmaster(cluster, postmaster);
+    letGo();
   } finally {
     await client.end().catch(() => undefined);
   }

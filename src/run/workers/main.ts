@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { makeLog } from '../../base/telemetry/log.ts';
 import { findFault } from '../../doors/ops/server.ts';
-import { describeStartFailure, endProcess, Opened } from '../lifetime.ts';
+import { describeStartFailure, END_SIGNALS, endProcess, Opened } from '../lifetime.ts';
 import { type Service, startService } from '../service.ts';
 import { shrinkHeap } from '../shrink-heap.ts';
 import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.ts';
@@ -47,7 +47,7 @@ function endWhenAsked(log: Logger): void {
     log.info({ reason }, 'stopping');
     void endProcess(opened, log);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal));
+  for (const signal of END_SIGNALS) process.on(signal, () => end(signal));
   process.on('message', (message: ToWorker) => {
     if (message.type === 'stop') end('asked to');
   });

@@ -71,8 +71,8 @@ const OF_ROOMS = [
   `insert into admissions (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
    select tenant_id, room_uid, username, 'device', role, rank, capabilities, 'key', expires_at from participants
     where tenant_id = $1`,
-  `insert into bans (tenant_id, id, room_uid, kind, value, rank, created_at, set_at)
-   select tenant_id, 'ban_' || uid, uid, 'user', 'bob', 100, now() - interval '1 day', now() - interval '1 day'
+  `insert into bans (tenant_id, id, room, room_uid, kind, value, rank, created_at, set_at)
+   select tenant_id, 'ban_' || uid, name, uid, 'user', 'bob', 100, now() - interval '1 day', now() - interval '1 day'
      from rooms where tenant_id = $1`,
   `insert into watchdogs (tenant_id, id, room_uid, condition, duration_ms, action)
    select tenant_id, 'wd_' || uid, uid, 'max_duration', 86400000, 'notify' from rooms where tenant_id = $1`,
@@ -132,8 +132,8 @@ const CALLS: Readonly<Record<string, (db: Tx, round: number) => Promise<unknown>
   'participants of a stream': (db) =>
     findPresentParticipants(db, tenant, { room: 'room-1', after: undefined, limit: 200 }),
   'a banned user': (db) => findUsers(db, tenant, null, 'ann'),
-  'a ban': async (db) => lockBan(db, tenant, await uidOf(), { kind: 'user', value: 'bob' }),
-  bans: (db) => findBans(db, tenant, { roomUid: undefined, subject: undefined, after: undefined, limit: 51 }),
+  'a ban': (db) => lockBan(db, tenant, 'room-1', { kind: 'user', value: 'bob' }),
+  bans: (db) => findBans(db, tenant, { room: undefined, subject: undefined, after: undefined, limit: 51 }),
   'moderation events': (db) =>
     findModerationEvents(db, tenant, { room: undefined, username: 'bob', before: 99n, limit: 51 }),
   watchdogs: async (db) => findWatchdogs(db, tenant, { roomUid: await uidOf(), after: undefined, limit: 51 }),

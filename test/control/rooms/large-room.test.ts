@@ -66,8 +66,8 @@ beforeAll(async () => {
     [tenant, OTHER_ROOMS],
   );
   await pool.query(
-    `insert into bans (tenant_id, id, room_uid, kind, value, rank, created_at, set_at, expires_at)
-     select $1, 'ban_' || n, case when n % 2 = 0 then $2 end, 'user', 'banned' || n, 100, now() - interval '1 hour', now() - interval '1 hour',
+    `insert into bans (tenant_id, id, room, room_uid, kind, value, rank, created_at, set_at, expires_at)
+     select $1, 'ban_' || n, case when n % 2 = 0 then 'lobby' end, case when n % 2 = 0 then $2 end, 'user', 'banned' || n, 100, now() - interval '1 hour', now() - interval '1 hour',
             case when n % 5 = 0 then now() + interval '1 day' end
        from generate_series(1, 5000) n`,
     [tenant, roomUid],

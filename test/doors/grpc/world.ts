@@ -196,7 +196,8 @@ async function makeBans(db: Pool, tenant: TenantId, isForeign: boolean, addressB
   ];
   for (const { name, room } of users) {
     await db.query(
-      `insert into bans (tenant_id, id, room_uid, kind, value, rank) values ($1, $2, $3, 'user', $4, 100)`,
+      `insert into bans (tenant_id, id, room, room_uid, kind, value, rank)
+       values ($1, $2, (select name from rooms where tenant_id = $1 and uid = $3), $3, 'user', $4, 100)`,
       [tenant, `ban_${randomBytes(16).toString('hex')}`, room, name],
     );
   }

@@ -138,7 +138,7 @@ pub struct Ban {
     pub id: String,
     /// Name of the room; empty: every room of the tenant.
     pub room: String,
-    /// Uid of the room. The ban ends with the room.
+    /// Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too.
     pub room_uid: String,
     /// Who or what is banned.
     #[serde(flatten)]
@@ -184,7 +184,7 @@ pub struct BanSubject {
     /// The subject.
     #[serde(flatten)]
     pub subject: Option<Subject>,
-    /// How long it lasts; absent or 0: for ever, or until the room ends.
+    /// How long it lasts, also when the room ends and is made again; absent or 0: until it is lifted.
     #[serde(
         skip_serializing_if = "Option::is_none",
         with = "plain::optional_seconds"
@@ -212,7 +212,7 @@ impl BanSubject {
         self
     }
 
-    /// How long it lasts; absent or 0: for ever, or until the room ends.
+    /// How long it lasts, also when the room ends and is made again; absent or 0: until it is lifted.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
@@ -2793,7 +2793,7 @@ Data = 4 => "data",
 #[non_exhaustive]
 #[must_use]
 pub struct UnbanSubject {
-    /// Name of a live room; empty: the ban of the whole tenant.
+    /// Name of a room, which may have ended; empty: the ban of the whole tenant.
     pub room: String,
     /// The subject.
     #[serde(flatten)]
@@ -2813,7 +2813,7 @@ impl UnbanSubject {
         }
     }
 
-    /// Name of a live room; empty: the ban of the whole tenant.
+    /// Name of a room, which may have ended; empty: the ban of the whole tenant.
     pub fn room(mut self, room: impl Into<String>) -> Self {
         self.room = room.into();
         self

@@ -114,7 +114,7 @@ export interface Ban {
   id: string;
   /** Name of the room; empty: every room of the tenant. */
   room: string;
-  /** Uid of the room. The ban ends with the room. */
+  /** Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too. */
   roomUid: string;
   /** A user, after normalisation. */
   username?: string;
@@ -795,7 +795,7 @@ export interface BanSubjectRequest {
   readonly deviceThumbprint?: string | undefined;
   /** A range of addresses without host bits: /8 or narrower of IPv4, /16 or narrower of IPv6. */
   readonly cidr?: string | undefined;
-  /** How long it lasts; absent or 0: for ever, or until the room ends. */
+  /** How long it lasts, also when the room ends and is made again; absent or 0: until it is lifted. */
   readonly ttlSeconds?: number | undefined;
   /** At most 500 characters; stored with the record. */
   readonly reason?: string | undefined;
@@ -805,7 +805,7 @@ export interface BanSubjectRequest {
 
 /** The ban to lift. */
 export interface UnbanSubjectRequest {
-  /** Name of a live room; empty: the ban of the whole tenant. */
+  /** Name of a room, which may have ended; empty: the ban of the whole tenant. */
   readonly room?: string | undefined;
   /** A user, by name. */
   readonly username?: string | undefined;

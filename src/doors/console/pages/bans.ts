@@ -120,7 +120,7 @@ function parseAfter(text: string | undefined): string | undefined {
 function renderBan({ subject, room, createdAt, expiresAt, reason, actor }: Ban, mayModerate: boolean): Html {
   return html`<tr><th scope="row" data-label="Who">${KIND_NAMES[subject.kind]} ${named(subject.value)}</th>
 <td data-label="Where">${room === null ? 'all rooms' : named(room)}</td><td data-label="Since">${timeOf(createdAt)}</td>
-<td data-label="Until">${expiresAt ? timeOf(expiresAt) : room === null ? 'lifted' : 'the room ends'}</td>
+<td data-label="Until">${expiresAt ? timeOf(expiresAt) : 'lifted'}</td>
 <td data-label="Reason">${reason !== '' && named(reason)}${actor !== null && html` <span class="hint">by ${named(actor)}</span>`}</td>${
     mayModerate &&
     html`<td data-label="Change"><form class="inline" method="post" action="/console/rooms/bans/lift">
@@ -145,7 +145,7 @@ ${field({
   name: 'room',
   label: 'Room',
   value: typed('room'),
-  hint: 'Empty: all rooms.',
+  hint: 'Empty: all rooms. The ban holds for every later room of this name.',
   faults,
   input: html`autocomplete="off" maxlength="128"`,
 })}

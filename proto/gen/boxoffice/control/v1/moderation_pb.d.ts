@@ -237,7 +237,7 @@ export declare type Ban = Message<"boxoffice.control.v1.Ban"> & {
   room: string;
 
   /**
-   * Uid of the room. The ban ends with the room.
+   * Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too.
    *
    * @generated from field: string room_uid = 3;
    */

@@ -152,7 +152,7 @@ export declare type BanSubjectRequest = Message<"boxoffice.control.v1.BanSubject
   } | { case: undefined; value?: undefined };
 
   /**
-   * How long it lasts; absent or 0: for ever, or until the room ends.
+   * How long it lasts, also when the room ends and is made again; absent or 0: until it is lifted.
    *
    * @generated from field: google.protobuf.Duration ttl = 6;
    */
@@ -229,7 +229,7 @@ export declare type UnbanSubjectRequest = Message<"boxoffice.control.v1.UnbanSub
   tenant: string;
 
   /**
-   * Name of a live room; empty: the ban of the whole tenant.
+   * Name of a room, which may have ended; empty: the ban of the whole tenant.
    *
    * @generated from field: string room = 2;
    */

@@ -310,7 +310,7 @@ type Ban struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Name of the room; empty: every room of the tenant.
 	Room string `protobuf:"bytes,2,opt,name=room,proto3" json:"room,omitempty"`
-	// Uid of the room. The ban ends with the room.
+	// Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too.
 	RoomUid string `protobuf:"bytes,3,opt,name=room_uid,json=roomUid,proto3" json:"room_uid,omitempty"`
 	// Who or what is banned.
 	//

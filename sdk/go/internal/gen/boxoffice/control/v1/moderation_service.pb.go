@@ -185,7 +185,7 @@ type BanSubjectRequest struct {
 	//	*BanSubjectRequest_DeviceThumbprint
 	//	*BanSubjectRequest_Cidr
 	Subject isBanSubjectRequest_Subject `protobuf_oneof:"subject"`
-	// How long it lasts; absent or 0: for ever, or until the room ends.
+	// How long it lasts, also when the room ends and is made again; absent or 0: until it is lifted.
 	Ttl *durationpb.Duration `protobuf:"bytes,6,opt,name=ttl,proto3" json:"ttl,omitempty"`
 	// At most 500 characters; stored with the record.
 	Reason string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -390,7 +390,7 @@ type UnbanSubjectRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the tenant; it must be the API key's own.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Name of a live room; empty: the ban of the whole tenant.
+	// Name of a room, which may have ended; empty: the ban of the whole tenant.
 	Room string `protobuf:"bytes,2,opt,name=room,proto3" json:"room,omitempty"`
 	// The subject.
 	//
