@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { LANE_RULES, LANES, laneOf, SLOW_MS, standingAfter } from '../../../src/outward/webhooks/delivery-lane.ts';
+import {
+  LANE_RULES,
+  LANES,
+  laneOf,
+  SLOW_MS,
+  standingAfter,
+} from '../../../src/outward/webhooks/delivery-lane.ts';
 import { WEBHOOKS_MAX } from '../../../src/outward/webhooks/webhook.ts';
 
 const QUICK = { isDelivered: true, latencyMs: SLOW_MS };

@@ -21,13 +21,9 @@ const settings = { url: 'https://x.example/', types: [], description: '' };
 let tenant: TenantId;
 let claimed: ClaimedWebhook;
 
-const claim = (lease: string, gone: readonly string[] = []) => claimWebhook(
-    database.pool,
-    { tenant, id },
-    { lease, leaseSeconds: 60, holder: 'pr_1', gone },
-  );
-const due = (gone: readonly string[] = []) =>
-  findDueWebhooks(database.pool, [tenant], { limit: 10, gone });
+const claim = (lease: string, gone: readonly string[] = []) =>
+  claimWebhook(database.pool, { tenant, id }, { lease, leaseSeconds: 60, holder: 'pr_1', gone });
+const due = (gone: readonly string[] = []) => findDueWebhooks(database.pool, [tenant], { limit: 10, gone });
 const endLease = () =>
   database.pool.query(
     `update webhook_cursors set leased_until = now() - interval '1 s' where tenant_id = $1`,
@@ -46,10 +42,20 @@ const delivery = {
   answer: '',
 } as const;
 const finish = (webhook: ClaimedWebhook, from = 0n, standing = 0) =>
-  finishDelivery(database.pool, webhook, { from, to: from + 1n, skipped: 0n, leaseSeconds: 60, standing }, delivery);
+  finishDelivery(
+    database.pool,
+    webhook,
+    { from, to: from + 1n, skipped: 0n, leaseSeconds: 60, standing },
+    delivery,
+  );
 const fail = (webhook: ClaimedWebhook, waitSeconds?: number) =>
   inTransaction(database.pool, (tx) =>
-    failDelivery(tx, webhook, { seq: 0n, waitSeconds, pausedBy: 'failing', standing: -10 }, { ...delivery, status: 500 }),
+    failDelivery(
+      tx,
+      webhook,
+      { seq: 0n, waitSeconds, pausedBy: 'failing', standing: -10 },
+      { ...delivery, status: 500 },
+    ),
   );
 const logged = async () =>
   (await database.pool.query('select status from webhook_deliveries where tenant_id = $1', [tenant]))
@@ -94,19 +100,22 @@ test.each([
   ['active', 'fast', 'fast', 'slow'],
   ['suspended', 'fast', 'fast', 'slow'],
   ['pending', 'pending_fast', 'pending_slow', 'pending_slow'],
-] as const)('of a tenant that is %s, the standing decides about the lane', async (status, proven, fresh, bad) => {
-  await endLease();
-  await database.pool.query('update tenants set status = $2 where id = $1', [tenant, status]);
-  const lanes: unknown[] = [];
-  for (const standing of [3, 0, -1]) {
-    await database.pool.query('update webhook_cursors set standing = $2 where tenant_id = $1', [
-      tenant,
-      standing,
-    ]);
-    lanes.push((await due())[0]?.lane);
-  }
-  expect(lanes).toEqual([proven, fresh, bad]);
-});
+] as const)(
+  'of a tenant that is %s, the standing decides about the lane',
+  async (status, proven, fresh, bad) => {
+    await endLease();
+    await database.pool.query('update tenants set status = $2 where id = $1', [tenant, status]);
+    const lanes: unknown[] = [];
+    for (const standing of [3, 0, -1]) {
+      await database.pool.query('update webhook_cursors set standing = $2 where tenant_id = $1', [
+        tenant,
+        standing,
+      ]);
+      lanes.push((await due())[0]?.lane);
+    }
+    expect(lanes).toEqual([proven, fresh, bad]);
+  },
+);
 
 test('each lane has a limit of its own; those that do not fail come first, and one of each tenant', async () => {
   await endLease();
