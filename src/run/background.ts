@@ -9,6 +9,7 @@ import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
+import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { sweepParticipants } from '../control/rooms/sweep-participants.ts';
@@ -70,6 +71,7 @@ interface Job {
 
 /** What reacts to events. */
 interface Reacting {
+  readonly process: OwnProcess;
   readonly listeners: readonly ListenerTurns[];
   readonly webhooks: WebhookWorker;
 }
@@ -77,7 +79,7 @@ interface Reacting {
 /** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
 function jobsOf(
   deps: Deps,
-  { listeners, webhooks }: Reacting,
+  { process, listeners, webhooks }: Reacting,
   ratesFile: string | undefined,
   stopping: AbortSignal,
 ): readonly Job[] {
@@ -102,6 +104,11 @@ function jobsOf(
       turn: () => turns.take(),
       wokenBy: 'events' as const,
     })),
+    {
+      name: 'telling other processes that this one lives',
+      everySeconds: BEAT_SECONDS,
+      turn: () => beat(process, webhooks),
+    },
     { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
@@ -168,6 +175,11 @@ function jobsOf(
   ];
 }
 
+/** What gone processes were delivering goes on at once. */
+async function beat(process: OwnProcess, webhooks: WebhookWorker): Promise<void> {
+  if (await process.beat()) await webhooks.lookAtAll();
+}
+
 export interface Background {
   /**
    * Notifies this process that an automatic top-up may be due.
@@ -185,13 +197,15 @@ export async function registerListeners(db: Pool): Promise<void> {
 
 export function startBackground(
   deps: Deps,
+  process: OwnProcess,
   ratesFile: string | undefined,
   deliveryRules?: DeliveryRules,
 ): Background {
   const stopping = new AbortController();
-  const webhooks = new WebhookWorker(deps, deliveryRules);
+  const webhooks = new WebhookWorker(deps, process, deliveryRules);
+  process.onLost(() => webhooks.loseLeases());
   const listeners = LISTENERS.map((listener) => new ListenerTurns(deps, listener));
-  const loops = jobsOf(deps, { listeners, webhooks }, ratesFile, stopping.signal).flatMap((job) =>
+  const loops = jobsOf(deps, { process, listeners, webhooks }, ratesFile, stopping.signal).flatMap((job) =>
     Array.from({ length: job.lanes ?? 1 }, () => job),
   );
   const running = loops.map(({ name, everySeconds, turn, wokenBy }, place) => {
@@ -213,6 +227,7 @@ export function startBackground(
     stop: async () => {
       stopping.abort();
       await Promise.all([...running.map(({ loop }) => loop.stop()), webhooks.stop()]);
+      await process.end();
     },
   };
 }

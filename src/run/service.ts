@@ -20,6 +20,7 @@ import { parseRange } from '../base/lib/address.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
 import { ConnectionLimit } from '../base/limits/connection-limit.ts';
+import { OwnProcess } from '../base/processes/own-process.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
 import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/call-queue.ts';
 import { TenantServers } from '../base/tenants/tenant-servers.ts';
@@ -210,7 +211,15 @@ async function open(
     await Promise.all([rest.close(), join?.close(), ops?.close()]);
     throw error;
   }
-  background = startBackground({ ...deps, db: pools.backgroundDb }, config.ratesFile, webhooks?.rules);
+  // Asks the database beside the background work, which may wait for all servers.
+  const process = new OwnProcess(pools.db);
+  await process.beat();
+  background = startBackground(
+    { ...deps, db: pools.backgroundDb },
+    process,
+    config.ratesFile,
+    webhooks?.rules,
+  );
 
   return {
     port: portOf(rest),

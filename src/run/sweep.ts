@@ -15,6 +15,7 @@ import type { BaseDeps } from '../base/deps.ts';
 import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from '../base/idempotency/once.ts';
 import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
+import { deleteGone } from '../base/processes/processes.sql.ts';
 import { liftEndedBans } from '../control/moderation/bans.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
 import { EVENT_DAYS } from '../events/event.ts';
@@ -47,6 +48,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'sessions of operators': deleteOldOperatorSessions,
   'links of operators': deleteOldOperatorLinks,
   'rate limits': deleteEndedWindows,
+  'processes that are gone': deleteGone,
 };
 
 /** A failed removal is retried next time, and does not stop the others. */

@@ -13,12 +13,22 @@ export interface ChildService {
   start(): Promise<void>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
+  /** SIGSTOP, or SIGCONT. */
+  stop(): void;
+  goOn(): void;
 }
 
-/** On the database of the calling test file. A service that still runs after a test is killed. `smtp`: sends mails there. */
+export interface ChildOptions {
+  /** Sends mails there. */
+  readonly port?: number;
+  /** Deliveries to webhooks take as long as in production. */
+  readonly hasUsualWebhooks?: boolean;
+}
+
+/** On the database of the calling test file. A service that still runs after a test is killed. */
 export function useChildService(
   database: Pick<TestDatabase, 'url'>,
-  smtp?: { readonly port: number },
+  options: ChildOptions = {},
 ): ChildService {
   let running: { process: ChildProcess; url: string; grpcPort: number } | undefined;
   const get = () => {
@@ -43,12 +53,18 @@ export function useChildService(
     },
     start: async () => {
       const script = join(import.meta.dirname, 'run-service.ts');
-      const settings = [database.url, ...(smtp ? [String(smtp.port)] : [])];
+      const settings = [
+        database.url,
+        String(options.port ?? ''),
+        options.hasUsualWebhooks ? 'usual' : 'fast',
+      ];
       const child = spawn(process.execPath, [script, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
       const [line] = await once(createInterface(child.stdout!), 'line');
       const { port, grpcPort } = JSON.parse(line);
       running = { process: child, url: `http://127.0.0.1:${port}`, grpcPort };
     },
     kill,
+    stop: () => void get().process.kill('SIGSTOP'),
+    goOn: () => void get().process.kill('SIGCONT'),
   };
 }

@@ -139,6 +139,11 @@ export class Metrics {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     registers: [this.registry],
   });
+  readonly webhookCuts = new Counter({
+    name: 'boxoffice_webhook_cuts_total',
+    help: 'Requests to slow receivers that were cut off because other webhooks needed their place.',
+    registers: [this.registry],
+  });
   readonly webhooksPaused = new Gauge({
     name: 'boxoffice_webhooks_paused',
     help: 'Webhooks that the service has paused, because their deliveries failed.',
@@ -218,6 +223,22 @@ export class Metrics {
     this.#records.inc({ outcome: 'unbilled' }, counts.unbilled);
     this.#records.inc({ outcome: 'conflict' }, counts.conflicts);
     this.#charged.inc(Number(counts.total));
+  }
+
+  /** Export how full the lanes of webhooks are, read at each scrape. */
+  watchWebhookLanes(count: () => readonly { lane: string; taken: number; waiting: number }[]): void {
+    const gauge = new Gauge({
+      name: 'boxoffice_webhook_lanes',
+      help: 'Webhooks that have a place in a lane, and those that wait for one, by lane and state.',
+      labelNames: ['lane', 'state'],
+      registers: [this.registry],
+      collect: () => {
+        for (const { lane, taken, waiting } of count()) {
+          gauge.set({ lane, state: 'taken' }, taken);
+          gauge.set({ lane, state: 'waiting' }, waiting);
+        }
+      },
+    });
   }
 
   /** Export the use of the pool, read at each scrape. */

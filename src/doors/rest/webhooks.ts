@@ -137,8 +137,8 @@ function change(app: Http, deps: Deps): void {
         operationId: 'changeWebhook',
         summary: 'Change, pause or resume a webhook',
         description:
-          'What is left out keeps its value. A webhook that goes on begins with the event where it stopped, with all ' +
-          'attempts. Another `url` is tried at once.',
+          'What is left out keeps its value. A webhook that goes on begins with the event where it stopped, at once. ' +
+          'Another `url` is tried at once. Failures count on until a delivery.',
         security,
         headers: IdempotencySchema,
         params: WebhookIdSchema,

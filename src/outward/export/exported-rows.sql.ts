@@ -158,6 +158,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   passkeys: 'of people, who log in with them to all of their tenants',
   verifications: 'what operators let compute about all tenants',
   migrations: 'of the deployment',
+  processes: 'of the deployment',
   provider_cursor: 'of the deployment',
   provider_drift: 'of the deployment',
   rate_cards: 'of the deployment',
@@ -197,7 +198,9 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'tenants.range_salt',
   'usage_records.inserted_at',
   'webhook_cursors.lease',
+  'webhook_cursors.leased_by',
   'webhook_cursors.leased_until',
+  'webhook_cursors.standing',
   'webhook_endpoints.version',
   'webhook_secrets.sealed',
 ];

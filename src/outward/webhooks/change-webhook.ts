@@ -11,7 +11,7 @@ import { updateWebhook } from './webhooks.sql.ts';
 
 /** What is left out keeps its value. */
 export interface WebhookChange extends Partial<WebhookSettings> {
-  /** `false`: it goes on at once, where it stopped, with all its attempts. */
+  /** `false`: it goes on at once, where it stopped. Its failures count on. */
   readonly paused?: boolean;
 }
 

@@ -2,19 +2,21 @@
  * One turn of a webhook: deliver its next events, in order and one at a time.
  *
  * No transaction is open during a request. The lease keeps other processes away; each delivery renews it, and the place
- * moves only from where this turn has seen it. A process that dies leaves a lease that ends by itself: the event that
- * was under way is then sent again.
+ * moves only from where this turn has seen it. A process that dies leaves a lease that is free once the others know that
+ * it is gone: the event that was under way is then sent again.
  */
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { newId } from '../../base/lib/ids.ts';
+import type { LeaseHolder } from '../../base/processes/own-process.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { wantedTypes } from '../events/event-catalogue.ts';
 import { publicEventId, renderPublicEvent } from '../events/public-event.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
 import { isDelivered } from './delivery.ts';
+import { standingAfter } from './delivery-lane.ts';
 import { type RetrySchedule, retryWaitSeconds } from './retry-schedule.ts';
 import { type Message, openSecrets, type Sent, sendEvent, type WebhookDeps } from './send-event.ts';
 import { pausedEntry } from './webhook-audit.ts';
@@ -46,10 +48,16 @@ export interface DeliveryRules {
 }
 
 export interface Turn extends DeliveryRules {
-  /** Ends requests that are under way. Their outcome is then unknown. */
-  readonly signal: AbortSignal;
+  /** Whose leases it takes. */
+  readonly process: LeaseHolder;
+  /** Sends one request in the place of the turn, which may end it by the signal. */
+  readonly during: <T>(send: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Whether the service itself has ended the request that was under way, so that its outcome does not count. */
+  readonly isAborted: () => boolean;
   /** Whether to end the turn after the request that is under way. */
-  readonly isStopping: () => boolean;
+  readonly isEnding: () => boolean;
+  /** Whether another webhook waits for the place, so that the turn should end after a delivery. */
+  readonly isWanted: () => boolean;
   /** Runs the statements of all turns, so that they do not take every database connection. */
   readonly inDatabase: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -57,7 +65,9 @@ export interface Turn extends DeliveryRules {
 /** Deliver until nothing waits, a delivery fails, or the time of the turn is over. Returns whether events may still wait. */
 export async function deliverEvents(deps: WebhookDeps, name: WebhookName, turn: Turn): Promise<boolean> {
   const { leaseSeconds, inDatabase } = turn;
-  const claimed = await inDatabase(() => claimWebhook(deps.db, name, { lease: newId('le'), leaseSeconds }));
+  const { id: holder, gone } = turn.process;
+  const claim = { lease: newId('le'), leaseSeconds, holder, gone };
+  const claimed = await inDatabase(() => claimWebhook(deps.db, name, claim));
   if (!claimed) return false;
   let isHeld = true;
   try {
@@ -77,9 +87,11 @@ class WebhookTurn {
   readonly #webhook: ClaimedWebhook;
   readonly #turn: Turn;
   readonly #endAt: number;
+  #hasDelivered = false;
   #seq: bigint;
   #skipped: bigint;
   #failures: number;
+  #standing: number;
 
   constructor(deps: WebhookDeps, webhook: ClaimedWebhook, turn: Turn) {
     this.#deps = deps;
@@ -89,6 +101,7 @@ class WebhookTurn {
     this.#seq = webhook.seq;
     this.#skipped = webhook.skipped;
     this.#failures = webhook.failures;
+    this.#standing = webhook.standing;
   }
 
   async run(): Promise<Left> {
@@ -123,13 +136,13 @@ class WebhookTurn {
   }
 
   #isOver(): boolean {
-    return this.#turn.isStopping() || performance.now() > this.#endAt;
+    const { isEnding, isWanted } = this.#turn;
+    return isEnding() || performance.now() > this.#endAt || (this.#hasDelivered && isWanted());
   }
 
   /** `undefined`: the turn goes on. */
   async #deliver(event: LoggedEvent, keys: readonly Uint8Array[]): Promise<Left | undefined> {
     const { tenant, url } = this.#webhook;
-    const { signal } = this.#turn;
     const skipped = this.#skipped;
     const message: Message = {
       kind: 'event',
@@ -139,8 +152,14 @@ class WebhookTurn {
       attempt: this.#failures + 1,
       body: renderPublicEvent(tenant, event, skipped),
     };
-    const sent = await sendEvent(this.#deps, url, keys, message, signal);
-    if (!isDelivered(sent.delivery)) return signal.aborted ? 'more' : this.#fail(sent);
+    const sent = await this.#turn.during((signal) =>
+      sendEvent(this.#deps, { tenant, url }, keys, message, signal),
+    );
+    const hasDelivered = isDelivered(sent.delivery);
+    if (!hasDelivered && this.#turn.isAborted()) return 'more';
+    const { latencyMs } = sent.delivery;
+    this.#standing = standingAfter(this.#standing, { isDelivered: hasDelivered, latencyMs });
+    if (!hasDelivered) return this.#fail(sent);
     const move = { ...this.#move(event.seq), skipped: -skipped };
     const goesOn = await this.#inDatabase(() =>
       finishDelivery(this.#deps.db, this.#webhook, move, sent.delivery),
@@ -148,6 +167,7 @@ class WebhookTurn {
     this.#seq = event.seq;
     this.#skipped = 0n;
     this.#failures = 0;
+    this.#hasDelivered = true;
     return goesOn ? undefined : 'more';
   }
 
@@ -162,7 +182,7 @@ class WebhookTurn {
           ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
         });
     const pausedBy = isGone ? ('gone' as const) : ('failing' as const);
-    const failing = { seq: this.#seq, waitSeconds, pausedBy };
+    const failing = { seq: this.#seq, waitSeconds, pausedBy, standing: this.#standing };
     const isPaused = await this.#inDatabase(() =>
       inTransaction(this.#deps.db, async (tx) => {
         const pauses = await failDelivery(tx, this.#webhook, failing, delivery);
@@ -196,6 +216,7 @@ class WebhookTurn {
   }
 
   #move(to: bigint) {
-    return { from: this.#seq, to, skipped: 0n, leaseSeconds: this.#turn.leaseSeconds };
+    const { leaseSeconds } = this.#turn;
+    return { from: this.#seq, to, skipped: 0n, leaseSeconds, standing: this.#standing };
   }
 }

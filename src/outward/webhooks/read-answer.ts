@@ -27,6 +27,8 @@ interface Exchange {
   readonly signal: AbortSignal | undefined;
 }
 
+const STOPPED = 'the service stopped before an answer: the receiver may have the request';
+
 /** How far a connection got: decides whether the receiver may have the request. */
 type Stage = 'waiting' | 'connecting' | 'connected';
 
@@ -40,7 +42,7 @@ export function readAnswer(request: ClientRequest, exchange: Exchange): Promise<
       reject(new RequestError(why));
       request.destroy();
     };
-    const stop = () => fail('the service stopped before an answer: the receiver may have the request');
+    const stop = () => fail(signal?.reason instanceof RequestError ? signal.reason.message : STOPPED);
     const timer = setTimeout(() => fail(late(stage, host, times)), times.answer);
     signal?.addEventListener('abort', stop, { once: true });
     request.once('close', () => {

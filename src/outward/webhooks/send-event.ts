@@ -27,10 +27,16 @@ export interface Sent {
   readonly outcome: SendOutcome;
 }
 
+/** Who gets it. */
+export interface Recipient {
+  readonly tenant: TenantId;
+  readonly url: string;
+}
+
 /** Send it once. `keys`: newest first. */
 export async function sendEvent(
   deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
-  url: string,
+  { tenant, url }: Recipient,
   keys: readonly Uint8Array[],
   { body, ...message }: Message,
   signal?: AbortSignal,
@@ -39,7 +45,7 @@ export async function sendEvent(
     'content-type': 'application/json',
     ...signWebhook({ id: message.eventId, at: new Date(), body }, keys),
   };
-  const outcome = await deps.webhookSender.send({ url, headers, body }, signal);
+  const outcome = await deps.webhookSender.send({ tenant, url, headers, body }, signal);
   const delivery = { ...message, ...outcomeFields(outcome) };
   deps.metrics.webhookDeliveries.inc({ kind: message.kind, outcome: resultOf(delivery) });
   deps.metrics.webhookDuration.observe(outcome.latencyMs / 1000);

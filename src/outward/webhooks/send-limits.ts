@@ -14,9 +14,15 @@ export interface SendTimes {
 
 export const SEND_TIMES: SendTimes = { connect: 5_000, answer: 15_000, body: 2_000, idle: 4_000 };
 
-/** Connections to one host and port at once, of all tenants; further requests wait for one. */
+/**
+ * Connections of one tenant to one host and port at once: for all of its webhooks, and for calls that send now. Further
+ * requests wait for one.
+ */
 export const CONNECTIONS_PER_HOST_MAX = 32;
+/** Of one tenant to one host and port. */
 export const IDLE_PER_HOST_MAX = 2;
+/** Of all tenants: how many pairs of a tenant and a host keep idle connections. */
+export const IDLE_HOSTS_MAX = 512;
 
 /** Of one block of headers of an answer. */
 export const HEADER_BYTES_MAX = 16_384;

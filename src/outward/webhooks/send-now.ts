@@ -119,7 +119,7 @@ async function sendAndLog(
 ): Promise<Delivery> {
   const keys = openSecrets(deps, tenant, id, await findSecrets(deps.db, tenant, id));
   const signal = AbortSignal.timeout(SEND_MS_MAX);
-  const { delivery } = await sendEvent(deps, url, keys, message, signal);
+  const { delivery } = await sendEvent(deps, { tenant, url }, keys, message, signal);
   const isLate = signal.aborted && delivery.status === null;
   const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
   const logged = await insertDelivery(deps.db, tenant, id, told);

@@ -6,8 +6,14 @@
  * that was kept open turns out to be closed, the outcome is `failed` and says that the receiver may have the
  * request: the caller decides about the next attempt.
  */
-import { type AgentOptions, type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import {
+  type AgentOptions,
+  type ClientRequest,
+  type RequestOptions,
+  request as requestHttp,
+} from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { AddressRanges } from './address-guard.ts';
 import { plainLookup, type ResolveName, resolverOfMachine, tlsLookup } from './guarded-lookup.ts';
 import { type Answer, readAnswer } from './read-answer.ts';
@@ -18,9 +24,12 @@ import {
   SEND_TIMES,
   type SendTimes,
 } from './send-limits.ts';
+import { type OfTenant, TenantHttpAgent, TenantHttpsAgent } from './tenant-agents.ts';
 import { hostOf, refuseUrl } from './webhook-url.ts';
 
 export interface WebhookRequest {
+  /** Connections are of one tenant: what hangs at a host holds no connection that another tenant needs there. */
+  readonly tenant: TenantId;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */
@@ -42,8 +51,8 @@ export interface SenderOptions {
 export class WebhookSender {
   readonly #allowed: AddressRanges;
   readonly #times: SendTimes;
-  readonly #https: HttpsAgent;
-  readonly #http: HttpAgent;
+  readonly #https: TenantHttpsAgent;
+  readonly #http: TenantHttpAgent;
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -58,8 +67,8 @@ export class WebhookSender {
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_MS,
     };
-    this.#http = new HttpAgent({ ...shared, lookup: plainLookup(resolve, allowed) });
-    this.#https = new HttpsAgent({
+    this.#http = new TenantHttpAgent({ ...shared, lookup: plainLookup(resolve, allowed) });
+    this.#https = new TenantHttpsAgent({
       ...shared,
       lookup: tlsLookup(resolve, allowed),
       // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
@@ -107,8 +116,9 @@ export class WebhookSender {
     });
   }
 
-  #open(url: URL, { headers, body }: WebhookRequest): ClientRequest {
-    const options = {
+  #open(url: URL, { tenant, headers, body }: WebhookRequest): ClientRequest {
+    const options: RequestOptions & OfTenant = {
+      tenant: renderTenantId(tenant),
       method: 'POST',
       maxHeaderSize: HEADER_BYTES_MAX,
       insecureHTTPParser: false,

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { deliveryValues, logDelivery } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
+import { FAST_STANDING, type Lane, laneOf } from './delivery-lane.ts';
 import type { Pauser, WebhookSettings } from './webhook.ts';
 
 /** One webhook of one tenant. */
@@ -11,9 +12,12 @@ export interface WebhookName {
   readonly id: string;
 }
 
-/** The condition that events may wait for a webhook, and that no process delivers them. */
-const IS_DUE = `c.paused_by is null and (c.retry_at is null or c.retry_at <= now())
-            and (c.leased_until is null or c.leased_until <= now())`;
+/** The condition that events may wait for a webhook, and that no process delivers them. `gone`: a parameter, the processes that are. */
+const isDue = (gone: string) => `c.paused_by is null and (c.retry_at is null or c.retry_at <= now())
+            and (c.leased_until is null or c.leased_until <= now() or c.leased_by = any(${gone}))`;
+
+/** Like `laneOf()`. */
+const IS_FAST = `c.standing >= case t.status when 'pending' then ${FAST_STANDING.pending} else ${FAST_STANDING.paid} end`;
 
 /** New webhooks begin after the event `seq`. */
 export async function insertCursor(tx: Tx, { tenant, id }: WebhookName, seq: bigint): Promise<void> {
@@ -34,23 +38,45 @@ export async function findTenantsWithWebhooks(db: Db): Promise<TenantId[]> {
   return rows.map(({ tenant }) => tenant);
 }
 
-/** Webhooks of these tenants for which events wait, the longest unserved first. Those of deleted tenants get nothing. */
+/** A webhook for which events wait. */
+export interface DueWebhook extends WebhookName {
+  readonly lane: Lane;
+  /** The last attempt failed. */
+  readonly isFailing: boolean;
+}
+
+/**
+ * Webhooks of these tenants for which events wait: up to `limit` of each lane, those that do not fail first, then one
+ * of each tenant, then the longest unserved. Those of deleted tenants get nothing.
+ */
 export async function findDueWebhooks(
   db: Db,
   tenants: readonly TenantId[],
-  limit: number,
-): Promise<WebhookName[]> {
-  const { rows } = await db.query<WebhookName>({
-    name: 'find-due-webhooks',
-    text: `select c.tenant_id as tenant, c.webhook_id as id
-             from webhook_cursors c
-             join event_streams s on s.tenant_id = c.tenant_id
-             join tenants t on t.id = c.tenant_id
-            where c.tenant_id = any($1) and c.seq < s.last_seq and ${IS_DUE} and t.status <> 'deleted'
-            order by c.leased_until nulls first limit $2`,
-    values: [tenants, limit],
-  });
-  return rows;
+  { limit, gone }: { readonly limit: number; readonly gone: readonly string[] },
+): Promise<DueWebhook[]> {
+  const { rows } = await db.query<WebhookName & { isPending: boolean; standing: number; isFailing: boolean }>(
+    {
+      name: 'find-due-webhooks',
+      text: `with due as materialized (
+             select c.tenant_id, c.webhook_id, c.standing, c.failures > 0 as is_failing, c.leased_until,
+                    t.status = 'pending' as is_pending, ${IS_FAST} as is_fast,
+                    row_number() over (partition by c.tenant_id, ${IS_FAST} order by c.leased_until nulls first) as nth
+               from webhook_cursors c
+               join event_streams s on s.tenant_id = c.tenant_id
+               join tenants t on t.id = c.tenant_id
+              where c.tenant_id = any($1) and c.seq < s.last_seq and ${isDue('$3')} and t.status <> 'deleted'
+           ), placed as (
+             select due.*, row_number() over (partition by is_pending, is_fast
+                                              order by is_failing, nth, leased_until nulls first) as place
+               from due
+           )
+           select tenant_id as tenant, webhook_id as id, is_pending as "isPending", standing,
+                  is_failing as "isFailing"
+             from placed where place <= $2 order by place`,
+      values: [tenants, limit, gone],
+    },
+  );
+  return rows.map(({ tenant, id, isFailing, ...facts }) => ({ tenant, id, isFailing, lane: laneOf(facts) }));
 }
 
 /** What a turn of deliveries needs to know. */
@@ -60,22 +86,34 @@ export interface ClaimedWebhook extends WebhookName, WebhookSettings {
   readonly seq: bigint;
   readonly skipped: bigint;
   readonly failures: number;
+  /** See `delivery-lane.ts`. */
+  readonly standing: number;
+}
+
+/** What a process takes a lease with. */
+export interface Claim {
+  readonly lease: string;
+  readonly leaseSeconds: number;
+  /** The process. */
+  readonly holder: string;
+  /** Processes whose leases are free. */
+  readonly gone: readonly string[];
 }
 
 /** Take the lease of a webhook; `undefined` if another process was faster, or nothing is due any more. */
 export async function claimWebhook(
   db: Db,
   { tenant, id }: WebhookName,
-  { lease, leaseSeconds }: { readonly lease: string; readonly leaseSeconds: number },
+  { lease, leaseSeconds, holder, gone }: Claim,
 ): Promise<ClaimedWebhook | undefined> {
   const { rows } = await db.query<ClaimedWebhook>({
     name: 'claim-webhook',
-    text: `update webhook_cursors c set lease = $3, leased_until = now() + make_interval(secs => $4)
+    text: `update webhook_cursors c set lease = $3, leased_until = now() + make_interval(secs => $4), leased_by = $5
              from webhook_endpoints w
-            where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and ${IS_DUE}
+            where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and ${isDue('$6')}
            returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, w.url, w.types, w.description,
-                     c.seq, c.skipped, c.failures`,
-    values: [tenant, id, lease, leaseSeconds],
+                     c.seq, c.skipped, c.failures, c.standing`,
+    values: [tenant, id, lease, leaseSeconds, holder, gone],
   });
   return rows[0];
 }
@@ -96,6 +134,7 @@ export interface Move {
   /** How `skipped` changes. */
   readonly skipped: bigint;
   readonly leaseSeconds: number;
+  readonly standing: number;
 }
 
 /**
@@ -121,7 +160,7 @@ export async function finishDelivery(
   const { rows } = await db.query<{ isSame: boolean }>({
     name: 'finish-webhook-delivery',
     text: `with moved as (${MOVE} returning c.paused_by is null and w.version = $8 as "isSame"),
-                logged as (${logDelivery(9)})
+                logged as (${logDelivery(10)})
            select "isSame" from moved`,
     values: [...moveValues(webhook, move), ...deliveryValues(delivery)],
   });
@@ -130,13 +169,13 @@ export async function finishDelivery(
 
 const MOVE = `update webhook_cursors c
              set seq = $5, skipped = c.skipped + $6, failures = 0, retry_at = null,
-                 leased_until = now() + make_interval(secs => $7)
+                 leased_until = now() + make_interval(secs => $7), standing = $9
             from webhook_endpoints w
            where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3 and c.seq = $4
              and w.tenant_id = $1 and w.id = $2`;
 
 function moveValues({ tenant, id, lease, version }: ClaimedWebhook, move: Move): unknown[] {
-  return [tenant, id, lease, move.from, move.to, move.skipped, move.leaseSeconds, version];
+  return [tenant, id, lease, move.from, move.to, move.skipped, move.leaseSeconds, version, move.standing];
 }
 
 export interface Failing {
@@ -144,16 +183,17 @@ export interface Failing {
   /** `undefined`: it is paused. */
   readonly waitSeconds: number | undefined;
   readonly pausedBy: Exclude<Pauser, 'tenant'>;
+  readonly standing: number;
 }
 
 /**
- * After a failed delivery: log it, give the lease back, and put the next attempt off or pause the webhook, unless the
- * tenant has changed it meanwhile. Returns whether it is paused by this.
+ * After a failed delivery: log it, note the standing, give the lease back, and put the next attempt off or pause the
+ * webhook, unless the tenant has changed it meanwhile. Returns whether it is paused by this.
  */
 export async function failDelivery(
   tx: Tx,
   { tenant, id, lease, version }: ClaimedWebhook,
-  { seq, waitSeconds, pausedBy }: Failing,
+  { seq, waitSeconds, pausedBy, standing }: Failing,
   delivery: NewDelivery,
 ): Promise<boolean> {
   const { rows } = await tx.query<{ isPaused: boolean }>({
@@ -168,7 +208,7 @@ export async function failDelivery(
                 for update of c
            ), failed as (
              update webhook_cursors c
-                set lease = null, leased_until = seen.now,
+                set lease = null, leased_until = seen.now, standing = $8,
                     failures = c.failures + case when is_same then 1 else 0 end,
                     retry_at = case when is_same then seen.retry_at else c.retry_at end,
                     paused_by = case when is_same then $7 else c.paused_by end,
@@ -176,7 +216,7 @@ export async function failDelivery(
                from seen
               where c.tenant_id = $1 and c.webhook_id = seen.webhook_id
              returning is_same and $7::text is not null as "isPaused"
-           ), logged as (${logDelivery(8)})
+           ), logged as (${logDelivery(9)})
            select "isPaused" from failed`,
     values: [
       tenant,
@@ -186,6 +226,7 @@ export async function failDelivery(
       version,
       waitSeconds ?? null,
       waitSeconds === undefined ? pausedBy : null,
+      standing,
       ...deliveryValues(delivery),
     ],
   });
@@ -202,11 +243,11 @@ export async function pauseWebhook(tx: Tx, { tenant, id }: WebhookName): Promise
   });
 }
 
-/** Let it go on at once, with all its attempts. */
+/** Let it go on at once. What it has failed counts on: only a delivery clears that. */
 export async function resumeWebhook(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
   await tx.query({
     name: 'resume-webhook',
-    text: `update webhook_cursors set paused_by = null, paused_at = null, failures = 0, retry_at = null
+    text: `update webhook_cursors set paused_by = null, paused_at = null, retry_at = null
             where tenant_id = $1 and webhook_id = $2`,
     values: [tenant, id],
   });
@@ -218,7 +259,7 @@ export async function moveBack(tx: Tx, { tenant, id }: WebhookName, since: Date)
     name: 'move-webhook-back',
     text: `update webhook_cursors c
               set seq = least(c.seq, coalesce((select min(seq) - 1 from events where tenant_id = $1 and at >= $3), c.seq)),
-                  skipped = 0, failures = 0, retry_at = null
+                  skipped = 0, retry_at = null
             where c.tenant_id = $1 and c.webhook_id = $2`,
     values: [tenant, id, since],
   });

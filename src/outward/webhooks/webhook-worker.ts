@@ -1,22 +1,27 @@
 /**
- * Delivers to webhooks in lanes: each lane has a turn of one webhook at a time.
+ * Delivers to webhooks in lanes: each place of a lane has a turn of one webhook at a time.
  *
  * PostgreSQL is the queue. A wake-up tells of tenants whose events have just got their numbers; a look at all tenants
- * every second finds what no wake-up told of, retries that are due, and leases of processes that died. A tenant has a
- * few lanes only, so its slow receivers do not delay the events of others.
+ * every second finds what no wake-up told of, retries that are due, and leases of processes that are gone. What is found
+ * waits here for a place of its lane, for a second at most: the next look finds it again.
  */
 import { Lanes } from '../../base/lib/lanes.ts';
+import type { LeaseHolder } from '../../base/processes/own-process.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { type DeliveryRules, deliverEvents, type Turn } from './deliver-events.ts';
+import { LANES, type Lane } from './delivery-lane.ts';
+import { DeliveryPlaces, type Place } from './delivery-places.ts';
 import { RETRY_SCHEDULE } from './retry-schedule.ts';
 import type { WebhookDeps } from './send-event.ts';
-import { findDueWebhooks, findTenantsWithWebhooks, type WebhookName } from './webhook-cursors.sql.ts';
+import { type DueWebhook, findDueWebhooks, findTenantsWithWebhooks } from './webhook-cursors.sql.ts';
 
-/** A lane that waits for a receiver holds no database connection. */
-const LANES = 128;
-const LANES_PER_TENANT = 4;
+/** In each lane. More than get a place until the next look. */
+const WAITING_MAX = 256;
 /** Concurrent statements of all lanes. */
 const STATEMENTS = 4;
+/** So that statements of the fast lane wait for few others, whatever happens in those. */
+const STATEMENTS_OF_OTHERS = 2;
+const STATEMENTS_OF_SLOW = 1;
 /** When the service stops, requests that are under way have so long to end. */
 const STOP_MS = 5_000;
 
@@ -24,8 +29,10 @@ export const DELIVERY_RULES: DeliveryRules = { schedule: RETRY_SCHEDULE, leaseSe
 
 export class WebhookWorker {
   readonly #deps: WebhookDeps;
-  readonly #turn: Turn;
-  readonly #aborting = new AbortController();
+  readonly #process: LeaseHolder;
+  readonly #rules: DeliveryRules;
+  readonly #places: DeliveryPlaces;
+  readonly #statements = statementsOfLanes();
   /** Tenants with webhooks, as of the last look at all. Others cost nothing. */
   #tenants: ReadonlySet<TenantId> = new Set();
   readonly #woken = new Set<TenantId>();
@@ -35,18 +42,21 @@ export class WebhookWorker {
   readonly #running = new Set<Promise<void>>();
   /** Webhooks that are served here: their claims may not have been committed yet. */
   readonly #served = new Set<string>();
+  /** Due webhooks without a place, by their ids. */
+  readonly #waiting = Object.fromEntries(LANES.map((lane) => [lane, new Map()])) as Readonly<
+    Record<Lane, Map<string, DueWebhook>>
+  >;
   #looking: Promise<void> | undefined;
   #isStopping = false;
 
-  constructor(deps: WebhookDeps, rules: DeliveryRules = DELIVERY_RULES) {
+  constructor(deps: WebhookDeps, process: LeaseHolder, rules: DeliveryRules = DELIVERY_RULES) {
     this.#deps = deps;
-    const statements = new Lanes(STATEMENTS);
-    this.#turn = {
-      ...rules,
-      signal: this.#aborting.signal,
-      isStopping: () => this.#isStopping,
-      inDatabase: (work) => statements.run(work),
-    };
+    this.#process = process;
+    this.#rules = rules;
+    this.#places = new DeliveryPlaces(deps.metrics.webhookCuts, (lane) => this.#startTurns(lane));
+    deps.metrics.watchWebhookLanes(() =>
+      LANES.map((lane) => ({ lane, taken: this.#places.taken(lane), waiting: this.#waiting[lane].size })),
+    );
   }
 
   /** These tenants have new events. */
@@ -59,77 +69,82 @@ export class WebhookWorker {
   async lookAtAll(): Promise<void> {
     const tenants = await findTenantsWithWebhooks(this.#deps.db);
     this.#tenants = new Set(tenants);
+    for (const lane of LANES) this.#waiting[lane].clear();
     this.wake(tenants);
     await this.#looking;
+  }
+
+  /** End all requests: this process has lost its leases, and others may send the same events. */
+  loseLeases(): void {
+    this.#places.abortAll();
   }
 
   /** Start no further turn. Resolves when those in progress have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#looking;
-    const timer = setTimeout(() => this.#aborting.abort(), STOP_MS);
+    const timer = setTimeout(() => this.#places.abortAll(), STOP_MS);
     await Promise.all(this.#running);
     clearTimeout(timer);
   }
 
+  #mayStart(): boolean {
+    return !this.#isStopping && this.#process.isAlive();
+  }
+
   #look(): void {
-    if (this.#woken.size === 0 || this.#isStopping) return;
-    this.#looking ??= this.#startTurns()
+    if (this.#woken.size === 0 || !this.#mayStart()) return;
+    this.#looking ??= this.#findDue()
       .catch((error) => this.#deps.log.error({ err: error }, 'looking at webhooks failed'))
       .finally(() => {
         this.#looking = undefined;
-        if (this.#nextTenants().length > 0) this.#look();
+        this.#look();
       });
   }
 
-  async #startTurns(): Promise<void> {
-    for (;;) {
-      const tenants = this.#nextTenants();
-      if (tenants.length === 0) return;
-      for (const tenant of tenants) {
-        this.#woken.delete(tenant);
-        if (this.#turns.has(tenant)) this.#wokenMeanwhile.add(tenant);
-      }
-      const due = await findDueWebhooks(this.#deps.db, tenants, LANES);
-      for (const webhook of due) this.#startTurn(webhook);
+  async #findDue(): Promise<void> {
+    const tenants = [...this.#woken];
+    this.#woken.clear();
+    for (const tenant of tenants) if (this.#turns.has(tenant)) this.#wokenMeanwhile.add(tenant);
+    const options = { limit: WAITING_MAX, gone: this.#process.gone };
+    for (const webhook of await findDueWebhooks(this.#deps.db, tenants, options)) {
+      const waiting = this.#waiting[webhook.lane];
+      if (waiting.size < WAITING_MAX && !this.#served.has(webhook.id)) waiting.set(webhook.id, webhook);
+    }
+    for (const lane of LANES) this.#startTurns(lane);
+  }
+
+  #startTurns(lane: Lane): void {
+    const waiting = this.#waiting[lane];
+    while (waiting.size > 0 && this.#mayStart()) {
+      const next = this.#places.takeNext(lane, waiting.values());
+      if (!next) return;
+      waiting.delete(next.seeker.id);
+      this.#startTurn(next.seeker, next.place);
     }
   }
 
-  /** Tenants that use all their lanes are looked at when one of these turns ends. */
-  #nextTenants(): TenantId[] {
-    if (this.#running.size >= LANES || this.#isStopping) return [];
-    return [...this.#woken].filter((tenant) => this.#mayServe(tenant));
-  }
-
-  #mayServe(tenant: TenantId): boolean {
-    return (this.#turns.get(tenant) ?? 0) < LANES_PER_TENANT;
-  }
-
-  #startTurn(webhook: WebhookName): void {
+  #startTurn(webhook: DueWebhook, place: Place): void {
     const { tenant, id } = webhook;
-    if (this.#served.has(id)) return;
-    if (this.#running.size >= LANES || !this.#mayServe(tenant)) {
-      this.#woken.add(tenant);
-      return;
-    }
     this.#served.add(id);
     this.#turns.set(tenant, (this.#turns.get(tenant) ?? 0) + 1);
-    const running = this.#serve(webhook).finally(() => {
+    const running = this.#serve(webhook, place).finally(() => {
       this.#running.delete(running);
       this.#served.delete(id);
       const left = this.#turns.get(tenant)! - 1;
       if (left > 0) this.#turns.set(tenant, left);
       else this.#turns.delete(tenant);
       if (this.#wokenMeanwhile.delete(tenant)) this.#woken.add(tenant);
+      this.#places.release(place);
       this.#look();
     });
     this.#running.add(running);
   }
 
-  async #serve(webhook: WebhookName): Promise<void> {
+  async #serve(webhook: DueWebhook, place: Place): Promise<void> {
     const { tenant, id } = webhook;
     try {
-      if (await deliverEvents(this.#deps, webhook, this.#turn)) this.#woken.add(tenant);
+      if (await deliverEvents(this.#deps, webhook, this.#turnIn(place))) this.#woken.add(tenant);
     } catch (error) {
       this.#deps.log.error(
         { err: error, tenant: renderTenantId(tenant), webhook: id },
@@ -137,4 +152,28 @@ export class WebhookWorker {
       );
     }
   }
+
+  #turnIn(place: Place): Turn {
+    return {
+      ...this.#rules,
+      process: this.#process,
+      during: (send) => this.#places.during(place, send),
+      isAborted: () => place.isAborted,
+      isEnding: () => place.isLeft || place.isAborted || !this.#mayStart(),
+      isWanted: () => this.#waiting[place.lane].size > 0,
+      inDatabase: (work) => this.#statements[place.lane](work),
+    };
+  }
+}
+
+type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
+
+function statementsOfLanes(): Readonly<Record<Lane, RunStatement>> {
+  const [all, others, slow] = [STATEMENTS, STATEMENTS_OF_OTHERS, STATEMENTS_OF_SLOW].map(
+    (count) => new Lanes(count),
+  ) as [Lanes, Lanes, Lanes];
+  const ofFast: RunStatement = (work) => all.run(work);
+  const ofOthers: RunStatement = (work) => others.run(() => ofFast(work));
+  const ofSlow: RunStatement = (work) => slow.run(() => ofOthers(work));
+  return { fast: ofFast, pending_fast: ofOthers, slow: ofSlow, pending_slow: ofSlow };
 }

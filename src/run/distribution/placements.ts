@@ -78,6 +78,7 @@ const COORDINATOR = [
   'passkey_holders',
   'passkeys',
   'payments',
+  'processes',
   'provider_cursor',
   'provider_drift',
   'provider_events',

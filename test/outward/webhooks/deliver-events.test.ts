@@ -166,7 +166,7 @@ describe('failures', () => {
     receiver.answer(path, () => 200);
     expect((await change(id, { paused: false }, fresh.key)).json).toMatchObject({
       state: 'active',
-      failures: 0,
+      failures: 10,
     });
     await settle(() =>
       expect(
@@ -176,6 +176,62 @@ describe('failures', () => {
           .map(({ event }) => event.seq),
       ).toEqual([1, 2, 3]),
     );
+  });
+
+  test('resuming forgets no failure: one attempt at once, in the slow lane, and then the next wait', async () => {
+    const fresh = await app.signUp();
+    const path = newPath();
+    receiver.answer(path, (_received, response) => {
+      response.writeHead(503, { 'retry-after': '3600' }).end();
+      return undefined;
+    });
+    const { id } = await makeWebhook(app, fresh, receiver.url(path));
+    await appendCounted(app, fresh, 1);
+    for (let failures = 1; failures < 4; failures += 1) {
+      await settle(async () => expect((await show(id, fresh.key)).failures).toBe(failures));
+      await change(id, { paused: true }, fresh.key);
+      const resumed = (await change(id, { paused: false }, fresh.key)).json;
+      expect(resumed).toMatchObject({ state: 'active', failures });
+      const { rows } = await db().query('select standing from webhook_cursors where webhook_id = $1', [id]);
+      expect(rows[0].standing).toBeLessThan(0);
+    }
+    await settle(async () => expect((await show(id, fresh.key)).failures).toBe(4));
+    receiver.answer(path, () => 204);
+    await change(id, { paused: false }, fresh.key);
+    await settle(async () => expect((await show(id, fresh.key)).failures).toBe(0));
+  });
+
+  test('after the last attempt, resuming is good for one more', async () => {
+    const fresh = await app.signUp();
+    const path = newPath();
+    receiver.answer(path, () => 503);
+    const { id } = await makeWebhook(app, fresh, receiver.url(path));
+    await appendCounted(app, fresh, 1);
+    const isPaused = (failures: number) =>
+      settle(async () => expect(await show(id, fresh.key)).toMatchObject({ state: 'paused', failures }));
+    await isPaused(10);
+    await change(id, { paused: false }, fresh.key);
+    await isPaused(11);
+  });
+
+  test('going back or another url forgets no failure', async () => {
+    const fresh = await app.signUp();
+    const path = newPath();
+    receiver.answer(path, (_received, response) => {
+      response.writeHead(503, { 'retry-after': '3600' }).end();
+      return undefined;
+    });
+    const { id } = await makeWebhook(app, fresh, receiver.url(path));
+    await appendCounted(app, fresh, 1);
+    const haveFailed = (failures: number) =>
+      settle(async () => expect((await show(id, fresh.key)).failures).toBe(failures));
+    await haveFailed(1);
+    const since = '2020-01-01T00:00:00Z';
+    await app.request('POST', `/v1/webhooks/${id}/resend`, { key: fresh.key, body: { since } });
+    await haveFailed(2);
+    await change(id, { url: `${receiver.url(path)}?again` }, fresh.key);
+    receiver.answer(`${path}?again`, () => 204);
+    await haveFailed(0);
   });
 
   test('410 pauses it at once', async () => {
@@ -280,7 +336,7 @@ describe('places', () => {
     await appendCounted(app, fresh, 1);
     await numberEvents(db(), [idOf(fresh)]);
     if (isDelivered) await settle(() => expect(balances(path)).toEqual([1]));
-    else expect(await findDueWebhooks(db(), [idOf(fresh)], 10)).toEqual([]);
+    else expect(await findDueWebhooks(db(), [idOf(fresh)], { limit: 10, gone: [] })).toEqual([]);
   });
 
   test('a lease keeps other processes away, until it ends', async () => {

@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import { parseRange } from '../../../src/base/lib/address.ts';
+import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { SEND_TIMES, type SendTimes } from '../../../src/outward/webhooks/send-limits.ts';
 import {
   type SenderOptions,
@@ -110,7 +111,13 @@ export function startSender(options: Partial<SenderOptions> = {}): WebhookSender
 
 export const BODY = '{"type":"webhook_test"}';
 
+export const TENANT = newTenantId();
+
 /** Posts BODY. */
-export function post(sender: WebhookSender, url: string, signal?: AbortSignal): Promise<SendOutcome> {
-  return sender.send({ url, headers: { 'webhook-id': 'evt_1' }, body: BODY }, signal);
+export function post(
+  sender: WebhookSender,
+  url: string,
+  { signal, tenant = TENANT }: { signal?: AbortSignal; tenant?: TenantId } = {},
+): Promise<SendOutcome> {
+  return sender.send({ tenant, url, headers: { 'webhook-id': 'evt_1' }, body: BODY }, signal);
 }

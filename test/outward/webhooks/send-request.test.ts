@@ -1,8 +1,18 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import { newTenantId } from '../../../src/base/tenants/tenant.ts';
 import { CONNECTIONS_PER_HOST_MAX, SEND_TIMES } from '../../../src/outward/webhooks/send-limits.ts';
-import { answerOk, BODY, IMPATIENT, post, startReceiver, startSender, writeForEver } from './receivers.ts';
+import {
+  answerOk,
+  BODY,
+  IMPATIENT,
+  post,
+  startReceiver,
+  startSender,
+  TENANT,
+  writeForEver,
+} from './receivers.ts';
 
 const UNKNOWN = 'the connection closed before an answer: the receiver may have the request';
 
@@ -27,7 +37,7 @@ describe('a request', () => {
 
   test('has its body in UTF-8', async () => {
     const receiver = await startReceiver((socket) => answerOk(socket));
-    await startSender().send({ url: receiver.url, headers: {}, body: '"Zoë 🎈"' });
+    await startSender().send({ tenant: TENANT, url: receiver.url, headers: {}, body: '"Zoë 🎈"' });
     const [, body] = receiver.requests[0]!.split('\r\n\r\n');
     expect(Buffer.from(body!, 'latin1').toString('utf8')).toBe('"Zoë 🎈"');
   });
@@ -48,11 +58,11 @@ describe('a request', () => {
   test('ends by the signal of the caller', async () => {
     const stop = new AbortController();
     const receiver = await startReceiver(() => stop.abort());
-    expect(await post(startSender(), receiver.url, stop.signal)).toMatchObject({
+    expect(await post(startSender(), receiver.url, { signal: stop.signal })).toMatchObject({
       kind: 'failed',
       error: 'the service stopped before an answer: the receiver may have the request',
     });
-    expect(await post(startSender(), receiver.url, stop.signal)).toMatchObject({
+    expect(await post(startSender(), receiver.url, { signal: stop.signal })).toMatchObject({
       kind: 'failed',
       error: 'the service is stopping',
     });
@@ -286,7 +296,35 @@ describe('a connection', () => {
     expect(await post(sender, receiver.url)).toMatchObject({ body: 'own' });
   });
 
-  test('is one of a few to the same host, and the other requests wait for it', async () => {
+  test('belongs to one tenant: what hangs at a host holds no connection of another tenant there', async () => {
+    const receiver = await startReceiver((socket, _request, nth) => {
+      if (nth > 4 * CONNECTIONS_PER_HOST_MAX) answerOk(socket);
+    });
+    const sender = startSender();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const held = [1, 2, 3, 4].flatMap(() => {
+      const tenant = newTenantId();
+      return Array.from({ length: CONNECTIONS_PER_HOST_MAX }, () =>
+        post(sender, receiver.url, { tenant, signal }),
+      );
+    });
+    await vi.waitUntil(() => receiver.requests.length === held.length);
+    expect(await post(sender, receiver.url)).toMatchObject({ status: 200 });
+    controller.abort();
+    await Promise.all(held);
+  });
+
+  test('that is idle is used again by its tenant only', async () => {
+    const receiver = await startReceiver((socket) => answerOk(socket));
+    const sender = startSender();
+    await post(sender, receiver.url);
+    await post(sender, receiver.url, { tenant: newTenantId() });
+    await post(sender, receiver.url);
+    expect([receiver.sockets.length, receiver.requests.length]).toEqual([2, 3]);
+  });
+
+  test('is one of a few of a tenant to the same host, and its other requests wait for it', async () => {
     const waiting: Socket[] = [];
     const receiver = await startReceiver((socket) => {
       if (receiver.requests.length > CONNECTIONS_PER_HOST_MAX) answerOk(socket);

@@ -1,7 +1,7 @@
 /** What a process that lost its lease, or that a change of the tenant overtook, may still do: log, and nothing else. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { newTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
 import {
   type ClaimedWebhook,
@@ -21,7 +21,9 @@ const settings = { url: 'https://x.example/', types: [], description: '' };
 let tenant: TenantId;
 let claimed: ClaimedWebhook;
 
-const claim = (lease: string) => claimWebhook(database.pool, { tenant, id }, { lease, leaseSeconds: 60 });
+const claim = (lease: string, gone: readonly string[] = []) =>
+  claimWebhook(database.pool, { tenant, id }, { lease, leaseSeconds: 60, holder: 'pr_1', gone });
+const due = (gone: readonly string[] = []) => findDueWebhooks(database.pool, [tenant], { limit: 10, gone });
 const endLease = () =>
   database.pool.query(
     `update webhook_cursors set leased_until = now() - interval '1 s' where tenant_id = $1`,
@@ -39,11 +41,21 @@ const delivery = {
   error: null,
   answer: '',
 } as const;
-const finish = (webhook: ClaimedWebhook, from = 0n) =>
-  finishDelivery(database.pool, webhook, { from, to: from + 1n, skipped: 0n, leaseSeconds: 60 }, delivery);
+const finish = (webhook: ClaimedWebhook, from = 0n, standing = 0) =>
+  finishDelivery(
+    database.pool,
+    webhook,
+    { from, to: from + 1n, skipped: 0n, leaseSeconds: 60, standing },
+    delivery,
+  );
 const fail = (webhook: ClaimedWebhook, waitSeconds?: number) =>
   inTransaction(database.pool, (tx) =>
-    failDelivery(tx, webhook, { seq: 0n, waitSeconds, pausedBy: 'failing' }, { ...delivery, status: 500 }),
+    failDelivery(
+      tx,
+      webhook,
+      { seq: 0n, waitSeconds, pausedBy: 'failing', standing: -10 },
+      { ...delivery, status: 500 },
+    ),
   );
 const logged = async () =>
   (await database.pool.query('select status from webhook_deliveries where tenant_id = $1', [tenant]))
@@ -62,11 +74,19 @@ beforeEach(async () => {
 
 describe('the lease', () => {
   test('has one holder until it ends', async () => {
-    expect(await findDueWebhooks(database.pool, [tenant], 10)).toEqual([]);
+    expect(await due()).toEqual([]);
     expect(await claim('le_2')).toBeUndefined();
     await endLease();
-    expect(await findDueWebhooks(database.pool, [tenant], 10)).toEqual([{ tenant, id }]);
+    expect(await due()).toEqual([{ tenant, id, lane: 'fast', isFailing: false }]);
     expect(await claim('le_2')).toMatchObject({ seq: 0n, lease: 'le_2' });
+  });
+
+  test('is free at once if its process is gone', async () => {
+    expect(await due(['pr_2'])).toEqual([]);
+    expect(await claim('le_2', ['pr_2'])).toBeUndefined();
+    expect(await due(['pr_1'])).toHaveLength(1);
+    expect(await claim('le_2', ['pr_2', 'pr_1'])).toMatchObject({ lease: 'le_2' });
+    expect(await finish(claimed)).toBe(false);
   });
 
   test('of twenty that take it at once, one gets it', async () => {
@@ -76,10 +96,67 @@ describe('the lease', () => {
   });
 });
 
+test.each([
+  ['active', 'fast', 'fast', 'slow'],
+  ['suspended', 'fast', 'fast', 'slow'],
+  ['pending', 'pending_fast', 'pending_slow', 'pending_slow'],
+] as const)(
+  'of a tenant that is %s, the standing decides about the lane',
+  async (status, proven, fresh, bad) => {
+    await endLease();
+    await database.pool.query('update tenants set status = $2 where id = $1', [tenant, status]);
+    const lanes: unknown[] = [];
+    for (const standing of [3, 0, -1]) {
+      await database.pool.query('update webhook_cursors set standing = $2 where tenant_id = $1', [
+        tenant,
+        standing,
+      ]);
+      lanes.push((await due())[0]?.lane);
+    }
+    expect(lanes).toEqual([proven, fresh, bad]);
+  },
+);
+
+test('each lane has a limit of its own; those that do not fail come first, and one of each tenant', async () => {
+  await endLease();
+  const make = async (status: TenantStatus, standings: readonly number[], failures = 0) => {
+    const made = await makeTenant(database.pool, { id: newTenantId(), status });
+    for (const [at, standing] of standings.entries()) {
+      const name = { tenant: made, id: `wh_${String(at).repeat(32)}` };
+      await inTransaction(database.pool, async (tx) => {
+        await insertWebhook(tx, made, { id: name.id, ...settings });
+        await insertCursor(tx, name, 0n);
+      });
+      await database.pool.query(
+        'update webhook_cursors set standing = $3, failures = $4 where tenant_id = $1 and webhook_id = $2',
+        [made, name.id, standing, failures],
+      );
+    }
+    await inTransaction(database.pool, (tx) =>
+      appendNumberedEvents(tx, made, [{ type: 'credit_spent', roomUid: null, subject: {} }]),
+    );
+    return made;
+  };
+  const [crowd, failing] = [await make('pending', [0, 0, 0, 0, 0]), await make('pending', [-10], 1)];
+  const [other, paid] = [await make('pending', [0]), await make('active', [0, -10])];
+  const found = await findDueWebhooks(database.pool, [crowd, failing, other, paid], { limit: 3, gone: [] });
+  const of = (lane: string) => found.filter((each) => each.lane === lane).map((each) => each.tenant);
+  expect([of('fast'), of('slow'), of('pending_fast')]).toEqual([[paid], [paid], []]);
+  expect(of('pending_slow').toSorted()).toEqual([crowd, crowd, other].toSorted());
+  const all = await findDueWebhooks(database.pool, [failing, crowd], { limit: 9, gone: [] });
+  expect(all.at(-1)).toMatchObject({ tenant: failing, isFailing: true });
+});
+
 describe('a delivery', () => {
   test('moves the place, is logged, and lets the turn go on', async () => {
     expect(await finish(claimed)).toBe(true);
     expect([(await show()).seq, await logged()]).toEqual([1n, 1]);
+  });
+
+  test('notes the standing', async () => {
+    await finish(claimed, 0n, 2);
+    await endLease();
+    expect(await claim('le_2')).toMatchObject({ standing: 2 });
   });
 
   test('after the lease was lost moves nothing, and is logged', async () => {

@@ -1,0 +1,69 @@
+/** Two processes share the webhooks: what one of them was delivering goes on in the other one within seconds. */
+import { beforeEach, expect, test, vi } from 'vitest';
+import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
+import { useChildService } from '../../support/child-service.ts';
+import { useDatabase } from '../../support/database.ts';
+import { useReceiver } from '../../support/receiver.ts';
+import { ask } from '../../support/service.ts';
+import { makeKey, makeTenant } from '../../support/tenants.ts';
+import { appendBalances } from './support.ts';
+
+/** What is promised is 5 s; the rest is for a busy machine. Leases end after 30 s. */
+const SECONDS_MAX = 12;
+
+const database = useDatabase();
+const usual = { hasUsualWebhooks: true };
+const [one, other] = [useChildService(database, usual), useChildService(database, usual)];
+const receiver = useReceiver();
+let paths = 0;
+let path: string;
+let tenant: { id: string; key: string };
+
+const seqs = () => receiver.received(path).map(({ event }) => event.seq);
+const wait = (work: () => void) => vi.waitFor(work, { timeout: 60_000, interval: 10 });
+
+/** A webhook whose first event hangs in the process `one`, while `other` runs too. */
+beforeEach(async () => {
+  path = `/of-${++paths}`;
+  const id = await makeTenant(database.pool, { id: newTenantId(), status: 'active' });
+  const { plaintext: key } = await makeKey(database.pool, id, 'backend');
+  tenant = { id: renderTenantId(id), key };
+  receiver.answer(path, () => undefined);
+  await one.start();
+  const made = await ask(`${one.url}/v1/webhooks`, 'POST', { key, body: { url: receiver.url(path) } });
+  expect(made.status, made.text).toBe(201);
+  await appendBalances(database.pool, tenant, 3);
+  await wait(() => expect(seqs()).toEqual([1]));
+  await other.start();
+  receiver.answer(path, () => 204);
+}, 120_000);
+
+test('after kill -9, the other one sends the event again within seconds', { timeout: 120_000 }, async () => {
+  const killedAt = performance.now();
+  await one.kill();
+  await wait(() => expect(seqs()).toEqual([1, 1, 2, 3]));
+  expect((performance.now() - killedAt) / 1000).toBeLessThan(SECONDS_MAX);
+});
+
+test('a process that was stopped and goes on sends nothing under the lease that it lost', {
+  timeout: 120_000,
+}, async () => {
+  one.stop();
+  await wait(() => expect(seqs()).toEqual([1, 1, 2, 3]));
+  const before = await database.pool.query('select id from processes where gone_at is not null');
+  one.goOn();
+  // It goes on under another id.
+  await vi.waitFor(
+    async () => {
+      const { rows } = await database.pool.query(
+        'select count(*)::integer as count from processes where gone_at is null',
+      );
+      expect(rows[0].count).toBe(2);
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+  await appendBalances(database.pool, tenant, 2, 4);
+  await wait(() => expect(seqs()).toEqual([1, 1, 2, 3, 4, 5]));
+  const { rows } = await database.pool.query('select lease, leased_by from webhook_cursors where seq = 5');
+  expect(before.rows.map(({ id }) => id)).not.toContain(rows[0]?.leased_by);
+});
