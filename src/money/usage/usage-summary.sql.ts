@@ -38,7 +38,7 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
   const upTo = byRoom ? longestPart(groupBy) : undefined;
   const names = groupBy.map((each) => GROUPED[each].split(' ').at(-1)!);
   const columns = [...names, ...MEASURES];
-  const order = [...names.filter((name) => name === 'time'), 'amount + unbilled desc', ...names];
+  const order = [...names.filter((name) => name === 'time'), 'amount desc', 'unbilled desc', ...names];
   const until = upTo === undefined ? from : await findRolledUntil(db, tenant);
   const edges = edgesOf(from, to, { upTo, until });
   const inRooms = rooms === undefined ? '' : `and room = any($${4 + edges.length})`;
