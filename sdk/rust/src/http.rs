@@ -133,7 +133,9 @@ pub(crate) fn read_url(text: &str) -> Option<Uri> {
 
 /// What is percent-encoded; `None` if it is not UTF-8.
 pub(crate) fn decode(text: &str) -> Option<String> {
-    let (first, others) = text.split_once('%').map_or((text, None), |(first, others)| (first, Some(others)));
+    let (first, others) = text
+        .split_once('%')
+        .map_or((text, None), |(first, others)| (first, Some(others)));
     let mut bytes = first.as_bytes().to_vec();
     for part in others.into_iter().flat_map(|others| others.split('%')) {
         let (digits, rest) = part.split_at_checked(2)?;

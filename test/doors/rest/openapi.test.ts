@@ -56,6 +56,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addFormat('date-time', TIMESTAMP);
 ajv.addFormat('email', true);
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+ajv.addFormat('bigint', { type: 'number', validate: (value: number) => value >= 0 });
 const validators = new Map<object, ValidateFunction>();
 
 /** The documented operations, with their kind of key. */

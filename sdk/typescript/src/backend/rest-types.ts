@@ -1281,8 +1281,8 @@ export interface Operations {
         id?: string | undefined;
         /** For a payment, refund or dispute, the id of the payment. */
         payment?: string | undefined;
-        /** The number of the posting. Records that were charged together are of one posting. */
-        posting: bigint;
+        /** The number of the posting in the ledger. Records that were charged together have one posting. */
+        postingSeq: bigint;
         /** The balance after the posting. */
         balanceAfter: Amount;
       }[];
@@ -1535,6 +1535,7 @@ export const NAMES = {
   per_hour: 'perHour',
   platform_fee_per_gib: 'platformFeePerGib',
   portal_url: 'portalUrl',
+  posting_seq: 'postingSeq',
   public_key: 'publicKey',
   raised_at: 'raisedAt',
   rate_card: 'rateCard',
@@ -1579,7 +1580,7 @@ export const INTEGERS: ReadonlySet<string> = new Set([
   'egress_bytes',
   'ingress_bytes',
   'micros',
-  'posting',
+  'posting_seq',
   'seq',
   'skipped',
 ]);
