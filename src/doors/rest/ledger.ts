@@ -25,7 +25,8 @@ const EntrySchema = Type.Object(
     posting_seq: Type.Unsafe<bigint>({
       type: 'integer',
       format: 'int64',
-      description: 'The number of the posting in the ledger. Records that were charged together have one posting',
+      description:
+        'The number of the posting in the ledger. Records that were charged together have one posting',
     }),
     balance_after: described(AmountSchema, 'The balance after the posting'),
   },

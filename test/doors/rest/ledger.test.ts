@@ -100,7 +100,9 @@ describe('GET /v1/ledger', () => {
       for (const seq of seqs) {
         const of = entries.filter(({ posting_seq }) => posting_seq === seq);
         balance += sumOf(of);
-        expect(new Set(of.map(({ balance_after }) => balance_after.micros))).toStrictEqual(new Set([balance]));
+        expect(new Set(of.map(({ balance_after }) => balance_after.micros))).toStrictEqual(
+          new Set([balance]),
+        );
       }
       expect(balance).toBe(await balanceOf(tenant));
       expect(entries.at(-1)!.balance_after).toStrictEqual(amount(balance));
@@ -109,7 +111,9 @@ describe('GET /v1/ledger', () => {
 
   test('names the number that the explanation of a record names', async () => {
     const [entry] = await listAll({ kind: 'usage', limit: '1' });
-    const { posting } = expectOk(await app.request('GET', `/v1/usage/${entry!.id}/explain`, { key: tenant.key }));
+    const { posting } = expectOk(
+      await app.request('GET', `/v1/usage/${entry!.id}/explain`, { key: tenant.key }),
+    );
     expect(posting.seq).toBe(entry!.posting_seq);
   });
 
@@ -123,10 +127,16 @@ describe('GET /v1/ledger', () => {
     await app.settled();
     const [taken, refunded] = await listAll({ kind: 'refund,dispute' }, of);
     expect([refunded!.kind, refunded!.payment]).toStrictEqual(['refund', paid!.payment]);
-    expect([taken!.kind, taken!.payment, taken!.reference]).toStrictEqual(['dispute', paid!.payment, dispute.id]);
+    expect([taken!.kind, taken!.payment, taken!.reference]).toStrictEqual([
+      'dispute',
+      paid!.payment,
+      dispute.id,
+    ]);
     expect(refunded!.reference).toMatch(/^re_/);
     const { payments } = expectOk(await app.request('GET', '/v1/payments', { key: of.key }));
-    expect(payments.map(({ at }: { at: string }) => at)).toStrictEqual([(paid as unknown as { at: string }).at]);
+    expect(payments.map(({ at }: { at: string }) => at)).toStrictEqual([
+      (paid as unknown as { at: string }).at,
+    ]);
     const { rows } = await app.service.deps.db.query(
       `select p.settled_at = b.at as same from payments p join postings b on b.payment_id = p.id and b.kind = p.kind
         where p.id = $1`,
@@ -202,14 +212,16 @@ describe('GET /v1/ledger', () => {
           after,
         ]),
       ).toStrictEqual(
-        entries.map(({ id, kind, amount: { micros }, payment, posting_seq: seq, balance_after: { micros: after } }) => [
-          id,
-          kind,
-          micros,
-          payment,
-          seq,
-          after,
-        ]),
+        entries.map(
+          ({ id, kind, amount: { micros }, payment, posting_seq: seq, balance_after: { micros: after } }) => [
+            id,
+            kind,
+            micros,
+            payment,
+            seq,
+            after,
+          ],
+        ),
       );
     });
 

@@ -130,7 +130,11 @@ describe('GET /v1/usage/summary', () => {
   test('sorts by what was charged, and only among equal ones by what was not', async () => {
     const of = await app.paidTenant();
     const use = (room: string, gib: number) =>
-      report(app, of, manyRecords(1, { room, role: 'host', tier: '2k_plus', seconds: 3_600, egress_bytes: gib * 2 ** 30 }));
+      report(
+        app,
+        of,
+        manyRecords(1, { room, role: 'host', tier: '2k_plus', seconds: 3_600, egress_bytes: gib * 2 ** 30 }),
+      );
     await use('cheap', 1);
     await use('dear', 3);
     await setExempt(app, of, true);
@@ -148,11 +152,18 @@ describe('GET /v1/usage/summary', () => {
   test('adds up bytes beyond 64 bits, and describes them so', async () => {
     const of = await app.paidTenant();
     const bytes = Number.MAX_SAFE_INTEGER;
-    await report(app, of, manyRecords(2_100, { room: 'r', participant: 'p', egress_bytes: bytes, ingress_bytes: 0 }));
+    await report(
+      app,
+      of,
+      manyRecords(2_100, { room: 'r', participant: 'p', egress_bytes: bytes, ingress_bytes: 0 }),
+    );
     const { text } = await app.request('GET', '/v1/usage/summary?group_by=room', { key: of.key });
     const sum = String(2_100n * BigInt(bytes));
     expect(BigInt(sum)).toBeGreaterThan(2n ** 64n);
-    expect(text.match(/"egress_bytes":\d+/g)).toStrictEqual([`"egress_bytes":${sum}`, `"egress_bytes":${sum}`]);
+    expect(text.match(/"egress_bytes":\d+/g)).toStrictEqual([
+      `"egress_bytes":${sum}`,
+      `"egress_bytes":${sum}`,
+    ]);
     const openApi = (await app.request('GET', '/openapi.json')).json;
     const { sum: schema } =
       openApi.paths['/v1/usage/summary'].get.responses[200].content['application/json'].schema.properties;

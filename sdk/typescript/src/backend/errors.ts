@@ -133,7 +133,10 @@ export function errorOfAnswer(answer: Response, body: string): BoxofficeError {
 function violationOf(header: string | null, message: string): FieldViolation {
   const field = decodeField(header ?? '');
   const what = message.replace(/^invalid request: /, '');
-  return { field, description: field !== '' && what.startsWith(`${field} `) ? what.slice(field.length + 1) : what };
+  return {
+    field,
+    description: field !== '' && what.startsWith(`${field} `) ? what.slice(field.length + 1) : what,
+  };
 }
 
 /** What is not percent-encoded UTF-8, the service did not send. */

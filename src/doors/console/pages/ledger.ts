@@ -156,7 +156,8 @@ function renderEntry(entry: ListedEntry): Html {
 
 /** Refunds and disputes have references of their own. */
 function renderDetail({ kind, detail, payment }: ListedEntry): Html | false {
-  if (kind === 'refund' || kind === 'dispute') return payment !== undefined && html`of <code>${payment}</code>`;
+  if (kind === 'refund' || kind === 'dispute')
+    return payment !== undefined && html`of <code>${payment}</code>`;
   return detail !== null && named(detail);
 }
 
