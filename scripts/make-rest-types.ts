@@ -3,7 +3,7 @@
  *
  *     node scripts/make-rest-types.ts       sdk/typescript/src/backend/rest-types.ts
  *
- * Names become camelCase, times become dates, and integers of 64 bits become bigints; the tables at the end
+ * Names become camelCase, times become dates, and integers of 64 bits or more become bigints; the tables at the end
  * of the file tell the client how.
  */
 import { writeFileSync } from 'node:fs';
@@ -125,7 +125,7 @@ class Writer {
       `export const NAMES = ${asRecord(this.#renamed)} as const;\n`,
       '/** What is a time in answers, by its name on the wire. */',
       constant('TIMES', this.#times),
-      '/** What is an integer of 64 bits in answers, by its name on the wire. */',
+      '/** What is an integer of 64 bits or more in answers, by its name on the wire. */',
       constant('INTEGERS', this.#integers),
       '/** What is an object of any members in answers, which keep their names and values. */',
       constant('AS_IS', this.#asIs),
@@ -192,7 +192,7 @@ class Writer {
       case 'number':
         return 'number';
       case 'integer':
-        if (schema.format !== 'int64') return 'number';
+        if (schema.format !== 'int64' && schema.format !== 'bigint') return 'number';
         this.#integers.add(field);
         return 'bigint';
       case 'boolean':

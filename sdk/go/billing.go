@@ -69,6 +69,13 @@ type LedgerEntry struct {
 	At time.Time `json:"at,omitzero"`
 	// For usage, the id of the record. Only [Billing.Ledger] has it.
 	ID string `json:"id,omitzero"`
+	// For a payment, refund or dispute, the id of the payment. Only [Billing.Ledger] has it.
+	Payment string `json:"payment,omitzero"`
+	// The number of the posting in the ledger. Records that were charged together have one posting. Only
+	// [Billing.Ledger] has it.
+	PostingSeq int64 `json:"posting_seq,omitzero"`
+	// The balance after the posting. Only [Billing.Ledger] has it.
+	BalanceAfter *Amount `json:"balance_after,omitzero"`
 }
 
 // LedgerKind is what changed a balance.

@@ -35,7 +35,8 @@ type Error struct {
 
 // FieldViolation is an invalid field of a request.
 type FieldViolation struct {
-	// Field is its path in the contract, such as policy.max_participants; empty if unknown.
+	// Field is its path: in the contract, such as policy.max_participants, or of REST, such as records/0/seconds; empty
+	// if no single field is wrong.
 	Field string `json:"field"`
 	// Description says what it accepts.
 	Description string `json:"description"`

@@ -201,6 +201,17 @@ func TestDetailsOfREST(t *testing.T) {
 	if wrong := of(400, `{"error":"invalid request: name is required"}`); wrong.Fields[0].Description != "name is required" {
 		t.Errorf("fields: %v", wrong.Fields)
 	}
+	for header, want := range map[string]FieldViolation{
+		"records/0/seconds": {"records/0/seconds", "must be <= 86400"},
+		"%C3%BC%2F%25":      {"ü/%", "records/0/seconds must be <= 86400"},
+		"%ff":               {"", "records/0/seconds must be <= 86400"},
+		"%":                 {"", "records/0/seconds must be <= 86400"},
+	} {
+		wrong := of(400, `{"error":"invalid request: records/0/seconds must be <= 86400"}`, "Invalid-Field", header)
+		if len(wrong.Fields) != 1 || wrong.Fields[0] != want {
+			t.Errorf("Invalid-Field %q is %v", header, wrong.Fields)
+		}
+	}
 	if poor := of(402, `{"error":"insufficient credit"}`); poor.Reason != ReasonNoCredit {
 		t.Errorf("reason: %q", poor.Reason)
 	}

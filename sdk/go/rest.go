@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // maxAnswer limits what is read of one answer.
@@ -201,10 +202,20 @@ func errorOfAnswer(response *http.Response, text []byte, now time.Time) *Error {
 	case http.StatusPaymentRequired:
 		failure.Reason = ReasonNoCredit
 	case http.StatusBadRequest:
-		description := strings.TrimPrefix(failure.Message, "invalid request: ")
-		failure.Fields = []FieldViolation{{Description: description}}
+		failure.Fields = []FieldViolation{violationOf(response.Header.Get("Invalid-Field"), failure.Message)}
 	}
 	return failure
+}
+
+// violationOf describes a field by what the message says of it.
+func violationOf(header, message string) FieldViolation {
+	description := strings.TrimPrefix(message, "invalid request: ")
+	field, err := url.PathUnescape(header)
+	if err != nil || field == "" || !utf8.ValidString(field) {
+		// What is not percent-encoded UTF-8, the service did not send.
+		return FieldViolation{Description: description}
+	}
+	return FieldViolation{Field: field, Description: strings.TrimPrefix(description, field+" ")}
 }
 
 // parseRetryAfter reads seconds or a date. Source: RFC 9110, 10.2.3.

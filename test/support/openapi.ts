@@ -7,6 +7,7 @@ export function openApiValidator(): Ajv2020 {
   ajv.addFormat('date-time', TIMESTAMP);
   ajv.addFormat('email', true);
   ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+  ajv.addFormat('bigint', { type: 'number', validate: (value: number) => value >= 0 });
   return ajv;
 }
 

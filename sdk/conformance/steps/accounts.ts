@@ -90,7 +90,7 @@ export const ACCOUNTS: readonly Step[] = [
         ok: { statement: { so_far: true, opening: { display: /^\$19\./ }, usage: {} }, jws: undefined },
       },
       before: { error: { kind: 'NotFound', code: 404 } },
-      wrong: { error: { kind: 'Invalid', code: 400 } },
+      wrong: { error: { kind: 'Invalid', code: 400, fields: ['month'] } },
     },
   },
   {

@@ -61,7 +61,21 @@ export const CHARGES: readonly Step[] = [
     },
     expect: {
       sizes: [3, 1, undefined],
-      all: { ok: [{}, {}, {}, { kind: 'adjustment', amount: { micros: 20_000_000 }, id: undefined }] },
+      all: {
+        ok: [
+          {},
+          {},
+          {},
+          {
+            kind: 'adjustment',
+            amount: { micros: 20_000_000 },
+            id: undefined,
+            payment: undefined,
+            posting_seq: 1,
+            balance_after: { micros: 20_000_000 },
+          },
+        ],
+      },
       ofRoom: {
         ok: [
           {
@@ -71,6 +85,7 @@ export const CHARGES: readonly Step[] = [
             detail: 'ann',
             at: '<at>',
             id: 'r1',
+            balance_after: { display: /^\$19\.\d{6}$/ },
           },
         ],
       },

@@ -12,6 +12,7 @@ use tonic::Status;
 
 use crate::error_kinds::{Kind, kind_of_code, kind_of_reason, kind_of_status};
 use crate::generated::rpc;
+use crate::http::decode;
 use crate::plain;
 
 /// The service refused, failed, or was not reached. [`Failure`] has the details.
@@ -70,10 +71,25 @@ pub struct Failure {
 #[serde(default)]
 #[non_exhaustive]
 pub struct FieldViolation {
-    /// Its path in the contract, such as `policy.max_participants`; empty if unknown.
+    /// Its path: in the contract, such as `policy.max_participants`, or of REST, such as `records/0/seconds`;
+    /// empty if no single field is wrong.
     pub field: String,
     /// What it accepts.
     pub description: String,
+}
+
+impl FieldViolation {
+    /// The description is what the message says of the field. What is not percent-encoded UTF-8, the service did
+    /// not send.
+    fn of_answer(header: &str, message: &str) -> Self {
+        let field = decode(header).unwrap_or_default();
+        let text = message.strip_prefix("invalid request: ").unwrap_or(message);
+        let about = text
+            .strip_prefix(&field)
+            .and_then(|rest| rest.strip_prefix(' '));
+        let description = about.unwrap_or(text).to_owned();
+        Self { field, description }
+    }
 }
 
 /// What the answer said, in the terms of its protocol.
@@ -250,15 +266,11 @@ impl Error {
         let message = text(body.error).unwrap_or_else(|| format!("the service answered {status}"));
         let reason = text(body.code).unwrap_or_default().to_uppercase();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let description = message
-            .strip_prefix("invalid request: ")
-            .unwrap_or(&message)
-            .to_owned();
         let fields = match status {
-            400 => vec![FieldViolation {
-                field: String::new(),
-                description,
-            }],
+            400 => vec![FieldViolation::of_answer(
+                header("invalid-field").unwrap_or_default(),
+                &message,
+            )],
             _ => Vec::new(),
         };
         let failure = Failure {

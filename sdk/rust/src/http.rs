@@ -131,6 +131,21 @@ pub(crate) fn read_url(text: &str) -> Option<Uri> {
     (is_http && is_plain && uri.host().is_some_and(|host| !host.is_empty())).then_some(uri)
 }
 
+/// What is percent-encoded; `None` if it is not UTF-8.
+pub(crate) fn decode(text: &str) -> Option<String> {
+    let (first, others) = text
+        .split_once('%')
+        .map_or((text, None), |(first, others)| (first, Some(others)));
+    let mut bytes = first.as_bytes().to_vec();
+    for part in others.into_iter().flat_map(|others| others.split('%')) {
+        let (digits, rest) = part.split_at_checked(2)?;
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        bytes.push(is_hex.then(|| u8::from_str_radix(digits, 16).ok())??);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// A segment of a path, as `encodeURIComponent` writes it.
 pub(crate) fn encode(segment: &str) -> String {
     use std::fmt::Write as _;

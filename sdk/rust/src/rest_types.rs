@@ -171,6 +171,16 @@ pub struct LedgerEntry {
     /// For usage, the id of the record. Only `billing().ledger` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// For a payment, refund or dispute, the id of the payment. Only `billing().ledger` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment: Option<String>,
+    /// The number of the posting in the ledger. Records that were charged together have one posting. Only
+    /// `billing().ledger` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub posting_seq: Option<i64>,
+    /// The balance after the posting. Only `billing().ledger` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub balance_after: Option<Amount>,
 }
 
 /// The tenant, its balance and its newest ledger entries.

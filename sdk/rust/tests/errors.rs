@@ -160,6 +160,31 @@ async fn details_of_a_call() {
 }
 
 #[tokio::test]
+async fn invalid_fields_of_rest() {
+    for (header, field, description) in [
+        ("records/0/seconds", "records/0/seconds", "must be <= 86400"),
+        ("%C3%BC%2F%25", "ü/%", "records/0/seconds must be <= 86400"),
+        ("%ff", "", "records/0/seconds must be <= 86400"),
+        ("%", "", "records/0/seconds must be <= 86400"),
+        ("%+1", "", "records/0/seconds must be <= 86400"),
+    ] {
+        let body = r#"{"error":"invalid request: records/0/seconds must be <= 86400"}"#;
+        let server = Server::start(move |_, _| {
+            let headers = vec![("invalid-field", header.into())];
+            Answer::Http(400, headers, Bytes::from_static(body.as_bytes()))
+        })
+        .await;
+        let client = builder(&server).retries(0).build().unwrap();
+        let error = client.billing().get().await.unwrap_err();
+        let [violation] = error.failure().fields.as_slice() else {
+            panic!("one field is wrong");
+        };
+        assert_eq!(violation.field, field, "{header}");
+        assert_eq!(violation.description, description, "{header}");
+    }
+}
+
+#[tokio::test]
 async fn statuses_of_rest() {
     let table = table();
     let statuses = table["statuses"].as_array().unwrap();

@@ -26,6 +26,16 @@ const ALWAYS: readonly ErrorStatus[] = [400, 500, 503];
 
 const RETRY_AFTER = { 'Retry-After': { type: 'integer', description: 'Seconds until the next attempt' } };
 
+/** Of errors in JSON, whose body has no place for it. */
+const INVALID_FIELD = {
+  'Invalid-Field': {
+    type: 'string',
+    description:
+      'If one field is wrong, its path: names and places of the body, separated by slashes, or the name of a parameter ' +
+      'or header. What is not visible ASCII is percent-encoded, and so is `%`',
+  },
+};
+
 /** The headers that some errors always have. */
 const HEADERS: Partial<Record<ErrorStatus, object>> = {
   401: { 'WWW-Authenticate': { type: 'string', description: 'Always `Bearer`' } },
@@ -58,7 +68,8 @@ function jsonError(status: ErrorStatus): TSchema {
     error: Type.String({ description: 'What went wrong' }),
     code: Type.Optional(Type.String({ description: 'A constant for programs, where there is one' })),
   };
-  return Type.Object(fields, { description: CAUSES[status], headers: HEADERS[status] });
+  const headers = status === 400 ? INVALID_FIELD : HEADERS[status];
+  return Type.Object(fields, { description: CAUSES[status], headers });
 }
 
 function textError(status: ErrorStatus): object {

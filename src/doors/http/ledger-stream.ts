@@ -30,6 +30,9 @@ export const ENTRY_COLUMNS = {
   reference: ({ reference }: ListedEntry) => reference ?? '',
   detail: ({ detail }: ListedEntry) => detail,
   id: ({ id }: ListedEntry) => id,
+  payment: ({ payment }: ListedEntry) => payment,
+  posting_seq: ({ seq }: ListedEntry) => seq,
+  balance_after_micros: ({ balanceAfter }: ListedEntry) => balanceAfter,
 } satisfies Columns<ListedEntry>;
 
 export interface LineStream<T> {

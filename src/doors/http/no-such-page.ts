@@ -1,6 +1,6 @@
 /** A cursor that no answer gave. */
-import { type Failure, invalidRequest } from '../../base/failure.ts';
+import { type Failure, invalidField } from '../../base/failure.ts';
 
 export function noSuchPage(): Failure {
-  return invalidRequest('cursor must be one that an answer gave');
+  return invalidField('cursor', 'must be one that an answer gave');
 }

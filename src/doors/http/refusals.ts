@@ -1,7 +1,7 @@
 /** Failures that the HTTP server itself reports, as ours. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyRequest } from 'fastify';
-import { Failure, invalidRequest } from '../../base/failure.ts';
+import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
 import { STATUS } from './status.ts';
 
@@ -18,7 +18,7 @@ function asRefusal(error: unknown, bodyMax: string): Failure | undefined {
   if (error instanceof Failure) return error;
   if (error instanceof JsonError) return invalidRequest(error.message);
   const { code, validation } = error as FastifyError;
-  if (validation) return invalidRequest(describeFault(validation[0]));
+  if (validation) return describeFault(validation[0]);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return invalidRequest(`body exceeds ${bodyMax}`);
@@ -60,21 +60,26 @@ export function isTimeout(error: unknown): boolean {
 
 type Fault = NonNullable<FastifyError['validation']>[number];
 
-/** The field's path and what it accepts: `records/17/seconds must be <= 86400`. */
-function describeFault(fault: Fault | undefined): string {
-  if (!fault) return 'the request is not valid';
+/** So much of a name that the service does not know is repeated. */
+export const UNKNOWN_LENGTH_MAX = 100;
+
+/** Names the field by its path, and says what it accepts: `records/17/seconds must be <= 86400`. */
+function describeFault(fault: Fault | undefined): Failure {
+  if (!fault) return invalidRequest('the request is not valid');
   const path = fault.instancePath.slice(1);
+  const within = path ? `${path}/` : '';
   if (fault.keyword === 'additionalProperties') {
-    const unknown = String(fault.params.additionalProperty).slice(0, 100);
-    return `${path ? `${path}/` : ''}${unknown} is not a known field`;
+    const unknown = String(fault.params.additionalProperty).slice(0, UNKNOWN_LENGTH_MAX);
+    return invalidField(`${within}${unknown}`, 'is not a known field');
   }
   if (fault.keyword === 'required') {
-    return `${path ? `${path}/` : ''}${fault.params.missingProperty} is required`;
+    return invalidField(`${within}${fault.params.missingProperty}`, 'is required');
   }
   if (fault.keyword === 'enum') {
-    return `${path} must be one of ${(fault.params.allowedValues as string[]).join(', ')}`;
+    return invalidField(path, `must be one of ${(fault.params.allowedValues as string[]).join(', ')}`);
   }
-  return `${path || 'body'} ${(fault.message ?? 'is not valid').replace(/^must NOT have/, 'must not have')}`;
+  const accepts = (fault.message ?? 'is not valid').replace(/^must NOT have/, 'must not have');
+  return path ? invalidField(path, accepts) : invalidRequest(`body ${accepts}`);
 }
 
 /** Why a connection is closed after malformed or late HTTP. `code` is Node's. */

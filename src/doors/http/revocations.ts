@@ -1,6 +1,6 @@
 /** `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling. Public. */
 
-import { Failure, invalidRequest } from '../../base/failure.ts';
+import { Failure, invalidField } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
 import { POLL_SECONDS } from '../../control/revocations/revocation-feed.ts';
@@ -66,7 +66,7 @@ export function revocationsRoute(app: Http, deps: Deps): void {
 function parseAfter(text: string | string[] | undefined): bigint | undefined {
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || !/^(0|[1-9]\d{0,15})$/.test(text)) {
-    throw invalidRequest('after must be the seq of a snapshot');
+    throw invalidField('after', 'must be the seq of a snapshot');
   }
   return BigInt(text);
 }

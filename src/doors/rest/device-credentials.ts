@@ -8,7 +8,7 @@ import { rotateCredential } from '../../access/devices/rotate-credential.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from '../http/answers.ts';
@@ -138,7 +138,7 @@ function create(app: Http, deps: Deps): void {
       const grant = { name, publish, rooms, defaultRoom: default_room, expiresAt };
       await write(deps, request, reply.code(201), async (tx) => {
         const created = await createCredential(tx, caller, grant);
-        if (!created) throw invalidRequest('expires_at must be in the future');
+        if (!created) throw invalidField('expires_at', 'must be in the future');
         return {
           device_credential: renderDeviceCredential(created.credential),
           credential: created.plaintext,
@@ -152,7 +152,7 @@ function create(app: Http, deps: Deps): void {
 /** The format allows leap seconds, and years that a Date cannot hold. */
 function parseTime(text: string): Date {
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw invalidRequest('expires_at must match format "date-time"');
+  if (Number.isNaN(time.getTime())) throw invalidField('expires_at', 'must match format "date-time"');
   return time;
 }
 

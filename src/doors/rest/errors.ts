@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../base/failure.ts';
 import { asFailure, clientFailure, isTimeout, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
-import { BODY_MAX } from './limits.ts';
+import { BODY_MAX, FIELD_LENGTH_MAX } from './limits.ts';
 
 /** It is unknown when payments will be configured. An hour limits how often clients retry. */
 const RETRY_AFTER_NOT_CONFIGURED = 3600;
@@ -27,10 +27,17 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     failure.retryAfter ??
     (failure.kind === 'payments_not_configured' ? RETRY_AFTER_NOT_CONFIGURED : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  if (failure.field !== undefined) reply.header('invalid-field', renderField(failure.field));
   return reply.code(STATUS[failure.kind]).send({
     error: failure.kind === 'idempotency_key_reused' ? KEY_REUSED : failure.message,
     ...(failure.kind === 'would_stop_service' ? { code: failure.kind } : {}),
   });
+}
+
+/** As a header may hold it: what is not visible ASCII is percent-encoded, and so is `%`. */
+function renderField(field: string): string {
+  const bounded = field.slice(0, FIELD_LENGTH_MAX).toWellFormed();
+  return bounded.replace(/[^\x21-\x7e]|%/gu, encodeURIComponent);
 }
 
 /** The answer on a socket after malformed or late HTTP. */

@@ -1,5 +1,5 @@
 /** `GET /v1/events`: the events of the tenant, for those who would rather ask than be told. */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
 import { PUBLIC_EVENT_TYPES, PUBLIC_EVENTS } from '../../outward/events/event-catalogue.ts';
@@ -123,13 +123,13 @@ function parseTypes(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
   const types = text.split(',');
   const strange = types.find((type) => !(PUBLIC_EVENT_TYPES as readonly string[]).includes(type));
-  if (strange !== undefined) throw invalidRequest('types must be types of events, separated by commas');
+  if (strange !== undefined) throw invalidField('types', 'must be types of events, separated by commas');
   return types;
 }
 
 function parseWait(text = '0'): number {
   const seconds = Number(text);
   if (seconds > PULL_WAIT_SECONDS_MAX)
-    throw invalidRequest(`wait_seconds must be <= ${PULL_WAIT_SECONDS_MAX}`);
+    throw invalidField('wait_seconds', `must be <= ${PULL_WAIT_SECONDS_MAX}`);
   return seconds;
 }

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tx } from '../../base/db/pool.ts';
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { KEPT_HOURS, type Mutation, once } from '../../base/idempotency/once.ts';
 import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { Type } from '../../base/lib/schema.ts';
@@ -59,12 +59,12 @@ function keyOf({ raw, headers }: FastifyRequest): string | undefined {
   const value = headers[HEADER.toLowerCase()];
   if (value === undefined) return undefined;
   if (countHeader(raw.rawHeaders, HEADER.toLowerCase()) > 1) {
-    throw invalidRequest(`${HEADER} must be sent once`);
+    throw invalidField(HEADER, 'must be sent once');
   }
   const text = String(value);
   const key = text.startsWith('"') ? unquote(text) : text;
   if (key === undefined || !KEY.test(key)) {
-    throw invalidRequest(`${HEADER} must be 1 to ${IDEMPOTENCY_KEY_MAX} visible ASCII characters`);
+    throw invalidField(HEADER, `must be 1 to ${IDEMPOTENCY_KEY_MAX} visible ASCII characters`);
   }
   return key;
 }

@@ -1,23 +1,34 @@
 /** `GET /v1/ledger`: every entry of the ledger. */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
+import { renderAmount } from '../../money/amount.ts';
 import { entryOf, filterEntries, type ListedEntry } from '../../money/ledger/list-entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../money/ledger/posting.ts';
 import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
 import type { Deps } from '../deps.ts';
-import { answers } from '../http/answers.ts';
+import { answers, described } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
 import { ENTRY_COLUMNS } from '../http/ledger-stream.ts';
 import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
-import { LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
+import { AmountSchema, LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
 
 const EntrySchema = Type.Object(
   {
     ...LedgerEntrySchema.properties,
     id: Type.Optional(Type.String({ description: 'For usage, the id of the record' })),
+    payment: Type.Optional(
+      Type.String({ description: 'For a payment, refund or dispute, the id of the payment' }),
+    ),
+    posting_seq: Type.Unsafe<bigint>({
+      type: 'integer',
+      format: 'int64',
+      description:
+        'The number of the posting in the ledger. Records that were charged together have one posting',
+    }),
+    balance_after: described(AmountSchema, 'The balance after the posting'),
   },
   { description: 'One change of the balance' },
 );
@@ -91,11 +102,18 @@ function parseKinds(text: string | undefined): EntryKind[] | undefined {
   if (text === undefined) return undefined;
   const kinds = text.split(',');
   if (!kinds.every((kind) => ENTRY_KINDS.includes(kind as EntryKind))) {
-    throw invalidRequest(`kind must be of ${ENTRY_KINDS.join(', ')}, separated by commas`);
+    throw invalidField('kind', `must be of ${ENTRY_KINDS.join(', ')}, separated by commas`);
   }
   return kinds as EntryKind[];
 }
 
 function renderEntry(entry: ListedEntry): Static<typeof EntrySchema> {
-  return { ...renderLedgerEntry(entry), ...(entry.id !== undefined && { id: entry.id }) };
+  const { id, payment, seq, balanceAfter } = entry;
+  return {
+    ...renderLedgerEntry(entry),
+    ...(id !== undefined && { id }),
+    ...(payment !== undefined && { payment }),
+    posting_seq: seq,
+    balance_after: renderAmount(balanceAfter),
+  };
 }

@@ -6,3 +6,9 @@ export const BODY_MAX = '1 MiB';
 
 /** Characters of an `Idempotency-Key`. */
 export const IDEMPOTENCY_KEY_MAX = 255;
+
+/** Characters of a parameter of a query. The longest ones are cursors, which may name a record. */
+export const QUERY_TEXT_MAX = 2_000;
+
+/** Characters of the path in an `Invalid-Field`, before it is encoded. */
+export const FIELD_LENGTH_MAX = 200;

@@ -39,12 +39,13 @@ export function returnPages(app: Http, deps: Deps): void {
       schema: {
         hide: true,
         params: Type.Object({ id: Type.String() }),
-        querystring: Type.Object({ canceled: Type.Optional(Type.String()) }),
       },
     },
     async (request, reply) => {
       const checkout = await findCheckoutById(deps.db, request.params.id);
-      const page = checkout ? describe(checkout, request.query.canceled !== undefined) : NOT_FOUND;
+      const page = checkout
+        ? describe(checkout, Object.hasOwn(request.query as object, 'canceled'))
+        : NOT_FOUND;
       return sendPage(reply.code(checkout ? 200 : 404), page);
     },
   );

@@ -18,6 +18,7 @@ import { BODY_BYTES_MAX } from './limits.ts';
 import { mailRoutes } from './mail.ts';
 import { participantRoutes } from './participants.ts';
 import { paymentRoutes } from './payments.ts';
+import { checkQueries } from './query.ts';
 import { ratesRoute } from './rates.ts';
 import { type DescribedRoute, reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
@@ -48,6 +49,7 @@ export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: 
   app.decorateRequest('caller', undefined);
   const refuseMethods = collectMethods(app);
   queueCalls(app, deps);
+  checkQueries(app);
 
   reference(app, deps.config.publicUrl, alsoDescribed);
   ratesRoute(app, deps);

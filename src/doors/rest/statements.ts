@@ -1,6 +1,6 @@
 /** `GET /v1/statements` and below: the account of a month. */
 import { signStatement } from '../../access/tokens/sign-statement.ts';
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { type Month, parseMonth } from '../../money/month.ts';
@@ -148,6 +148,6 @@ function showRoute(app: Http, deps: Deps): void {
 
 function parse(text: string): Month {
   const month = parseMonth(text);
-  if (!month) throw invalidRequest('month must be a month such as 2026-10');
+  if (!month) throw invalidField('month', 'must be a month such as 2026-10');
   return month;
 }

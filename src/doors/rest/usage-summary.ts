@@ -1,5 +1,5 @@
 /** `GET /v1/usage/summary`: sums of usage. */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
@@ -24,8 +24,14 @@ import { AmountSchema, time, words } from './schemas.ts';
 const ROWS_USUAL = 100;
 
 export const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', description });
-/** A sum of safe integers, which may itself be none. */
-const bytes = (description: string) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description });
+/** A sum of integers of 53 bits, as many as there are records. JSON has it in full, and readers need a type that holds it. */
+const bytes = (description: string) =>
+  Type.Unsafe<bigint>({
+    type: 'integer',
+    format: 'bigint',
+    minimum: 0,
+    description: `${description}. May exceed 64 bits`,
+  });
 
 export const measures = {
   records: count('Records, charged and unbilled'),
@@ -61,8 +67,8 @@ export function usageSummaryRoute(app: Http, deps: Deps): void {
         summary: 'Sums of usage over a period',
         description:
           'By the hour in which usage was charged. Every charge is in the sums as soon as it is answered. Grouped by ' +
-          'hour or day, rows are in the order of time; otherwise the most expensive come first. Without usage there ' +
-          'is no row.',
+          'hour or day, rows are in the order of time; otherwise those that were charged most come first. Without usage ' +
+          'there is no row.',
         security: [{ backend_key: [] }],
         querystring: Type.Object({
           group_by: Type.Optional(
@@ -125,12 +131,12 @@ function parseGroupBy(text: string | undefined): Grouping[] {
   const asked = text.split(',');
   const unknown = asked.find((each) => !GROUPINGS.includes(each as Grouping));
   if (unknown !== undefined) {
-    throw invalidRequest(`group_by must be of ${GROUPINGS.join(', ')}, separated by commas`);
+    throw invalidField('group_by', `must be of ${GROUPINGS.join(', ')}, separated by commas`);
   }
-  if (new Set(asked).size < asked.length) throw invalidRequest('group_by must name each grouping once');
+  if (new Set(asked).size < asked.length) throw invalidField('group_by', 'must name each grouping once');
   const chosen = GROUPINGS.filter((each) => asked.includes(each));
   if (chosen.includes('hour') && chosen.includes('day')) {
-    throw invalidRequest('group_by must be by hour or by day, not both');
+    throw invalidField('group_by', 'must be by hour or by day, not both');
   }
   return chosen;
 }

@@ -1,6 +1,6 @@
 /** `POST /v1/usage`. Source: specification 2.6 and 4.12. */
 
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
 import { Turns } from '../../base/lib/turns.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
@@ -119,7 +119,7 @@ function parseRecords(given: readonly Static<typeof RecordSchema>[], tenant: Ten
   const expected = renderTenantId(tenant);
   return given.map((record, index) => {
     if (record.tenant !== undefined && record.tenant !== expected) {
-      throw invalidRequest(`records/${index}/tenant must be the tenant of the key`);
+      throw invalidField(`records/${index}/tenant`, 'must be the tenant of the key');
     }
     return {
       id: record.id,

@@ -5,7 +5,7 @@
  * takes in so many hours, measured again every few seconds. A balance below the floor raises the alert, once; a balance
  * of at least `recoverFrom` ends it. The database computes both from `below` and `burn`.
  */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 
 export const THRESHOLD_KINDS = ['balance', 'runway'] as const;
 export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];
@@ -96,14 +96,14 @@ export function parseThresholds(given: readonly GivenThreshold[]): Threshold[] {
   const thresholds = given.map((each, at) => {
     const own = FIELDS[each.kind];
     const other = FIELDS[each.kind === 'balance' ? 'runway' : 'balance'];
-    if (each[other] !== undefined) throw invalidRequest(`thresholds/${at}/${other} is not of ${each.kind}`);
+    if (each[other] !== undefined) throw invalidField(`thresholds/${at}/${other}`, `is not of ${each.kind}`);
     const below = each[own];
-    if (below === undefined) throw invalidRequest(`thresholds/${at}/${own} is required`);
+    if (below === undefined) throw invalidField(`thresholds/${at}/${own}`, 'is required');
     return { kind: each.kind, below: BigInt(below) };
   });
   const seen = new Set<string>();
   for (const [at, { kind, below }] of thresholds.entries()) {
-    if (seen.has(`${kind} ${below}`)) throw invalidRequest(`thresholds/${at} is there twice`);
+    if (seen.has(`${kind} ${below}`)) throw invalidField(`thresholds/${at}`, 'is there twice');
     seen.add(`${kind} ${below}`);
   }
   return thresholds;

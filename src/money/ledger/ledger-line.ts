@@ -10,8 +10,12 @@ export interface LedgerPosting {
   readonly kind: PostingKind;
   readonly at: Date;
   readonly amount: bigint;
+  /** The balance after it. */
+  readonly balance: bigint;
   readonly reference: string | null;
   readonly detail: string | null;
+  /** The payment that it credits, takes back or gives back; null for other kinds. */
+  readonly paymentId: string | null;
   /** Of usage: how many records, and what finds them. */
   readonly records: number | null;
   readonly insertedAt: string;

@@ -134,6 +134,18 @@ export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
   return row.balance;
 }
 
+/** As text, which has all of its microseconds. */
+export async function findPostingTime(tx: Tx, tenant: TenantId, seq: bigint): Promise<string> {
+  const { rows } = await tx.query<{ at: string }>({
+    name: 'find-posting-time',
+    text: 'select at::text from postings where tenant_id = $1 and seq = $2',
+    values: [tenant, seq],
+  });
+  const [posting] = rows;
+  assert(posting, 'posting of the account');
+  return posting.at;
+}
+
 /** The amount of the adjustment with this id, if there is one. Reliable only while the account is locked. */
 export async function findAdjustedAmount(tx: Tx, tenant: TenantId, id: string): Promise<bigint | undefined> {
   const { rows } = await tx.query<{ amount: bigint }>(

@@ -13,9 +13,16 @@ export interface EntryQuery {
   readonly to: Date | undefined;
 }
 
-/** An entry with the id of the record that it charges, if it is usage. */
+/** An entry, and the posting that it is, or is part of. */
 export interface ListedEntry extends LedgerEntry {
+  /** Of the record that it charges, if it is usage. */
   readonly id: string | undefined;
+  /** Of a payment, or of what was taken or given back of it. */
+  readonly payment: string | undefined;
+  /** The number of the posting. */
+  readonly seq: bigint;
+  /** Micros after the posting. */
+  readonly balanceAfter: bigint;
 }
 
 export async function filterEntries(
@@ -38,5 +45,8 @@ export function entryOf({ posting, record }: LedgerLine): ListedEntry {
     detail: record ? record.participant : posting.detail,
     at: posting.at,
     id: record?.id,
+    payment: posting.paymentId ?? undefined,
+    seq: posting.seq,
+    balanceAfter: posting.balance,
   };
 }

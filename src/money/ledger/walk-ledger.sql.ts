@@ -59,12 +59,12 @@ export async function findPostings(
                 order by seq desc limit (select postings from most)::bigint) as p
               order by seq desc limit (select postings from most)::bigint
            )
-           select seq, kind, at, amount, reference, detail, records, "insertedAt", ids,
+           select seq, kind, at, amount, balance, reference, detail, "paymentId", records, "insertedAt", ids,
                   case when records is not null and ids is null then (
                     select (r.ctid::text::point)[0] from usage_records r where r.tenant_id = $1 and r.id = newest) end as page
              from (
-               select seq, kind, at, amount, reference, detail, records, inserted_at::text as "insertedAt",
-                      newest_ids[1] as newest, case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
+               select seq, kind, at, amount, balance, reference, detail, payment_id as "paymentId", records,
+                      inserted_at::text as "insertedAt", newest_ids[1] as newest, case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
                       sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
                  from next) as counted
             where before < $5 order by seq desc`,

@@ -16,7 +16,7 @@ export interface Payment {
 }
 
 export interface ListedPayment extends Payment {
-  /** When it was credited. */
+  /** When it was credited: the time of its entry in the ledger. */
   readonly settledAt: Date;
 }
 

@@ -274,6 +274,15 @@ export async function insertPayment(
   return rowCount === 1;
 }
 
+/** Take over the time of the posting that credited the payment, which is known only once the posting is there. */
+export async function updateSettledAt(tx: Tx, id: string, settledAt: string): Promise<void> {
+  await tx.query({
+    name: 'update-settled-at',
+    text: 'update payments set settled_at = $2 where id = $1',
+    values: [id, settledAt],
+  });
+}
+
 const PAYMENT = 'id, tenant_id as tenant, kind, credited, tax, reversed';
 
 export async function findPayment(db: Db, id: string): Promise<Payment | undefined> {

@@ -8,7 +8,7 @@ import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
-import { appendPosting, lockAccount } from '../ledger/ledger.sql.ts';
+import { appendPosting, findPostingTime, lockAccount } from '../ledger/ledger.sql.ts';
 import { activate } from '../tenant-status/change-status.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
@@ -22,6 +22,7 @@ import {
   insertPayment,
   notePaid,
   saveCard,
+  updateSettledAt,
 } from './payments.sql.ts';
 import { type ParkedPayment, releaseParkedEvents } from './provider-events.sql.ts';
 import { findReasonsToFreeze } from './reversals.sql.ts';
@@ -153,6 +154,7 @@ async function credit(tx: Tx, { intent, tax }: ProviderPayment, origin: Origin):
     reference: payment.id,
     paymentId: payment.id,
   });
+  await updateSettledAt(tx, payment.id, await findPostingTime(tx, origin.tenant, credited.lastSeq));
   await appendEvents(tx, origin.tenant, [
     topUpSucceeded({
       automatic: payment.kind === 'auto_top_up',

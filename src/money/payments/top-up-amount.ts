@@ -3,7 +3,7 @@
  *
  * Source: specification 4.4, 4.6 and 8.
  */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import { MICROS_PER_CENT, microsOfCents } from '../amount.ts';
 
 /** Limits of a checkout and of an enabled automatic top-up. */
@@ -29,12 +29,12 @@ export function parseAutoTopUp(given: {
   readonly amount_cents?: number;
 }): AutoTopUp {
   const { enabled, below_cents: below, amount_cents: amount } = given;
-  if (enabled && below === undefined) throw invalidRequest('below_cents is required');
-  if (enabled && amount === undefined) throw invalidRequest('amount_cents is required');
+  if (enabled && below === undefined) throw invalidField('below_cents', 'is required');
+  if (enabled && amount === undefined) throw invalidField('amount_cents', 'is required');
   if (enabled && amount! < TOP_UP_CENTS_MIN)
-    throw invalidRequest(`amount_cents must be >= ${TOP_UP_CENTS_MIN}`);
+    throw invalidField('amount_cents', `must be >= ${TOP_UP_CENTS_MIN}`);
   if (enabled && amount! > TOP_UP_CENTS_MAX)
-    throw invalidRequest(`amount_cents must be <= ${TOP_UP_CENTS_MAX}`);
+    throw invalidField('amount_cents', `must be <= ${TOP_UP_CENTS_MAX}`);
   return {
     enabled,
     below: below === undefined ? null : microsOfCents(below),

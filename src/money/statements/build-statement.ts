@@ -1,7 +1,7 @@
 /** Builds the statement of a month from one snapshot of the database. */
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inSnapshot } from '../../base/db/transaction.ts';
-import { Failure, invalidRequest, notFound } from '../../base/failure.ts';
+import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { endOf, type Month, readyAt, startOf } from '../month.ts';
@@ -50,7 +50,7 @@ export async function buildStatement(
 }
 
 function refuseMonth(month: Month, { createdAt }: Tenant, now: Date): void {
-  if (startOf(month) > now) throw invalidRequest('month must not be in the future');
+  if (startOf(month) > now) throw invalidField('month', 'must not be in the future');
   if (endOf(month) <= createdAt) throw notFound('statement');
 }
 

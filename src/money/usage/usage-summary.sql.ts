@@ -41,7 +41,7 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
   const parts = byRoom ? partsOf(query, sums.ways, until) : [];
   const names = groupBy.map((each) => GROUPED[each].split(' ').at(-1)!);
   const columns = [...names, ...MEASURES];
-  const order = [...names.filter((name) => name === 'time'), 'amount + unbilled desc', ...names];
+  const order = [...names.filter((name) => name === 'time'), 'amount desc', 'unbilled desc', ...names];
   const edges = edgesOf(from, to, { parts, until });
   const inRooms = rooms === undefined ? '' : `and room = any($${4 + edges.length})`;
   const { rows } = await db.query<SumRow>({

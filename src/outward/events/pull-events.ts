@@ -1,7 +1,7 @@
 /** Read a page of the tenant's events, and wait if there is none yet. */
 
 import { assertKeyStillWorks } from '../../access/keys/assert-key-still-works.ts';
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField } from '../../base/failure.ts';
 import type { Follower, StreamDeps } from '../../control/streams/follow-events.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { numberEvents } from '../../events/number-events.ts';
@@ -76,10 +76,11 @@ export async function pullEvents(
 }
 
 function refuseUnknownPlace(after: bigint, { keptAfter, lastSeq }: PublicEventPage): void {
-  if (after > lastSeq) throw invalidRequest(`after must be <= ${lastSeq}, the number of the newest event`);
+  if (after > lastSeq) throw invalidField('after', `must be <= ${lastSeq}, the number of the newest event`);
   if (after < keptAfter) {
-    throw invalidRequest(
-      `after must be >= ${keptAfter}: older events are no longer kept; leave it out to begin there`,
+    throw invalidField(
+      'after',
+      `must be >= ${keptAfter}: older events are no longer kept; leave it out to begin there`,
     );
   }
 }

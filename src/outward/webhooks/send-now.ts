@@ -5,7 +5,7 @@
  */
 
 import type { Db } from '../../base/db/pool.ts';
-import { Failure, invalidRequest } from '../../base/failure.ts';
+import { Failure, invalidField } from '../../base/failure.ts';
 import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
 import { onceOutside } from '../../base/idempotency/once-outside.ts';
 import { newId } from '../../base/lib/ids.ts';
@@ -57,7 +57,7 @@ export async function resendEvent(
   await numberEvents(deps.db, [tenant]);
   return sendNow(deps, mutation, id, render, async (db) => {
     const event = await findPublicEvent(db, tenant, seq, PUBLIC_EVENT_TYPES);
-    if (!event) throw invalidRequest('seq must be the number of an event that is kept');
+    if (!event) throw invalidField('seq', 'must be the number of an event that is kept');
     return {
       kind: 'resend',
       eventId: publicEventId(tenant, event),

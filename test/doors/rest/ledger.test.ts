@@ -18,6 +18,9 @@ interface Entry {
   readonly reference: string;
   readonly detail?: string;
   readonly id?: string;
+  readonly payment?: string;
+  readonly posting_seq: number;
+  readonly balance_after: { micros: number };
 }
 
 beforeAll(async () => {
@@ -69,7 +72,8 @@ describe('GET /v1/ledger', () => {
   test('begins with what GET /v1/billing shows as recent', async () => {
     const { recent } = expectOk(await app.request('GET', '/v1/billing', { key: tenant.key }));
     const { entries } = expectOk(await list('?limit=50'));
-    expect(entries.map(({ id, ...entry }: Entry) => entry)).toStrictEqual(recent);
+    const specified = ({ id, payment, posting_seq, balance_after, ...entry }: Entry) => entry;
+    expect(entries.map(specified)).toStrictEqual(recent);
   });
 
   test('shows an entry with the id of its record', async () => {
@@ -82,7 +86,63 @@ describe('GET /v1/ledger', () => {
       detail: expect.stringMatching(/^user-\d$/),
       at: expect.stringMatching(TIMESTAMP),
       id: charged.at(-1),
+      posting_seq: expect.any(Number),
+      balance_after: amount(entry!.balance_after.micros),
     });
+  });
+
+  test('shows the balance after each posting: what its entries add up to, on top of the posting before', async () => {
+    for (const limit of ['1000', '7']) {
+      const entries = (await listAll({ limit })).toReversed();
+      const seqs = [...new Set(entries.map(({ posting_seq }) => posting_seq))];
+      expect(seqs).toStrictEqual(seqs.toSorted((a, b) => a - b));
+      let balance = 0;
+      for (const seq of seqs) {
+        const of = entries.filter(({ posting_seq }) => posting_seq === seq);
+        balance += sumOf(of);
+        expect(new Set(of.map(({ balance_after }) => balance_after.micros))).toStrictEqual(
+          new Set([balance]),
+        );
+      }
+      expect(balance).toBe(await balanceOf(tenant));
+      expect(entries.at(-1)!.balance_after).toStrictEqual(amount(balance));
+    }
+  });
+
+  test('names the number that the explanation of a record names', async () => {
+    const [entry] = await listAll({ kind: 'usage', limit: '1' });
+    const { posting } = expectOk(
+      await app.request('GET', `/v1/usage/${entry!.id}/explain`, { key: tenant.key }),
+    );
+    expect(posting.seq).toBe(entry!.posting_seq);
+  });
+
+  test('names the payment of a refund and of a dispute, and gives a payment the time that every view has', async () => {
+    const of = await app.paidTenant();
+    const [paid] = await listAll({}, of);
+    expect(paid).toMatchObject({ kind: 'top_up', reference: paid!.payment });
+    app.sandbox.control.refund(paid!.payment!, { amount: 300 });
+    await app.settled();
+    const dispute = app.sandbox.control.dispute(paid!.payment!);
+    await app.settled();
+    const [taken, refunded] = await listAll({ kind: 'refund,dispute' }, of);
+    expect([refunded!.kind, refunded!.payment]).toStrictEqual(['refund', paid!.payment]);
+    expect([taken!.kind, taken!.payment, taken!.reference]).toStrictEqual([
+      'dispute',
+      paid!.payment,
+      dispute.id,
+    ]);
+    expect(refunded!.reference).toMatch(/^re_/);
+    const { payments } = expectOk(await app.request('GET', '/v1/payments', { key: of.key }));
+    expect(payments.map(({ at }: { at: string }) => at)).toStrictEqual([
+      (paid as unknown as { at: string }).at,
+    ]);
+    const { rows } = await app.service.deps.db.query(
+      `select p.settled_at = b.at as same from payments p join postings b on b.payment_id = p.id and b.kind = p.kind
+        where p.id = $1`,
+      [paid!.payment],
+    );
+    expect(rows).toStrictEqual([{ same: true }]);
   });
 
   test('is empty for a new tenant', async () => {
@@ -142,8 +202,26 @@ describe('GET /v1/ledger', () => {
         .split('\n')
         .map((line) => JSON.parse(line));
       const entries = await listAll();
-      expect(lines.map(({ id, kind, micros }) => [id, kind, micros])).toStrictEqual(
-        entries.map(({ id, kind, amount: { micros } }) => [id, kind, micros]),
+      expect(
+        lines.map(({ id, kind, micros, payment, posting_seq: seq, balance_after_micros: after }) => [
+          id,
+          kind,
+          micros,
+          payment,
+          seq,
+          after,
+        ]),
+      ).toStrictEqual(
+        entries.map(
+          ({ id, kind, amount: { micros }, payment, posting_seq: seq, balance_after: { micros: after } }) => [
+            id,
+            kind,
+            micros,
+            payment,
+            seq,
+            after,
+          ],
+        ),
       );
     });
 
@@ -151,12 +229,14 @@ describe('GET /v1/ledger', () => {
       const answer = await stream('text/html, text/csv;q=0.9', '?room=Raum%20%22%C3%BC%22,%201');
       expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
       const [head, ...lines] = answer.text.split('\r\n');
-      expect(head).toBe('at,kind,micros,dollars,capped,reference,detail,id');
+      expect(head).toBe(
+        'at,kind,micros,dollars,capped,reference,detail,id,payment,posting_seq,balance_after_micros',
+      );
       const entries = await listAll({ room: 'Raum "ü", 1' });
       expect(lines.pop()).toBe('');
       expect(lines).toHaveLength(entries.length);
       expect(lines[0]).toMatch(
-        /^2\d{3}-.+Z,usage,-?\d+,-?\d+\.\d{6},(true|false),"Raum ""ü"", 1",user-\d,record-\d+$/,
+        /^2\d{3}-.+Z,usage,-?\d+,-?\d+\.\d{6},(true|false),"Raum ""ü"", 1",user-\d,record-\d+,,\d+,-?\d+$/,
       );
     });
 

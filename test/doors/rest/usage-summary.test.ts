@@ -127,6 +127,52 @@ describe('GET /v1/usage/summary', () => {
     });
   });
 
+  test('sorts by what was charged, and only among equal ones by what was not', async () => {
+    const of = await app.paidTenant();
+    const use = (room: string, gib: number) =>
+      report(
+        app,
+        of,
+        manyRecords(1, { room, role: 'host', tier: '2k_plus', seconds: 3_600, egress_bytes: gib * 2 ** 30 }),
+      );
+    await use('cheap', 1);
+    await use('dear', 3);
+    await setExempt(app, of, true);
+    await use('free', 9);
+    await use('freer', 12);
+    await use('cheap', 30);
+    const rooms = (rows: readonly Row[]) => rows.map(({ room }) => room);
+    const all = (await summarize('?group_by=room', of)).rows;
+    expect(rooms(all)).toStrictEqual(['dear', 'cheap', 'freer', 'free']);
+    const first = await summarize('?group_by=room&limit=3', of);
+    const second = await summarize(`?group_by=room&limit=3&cursor=${first.next_cursor}`, of);
+    expect([...first.rows, ...second.rows]).toStrictEqual(all);
+  });
+
+  test('adds up bytes beyond 64 bits, and describes them so', async () => {
+    const of = await app.paidTenant();
+    const bytes = Number.MAX_SAFE_INTEGER;
+    await report(
+      app,
+      of,
+      manyRecords(2_100, { room: 'r', participant: 'p', egress_bytes: bytes, ingress_bytes: 0 }),
+    );
+    const { text } = await app.request('GET', '/v1/usage/summary?group_by=room', { key: of.key });
+    const sum = String(2_100n * BigInt(bytes));
+    expect(BigInt(sum)).toBeGreaterThan(2n ** 64n);
+    expect(text.match(/"egress_bytes":\d+/g)).toStrictEqual([
+      `"egress_bytes":${sum}`,
+      `"egress_bytes":${sum}`,
+    ]);
+    const openApi = (await app.request('GET', '/openapi.json')).json;
+    const { sum: schema } =
+      openApi.paths['/v1/usage/summary'].get.responses[200].content['application/json'].schema.properties;
+    for (const name of ['egress_bytes', 'ingress_bytes']) {
+      expect(schema.properties[name]).toMatchObject({ type: 'integer', format: 'bigint', minimum: 0 });
+      expect(schema.properties[name].description).toContain('May exceed 64 bits');
+    }
+  });
+
   test('has no rows for a new tenant, or a time without usage', async () => {
     const none = {
       records: 0,

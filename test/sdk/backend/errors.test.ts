@@ -76,6 +76,15 @@ describe('an answer of the REST interface', () => {
     expect(of(400, { error: 'invalid request: name is required' }).fields).toStrictEqual([
       { field: '', description: 'name is required' },
     ]);
+    const wrong = { error: 'invalid request: records/0/seconds must be <= 86400' };
+    for (const [header, fields] of [
+      ['records/0/seconds', { field: 'records/0/seconds', description: 'must be <= 86400' }],
+      ['%C3%BC%2F%25', { field: 'ü/%', description: 'records/0/seconds must be <= 86400' }],
+      ['%ff', { field: '', description: 'records/0/seconds must be <= 86400' }],
+      ['%', { field: '', description: 'records/0/seconds must be <= 86400' }],
+    ] as const) {
+      expect(of(400, wrong, { 'invalid-field': header }).fields, header).toStrictEqual([fields]);
+    }
     expect(of(402, { error: 'insufficient credit' }).reason).toBe('NO_CREDIT');
   });
 

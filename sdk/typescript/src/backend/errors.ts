@@ -12,7 +12,10 @@ import { type ErrorKind, KINDS, KINDS_BY_STATUS, REASONS } from './error-kinds.t
 
 /** An invalid field of the request. */
 export interface FieldViolation {
-  /** Its path in the contract, such as `policy.max_participants`; empty if unknown. */
+  /**
+   * Its path: in the contract, such as `policy.max_participants`, or of REST, such as `records/0/seconds`; empty if no
+   * single field is wrong.
+   */
   readonly field: string;
   /** What it accepts. */
   readonly description: string;
@@ -121,9 +124,28 @@ export function errorOfAnswer(answer: Response, body: string): BoxofficeError {
     message,
     reason: code === 402 ? 'NO_CREDIT' : typeof reason === 'string' ? reason.toUpperCase() : '',
     requestId: headers.get('x-request-id') ?? undefined,
-    fields: code === 400 ? [{ field: '', description: message.replace(/^invalid request: /, '') }] : [],
+    fields: code === 400 ? [violationOf(headers.get('invalid-field'), message)] : [],
     retryAfterMs: parseRetryAfter(headers.get('retry-after')),
   });
+}
+
+/** The description is what the message says of the field. */
+function violationOf(header: string | null, message: string): FieldViolation {
+  const field = decodeField(header ?? '');
+  const what = message.replace(/^invalid request: /, '');
+  return {
+    field,
+    description: field !== '' && what.startsWith(`${field} `) ? what.slice(field.length + 1) : what,
+  };
+}
+
+/** What is not percent-encoded UTF-8, the service did not send. */
+function decodeField(header: string): string {
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return '';
+  }
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -149,9 +149,9 @@ export interface FurtherRooms {
   records: number;
   /** Seconds that participants were connected. */
   seconds: number;
-  /** Bytes sent to participants. */
+  /** Bytes sent to participants. May exceed 64 bits. */
   egressBytes: bigint;
-  /** Bytes received from participants. */
+  /** Bytes received from participants. May exceed 64 bits. */
   ingressBytes: bigint;
   /** What was charged. */
   total: Amount;
@@ -260,9 +260,9 @@ export interface Statement {
       records: number;
       /** Seconds that participants were connected. */
       seconds: number;
-      /** Bytes sent to participants. */
+      /** Bytes sent to participants. May exceed 64 bits. */
       egressBytes: bigint;
-      /** Bytes received from participants. */
+      /** Bytes received from participants. May exceed 64 bits. */
       ingressBytes: bigint;
       /** What was charged. */
       total: Amount;
@@ -277,9 +277,9 @@ export interface Statement {
       records: number;
       /** Seconds that participants were connected. */
       seconds: number;
-      /** Bytes sent to participants. */
+      /** Bytes sent to participants. May exceed 64 bits. */
       egressBytes: bigint;
-      /** Bytes received from participants. */
+      /** Bytes received from participants. May exceed 64 bits. */
       ingressBytes: bigint;
       /** What was charged. */
       total: Amount;
@@ -1000,9 +1000,9 @@ export interface Operations {
         records: number;
         /** Seconds that participants were connected. */
         seconds: number;
-        /** Bytes sent to participants. */
+        /** Bytes sent to participants. May exceed 64 bits. */
         egressBytes: bigint;
-        /** Bytes received from participants. */
+        /** Bytes received from participants. May exceed 64 bits. */
         ingressBytes: bigint;
         /** What was charged. */
         total: Amount;
@@ -1015,9 +1015,9 @@ export interface Operations {
         records: number;
         /** Seconds that participants were connected. */
         seconds: number;
-        /** Bytes sent to participants. */
+        /** Bytes sent to participants. May exceed 64 bits. */
         egressBytes: bigint;
-        /** Bytes received from participants. */
+        /** Bytes received from participants. May exceed 64 bits. */
         ingressBytes: bigint;
         /** What was charged. */
         total: Amount;
@@ -1279,6 +1279,12 @@ export interface Operations {
         at: Date;
         /** For usage, the id of the record. */
         id?: string | undefined;
+        /** For a payment, refund or dispute, the id of the payment. */
+        payment?: string | undefined;
+        /** The number of the posting in the ledger. Records that were charged together have one posting. */
+        postingSeq: bigint;
+        /** The balance after the posting. */
+        balanceAfter: Amount;
       }[];
       /** Only if there are more: `cursor` of the request for the next page. */
       nextCursor?: string | undefined;
@@ -1529,6 +1535,7 @@ export const NAMES = {
   per_hour: 'perHour',
   platform_fee_per_gib: 'platformFeePerGib',
   portal_url: 'portalUrl',
+  posting_seq: 'postingSeq',
   public_key: 'publicKey',
   raised_at: 'raisedAt',
   rate_card: 'rateCard',
@@ -1565,7 +1572,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'to',
 ]);
 
-/** What is an integer of 64 bits in answers, by its name on the wire. */
+/** What is an integer of 64 bits or more in answers, by its name on the wire. */
 export const INTEGERS: ReadonlySet<string> = new Set([
   'after',
   'below_micros',
@@ -1573,6 +1580,7 @@ export const INTEGERS: ReadonlySet<string> = new Set([
   'egress_bytes',
   'ingress_bytes',
   'micros',
+  'posting_seq',
   'seq',
   'skipped',
 ]);

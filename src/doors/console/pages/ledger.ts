@@ -135,20 +135,30 @@ function renderEntries(entries: readonly ListedEntry[]): Html {
     'Entries of the ledger',
     html`<table class="rows"><caption class="hidden">Entries, the newest first</caption>
 <thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">Room or reference</th>
-<th scope="col">Participant or detail</th><th scope="col" class="number">Amount</th></tr></thead>
+<th scope="col">Participant or detail</th><th scope="col" class="number">Amount</th>
+<th scope="col" class="number">Posting</th><th scope="col" class="number">Balance after it</th></tr></thead>
 <tbody>${entries.map(renderEntry)}</tbody></table>`,
   );
 }
 
-function renderEntry({ at, kind, reference, detail, amount, capped, id }: ListedEntry): Html {
+function renderEntry(entry: ListedEntry): Html {
+  const { at, kind, reference, amount, capped, id, seq, balanceAfter } = entry;
   return html`<tr><td data-label="Time">${timeOf(at)}</td><td data-label="Kind">${KIND_NAMES[kind]}</td>
 <td data-label="Room or reference">${reference !== null && named(reference)}</td>
-<td data-label="Participant or detail">${detail !== undefined && detail !== null && named(detail)}</td>
+<td data-label="Participant or detail">${renderDetail(entry)}</td>
 <td class="number" data-label="Amount"><span>${capped && html`${badge('capped')} `}${
     id === undefined
       ? exact(amount)
       : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${exact(amount)}<span class="hidden">: explain this charge</span></a>`
-  }</span></td></tr>`;
+  }</span></td>
+<td class="number" data-label="Posting">${seq}</td><td class="number" data-label="Balance after it">${exact(balanceAfter)}</td></tr>`;
+}
+
+/** Refunds and disputes have references of their own. */
+function renderDetail({ kind, detail, payment }: ListedEntry): Html | false {
+  if (kind === 'refund' || kind === 'dispute')
+    return payment !== undefined && html`of <code>${payment}</code>`;
+  return detail !== null && named(detail);
 }
 
 export async function showCharge({ deps, session, query }: SessionCall): Promise<Answer> {
