@@ -104,7 +104,9 @@ describe('openDatabase()', () => {
   test('waits while the database starts up', async () => {
     let isReady = false;
     const port = await listen(0, () => (isReady ? undefined : startingUp()));
-    const warn = vi.fn(() => void (isReady = true));
+    const warn = vi.fn(() => {
+      isReady = true;
+    });
     await closePools(await openDatabase(config(port), { warn }));
     expect(warn).toHaveBeenCalledWith(
       expect.objectContaining({ reason: expect.stringContaining('the database system is starting up') }),

@@ -177,13 +177,9 @@ export async function liftBan(tx: Tx, tenant: TenantId, id: string): Promise<voi
 
 /** How many bans are active, up to `most`. */
 export async function countActiveBans(tx: Tx, tenant: TenantId, most: number): Promise<number> {
-  return countUpTo(
-    tx,
-    'count-active-bans',
-    most,
-    `select from bans b where b.tenant_id = $1 and ${ACTIVE}`,
-    [tenant],
-  );
+  return countUpTo(tx, 'count-active-bans', most, `select from bans b where b.tenant_id = $1 and ${ACTIVE}`, [
+    tenant,
+  ]);
 }
 
 /** How many address ranges are banned, in all rooms. */
