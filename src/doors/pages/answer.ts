@@ -31,7 +31,7 @@ export type Answer =
   | {
       readonly kind: 'download';
       readonly type: string;
-      readonly chunks: AsyncIterable<string>;
+      readonly chunks: AsyncIterable<string | Buffer>;
       readonly saveAs: string;
       /** Called when the browser has everything, or hung up. */
       readonly close?: () => Promise<void>;

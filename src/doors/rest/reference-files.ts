@@ -4,8 +4,7 @@ import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { StaticFile } from '../http/static-files.ts';
 import { JAVASCRIPT, STYLE_SHEET } from '../pages/assets/assets.ts';
-import { openApi } from './openapi.ts';
-import type { DescribedRoute } from './reference.ts';
+import { type DescribedRoute, openApi } from './openapi.ts';
 import {
   REFERENCE_SCRIPT_TEXT,
   REFERENCE_STYLE_TEXT,
@@ -31,7 +30,10 @@ export async function makeReference(
   const files: Files = new Map([
     ['/docs/static/swagger-ui.css', await fileOfViewer(STYLE_SHEET, 'swagger-ui.css')],
     ['/docs/static/swagger-ui-bundle.js', await fileOfViewer(JAVASCRIPT, 'swagger-ui-bundle.js')],
-    ['/docs/static/swagger-ui-standalone-preset.js', await fileOfViewer(JAVASCRIPT, 'swagger-ui-standalone-preset.js')],
+    [
+      '/docs/static/swagger-ui-standalone-preset.js',
+      await fileOfViewer(JAVASCRIPT, 'swagger-ui-standalone-preset.js'),
+    ],
     ['/docs/static/boxoffice.css', new StaticFile(STYLE_SHEET, REFERENCE_STYLE_TEXT)],
     ['/docs/static/look.js', new StaticFile(JAVASCRIPT, REFERENCE_SCRIPT_TEXT)],
     ['/docs/static/viewer.js', new StaticFile(JAVASCRIPT, VIEWER_SCRIPT_TEXT)],

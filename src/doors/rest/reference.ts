@@ -5,18 +5,16 @@
  * The first request for either makes the files, which are held from then on: a service that never gets one saves
  * their memory, and the load time at every start.
  */
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../base/failure.ts';
 import type { Http } from '../http/http.ts';
 import { FOR_AN_HOUR, FOR_EVER, sendStatic } from '../http/static-files.ts';
+import type { DescribedRoute } from './openapi.ts';
 
 /** The page has inline styles; all scripts are ours. */
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/** What the reference says of a route. */
-export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>;
 
 /** Describes the routes that are registered with `app` after this call, and those of `others`. */
 export function reference(app: Http, publicUrl: string, others: readonly DescribedRoute[]): void {
