@@ -10,6 +10,7 @@ import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
 import type { OnceDeps } from '../base/idempotency/once.ts';
 import type { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import type { CallQueue } from '../base/tenants/call-queue.ts';
+import type { HeavyReads } from '../base/tenants/heavy-reads.ts';
 import type { JoinLimit } from '../control/admission/join-limit.ts';
 import type { JoinDeps } from '../control/admission/join-room.ts';
 import type { RevocationFeed } from '../control/revocations/revocation-feed.ts';
@@ -40,6 +41,8 @@ export interface Deps
   readonly keyRate: KeyRate;
   /** Of calls that share their statements, and so hold no connection. */
   readonly gatheredCalls: CallQueue;
+  /** Of calls that read thousands of rows. */
+  readonly heavyReads: HeavyReads;
   /** Of calls that wait for the payment provider, so that a slow provider delays no others. */
   readonly providerCalls: CallQueue;
   /** Of calls that wait for a webhook of a tenant, which may be slow. */

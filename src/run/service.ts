@@ -23,6 +23,7 @@ import { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import { OwnProcess } from '../base/processes/own-process.ts';
 import { Metrics } from '../base/telemetry/metrics.ts';
 import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/call-queue.ts';
+import { HeavyReads, heavyReadLimits } from '../base/tenants/heavy-reads.ts';
 import { TenantServers } from '../base/tenants/tenant-servers.ts';
 import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
 import { JoinLimit } from '../control/admission/join-limit.ts';
@@ -284,6 +285,7 @@ export function makeDeps(
   const metrics = new Metrics();
   const servers = isDistributed() ? new TenantServers(db) : undefined;
   const ofBackground = backgroundDb === db ? 0 : backgroundDb.options.max;
+  const calls = new CallQueue(callQueueLimits(db.options.max));
   const deps: Deps = {
     db,
     log,
@@ -320,7 +322,8 @@ export function makeDeps(
       trusted: config.trustProxy.map((each) => parseRange(each)!),
     }),
     keyRate: new KeyRate(),
-    calls: new CallQueue(callQueueLimits(db.options.max)),
+    calls,
+    heavyReads: new HeavyReads(heavyReadLimits(db.options.max), calls),
     gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max)),
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),

@@ -17,9 +17,15 @@ export interface CallQueueLimits {
   readonly runningPerTenant: number;
   /** Calls that count as one against the tenant's own limit; default 1. */
   readonly callsPerPlace?: number;
+  /** Of all tenants that never paid; default: no limit. */
+  readonly runningNeverPaid?: number;
   readonly waiting: number;
   readonly waitingPerTenant: number;
+  /** Of all tenants that never paid; default: no limit. */
+  readonly waitingNeverPaid?: number;
   readonly waitMs: number;
+  /** Places of a tenant are not what its own limit is about, so failures do not name it. */
+  readonly isOfProcess?: boolean;
 }
 
 /** The rest of the connections serves authentication, charging, snapshots and background work. */
@@ -67,6 +73,8 @@ interface Calls {
   running: number;
   /** As the newest caller's limits have it. */
   runningMax: number;
+  /** Of the newest caller's status. */
+  hasPaid: boolean;
   readonly waiting: Waiting[];
 }
 
@@ -75,8 +83,8 @@ export class CallQueue {
   readonly #tenants = new Map<TenantId, Calls>();
   /** Tenants with waiting calls. The first one is next. */
   readonly #inTurn = new Map<TenantId, Calls>();
-  #running = 0;
-  #waiting = 0;
+  readonly #running = new Count();
+  readonly #waiting = new Count();
 
   constructor(limits: CallQueueLimits) {
     this.#limits = limits;
@@ -100,36 +108,43 @@ export class CallQueue {
   #callsOf(caller: LimitedCaller): Calls {
     const { runningPerTenant, callsPerPlace = 1 } = this.#limits;
     const runningMax = Math.min(limitOfCaller(caller, 'calls_in_flight') * callsPerPlace, runningPerTenant);
+    const hasPaid = caller.tenantStatus !== 'pending';
     const known = this.#tenants.get(caller.tenant);
     if (known) {
-      known.runningMax = runningMax;
-      return known;
+      this.#running.move(known.running, known.hasPaid, hasPaid);
+      this.#waiting.move(known.waiting.length, known.hasPaid, hasPaid);
+      return Object.assign(known, { runningMax, hasPaid });
     }
-    const calls = { running: 0, runningMax, waiting: [] };
+    const calls = { running: 0, runningMax, hasPaid, waiting: [] };
     this.#tenants.set(caller.tenant, calls);
     return calls;
   }
 
-  #mayRun({ running, runningMax }: Calls): boolean {
-    return this.#running < this.#limits.running && running < Math.max(1, runningMax);
+  #mayRun({ running, runningMax, hasPaid }: Calls): boolean {
+    const { running: max, runningNeverPaid } = this.#limits;
+    return (
+      this.#running.isBelow(max, hasPaid ? undefined : runningNeverPaid) && running < Math.max(1, runningMax)
+    );
   }
 
   #begin(calls: Calls): void {
     calls.running += 1;
-    this.#running += 1;
+    this.#running.add(1, calls.hasPaid);
   }
 
   /** Resolves once the call holds a place. */
   #turn(caller: LimitedCaller, calls: Calls): Promise<void> {
-    const { waiting, waitingPerTenant, waitMs } = this.#limits;
-    if (this.#waiting >= waiting || calls.waiting.length >= waitingPerTenant) {
-      return Promise.reject(tooMany(calls));
+    const { waiting, waitingPerTenant, waitingNeverPaid, waitMs, isOfProcess = false } = this.#limits;
+    const hasRoom = this.#waiting.isBelow(waiting, calls.hasPaid ? undefined : waitingNeverPaid);
+    if (!hasRoom || calls.waiting.length >= waitingPerTenant) {
+      this.#forgetIdle(caller.tenant, calls);
+      return Promise.reject(tooMany(calls, isOfProcess));
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         calls.waiting.splice(calls.waiting.indexOf(call), 1);
         this.#left(caller.tenant, calls);
-        reject(tooMany(calls));
+        reject(tooMany(calls, isOfProcess));
       }, waitMs);
       const call: Waiting = {
         begin: () => {
@@ -138,15 +153,15 @@ export class CallQueue {
         },
       };
       calls.waiting.push(call);
-      this.#waiting += 1;
+      this.#waiting.add(1, calls.hasPaid);
       this.#inTurn.set(caller.tenant, calls);
     });
   }
 
   #end(tenant: TenantId, calls: Calls): void {
     calls.running -= 1;
-    this.#running -= 1;
-    if (this.#waiting > 0) this.#handOn();
+    this.#running.add(-1, calls.hasPaid);
+    if (this.#waiting.all > 0) this.#handOn();
     this.#forgetIdle(tenant, calls);
   }
 
@@ -167,7 +182,7 @@ export class CallQueue {
 
   /** A call of the tenant waits no more. */
   #left(tenant: TenantId, calls: Calls): void {
-    this.#waiting -= 1;
+    this.#waiting.add(-1, calls.hasPaid);
     if (calls.waiting.length === 0) this.#inTurn.delete(tenant);
     this.#forgetIdle(tenant, calls);
   }
@@ -177,8 +192,29 @@ export class CallQueue {
   }
 }
 
+/** Of all tenants, and of those that never paid. */
+class Count {
+  all = 0;
+  #neverPaid = 0;
+
+  add(change: number, hasPaid: boolean): void {
+    this.all += change;
+    if (!hasPaid) this.#neverPaid += change;
+  }
+
+  /** The status of a tenant that has `count` has changed. */
+  move(count: number, hadPaid: boolean, hasPaid: boolean): void {
+    this.add(-count, hadPaid);
+    this.add(count, hasPaid);
+  }
+
+  isBelow(max: number, maxNeverPaid = Number.POSITIVE_INFINITY): boolean {
+    return this.all < max && this.#neverPaid < maxNeverPaid;
+  }
+}
+
 /** Names the tenant's own limit if it was reached, and otherwise the load of the process. */
-function tooMany(calls: Calls): Failure {
-  if (calls.running < calls.runningMax) return new Failure('overloaded', RETRY);
+function tooMany(calls: Calls, isOfProcess: boolean): Failure {
+  if (isOfProcess || calls.running < calls.runningMax) return new Failure('overloaded', RETRY);
   return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY);
 }

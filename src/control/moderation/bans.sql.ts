@@ -5,6 +5,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import { countInShares, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { isOfDevice } from '../rooms/participants.sql.ts';
 import type { Ban } from './ban.ts';
 import type { Subject } from './moderation-event.ts';
 
@@ -136,7 +137,7 @@ export async function findBrokenBans(
           union all
           select from admissions a
             join participants p using (tenant_id, room_uid, username)
-           where b.kind = 'device' and a.tenant_id = b.tenant_id and a.device = b.value
+           where b.kind = 'device' and ${isOfDevice('b.tenant_id', 'b.value')}
              and (b.room_uid is null
                   or a.room_uid = (select r.uid from rooms r where r.tenant_id = b.tenant_id and r.name = b.room
                                                                and r.state = 'LIVE'))

@@ -46,7 +46,7 @@ async function sendAsset({ path }: Call) {
   const isOf = (each: Asset) => each.path === path;
   const asset =
     ASSETS.find(isOf) ?? (await import('../pages/assets/chart-assets.ts')).CHART_ASSETS.find(isOf);
-  return asset ? ({ kind: 'asset', ...asset } as const) : notFoundPage();
+  return asset ? ({ kind: 'asset', file: asset.file } as const) : notFoundPage();
 }
 
 export const ROUTES: readonly ConsoleRoute[] = [

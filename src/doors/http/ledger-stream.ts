@@ -14,6 +14,8 @@ import { renderCsv } from './csv.ts';
 
 /** Large, because finding the records of the newest postings takes as long for few as for many. */
 const STRETCH = 8_000;
+/** Rendered without a pause: about 64 KiB. */
+const LINES_PER_PIECE = 400;
 
 export type StreamType = 'text/csv' | 'application/x-ndjson';
 
@@ -46,16 +48,39 @@ export interface LineStream<T> {
 export async function* streamLines<T>(
   deps: Deps,
   { caller, filter, render, columns, type }: LineStream<T>,
-): AsyncGenerator<string> {
-  // Each stretch takes its turn among the calls of the tenant.
+): AsyncGenerator<string | Buffer> {
+  const { tenant } = caller;
+  // Each stretch takes its turn. Rendered at once, and a piece at a time, a client that stops reading holds 2 MB at most.
   const read = (place: LedgerPlace) =>
-    deps.calls.run(caller, () => readStretch(deps.db, caller.tenant, filter, place, STRETCH));
+    deps.heavyReads.run(caller, async () => {
+      const stretch = await readStretch(deps.db, tenant, filter, place, STRETCH);
+      if (!stretch) return undefined;
+      const renderLine = (line: LedgerLine) => renderItem(render(line), columns, type);
+      const lines = await deps.heavyReads.inSlices(tenant, renderPieces(stretch.lines, renderLine));
+      return { lines, place: stretch.place };
+    });
   if (type === 'text/csv') yield renderCsv(Object.keys(columns));
-  for await (const lines of walkLedger(read, beginningOf(filter))) {
-    const items = lines.map(render);
-    if (items.length === 0) continue;
-    yield items.map((item) => renderItem(item, columns, type)).join('');
+  for await (const pieces of walkLedger(read, beginningOf(filter))) yield* pieces;
+}
+
+/** Outside the heap, where strings of this size would stay for long. */
+function* renderPieces(
+  lines: readonly LedgerLine[],
+  renderLine: (line: LedgerLine) => string,
+): Generator<void, Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < lines.length; at += LINES_PER_PIECE) {
+    pieces.push(
+      Buffer.from(
+        lines
+          .slice(at, at + LINES_PER_PIECE)
+          .map(renderLine)
+          .join(''),
+      ),
+    );
+    yield;
   }
+  return pieces;
 }
 
 function renderItem<T>(item: T, columns: Columns<T>, type: StreamType): string {

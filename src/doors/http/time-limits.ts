@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Failure } from '../../base/failure.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -41,9 +42,15 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
   app.decorateRequest('timeLimit', undefined);
   app.decorateRequest('receivedBefore', undefined);
 
+  const unread = new UnreadAnswers(unreadMs);
+  app.addHook('onClose', async () => unread.close());
+
   app.addHook('onRequest', (request, reply, done) => {
     request.timeLimit = setTimeout(onTimeout, stepMs, request, reply);
-    reply.raw.once('close', () => clearTimeout(request.timeLimit));
+    reply.raw.once('close', () => {
+      clearTimeout(request.timeLimit);
+      unread.forget(reply.raw);
+    });
     done();
   });
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -63,10 +70,8 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
     }
     done();
   });
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    // Node ends the connection if its output makes no progress for so long. Its keep-alive replaces this
-    // time. A request of inject() has no connection.
-    request.raw.socket.setTimeout?.(unreadMs);
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    unread.watch(reply.raw);
     done(null, payload);
   });
   app.addHook('onResponse', (request, _reply, done) => {

@@ -1,5 +1,6 @@
 /** What a page, or the form on it, answers. Both consoles send these. */
 import type { Html } from '@boxoffice/pages/html';
+import type { StaticFile } from '../http/static-files.ts';
 
 export interface Page {
   readonly title: string;
@@ -18,7 +19,7 @@ export type Answer =
   | ({ readonly kind: 'page'; readonly page: Page; readonly status?: number } & Cookies)
   | ({ readonly kind: 'redirect'; readonly to: string } & Cookies)
   /** Its address changes with its content, so that it may be kept for ever. */
-  | { readonly kind: 'asset'; readonly type: string; readonly body: string }
+  | { readonly kind: 'asset'; readonly file: StaticFile }
   | {
       readonly kind: 'file';
       readonly type: string;
@@ -30,7 +31,7 @@ export type Answer =
   | {
       readonly kind: 'download';
       readonly type: string;
-      readonly chunks: AsyncIterable<string>;
+      readonly chunks: AsyncIterable<string | Buffer>;
       readonly saveAs: string;
       /** Called when the browser has everything, or hung up. */
       readonly close?: () => Promise<void>;

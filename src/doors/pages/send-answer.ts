@@ -1,6 +1,7 @@
 /** Sends what a page answers. */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { FOR_EVER, sendStatic } from '../http/static-files.ts';
 import type { Answer, Page } from './answer.ts';
 import { PAGE_POLICY } from './shell.ts';
 
@@ -36,11 +37,7 @@ export function sendAnswer(
     case 'document':
       return sendHtml(reply, answer.html, answer.policy);
     case 'asset':
-      return sendText(
-        reply.header('cache-control', 'public, max-age=31536000, immutable'),
-        answer.type,
-        answer.body,
-      );
+      return sendStatic(reply, answer.file, FOR_EVER);
     case 'download':
       return sendDownload(reply, answer);
     case 'file':

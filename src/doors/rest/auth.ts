@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route waits for the payment provider. */
     callsProvider?: boolean;
+    /** The route reads thousands of rows. */
+    isHeavy?: boolean;
     /** The route waits for a webhook of the tenant. */
     callsWebhook?: boolean;
     /** The operation limits how many connections it takes by itself. */
@@ -45,7 +47,8 @@ export function queueCalls(app: Http, deps: Deps): void {
   });
 }
 
-function queueOf(deps: Deps, { callsProvider, callsWebhook }: FastifyContextConfig = {}) {
+function queueOf(deps: Deps, { callsProvider, callsWebhook, isHeavy }: FastifyContextConfig = {}) {
+  if (isHeavy) return deps.heavyReads;
   if (callsProvider) return deps.providerCalls;
   return callsWebhook ? deps.webhookCalls : deps.calls;
 }

@@ -1,5 +1,9 @@
 /** The description of the REST interface, generated from the schemas of its routes. */
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { RouteOptions } from 'fastify';
+
+/** What the reference says of a route. */
+export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>;
 
 export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
   return {

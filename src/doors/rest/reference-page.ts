@@ -4,18 +4,27 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { TOKENS } from '@boxoffice/pages/tokens.css';
 import { ICON_ASSET } from '../pages/assets/assets.ts';
 
-/** Where the viewer's own files are. */
-const FILES = '/docs/static';
-
-export const REFERENCE_STYLE = { filename: 'boxoffice.css', path: `${FILES}/theme/boxoffice.css` };
-export const REFERENCE_SCRIPT = { filename: 'look.js', path: `${FILES}/theme/look.js` };
-
 /** The viewer has a dark look of its own, by a class. */
 export const REFERENCE_SCRIPT_TEXT = `'use strict';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
+`;
+
+/** Opens the viewer. API keys that are typed into it are not kept. */
+export const VIEWER_SCRIPT_TEXT = `'use strict';
+window.onload = () => SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+  docExpansion: 'list',
+  deepLinking: true,
+  defaultModelsExpandDepth: -1,
+  persistAuthorization: false,
+  validatorUrl: null,
+});
 `;
 
 /** No answer has links, and their empty column would not fit on a phone. */
@@ -88,13 +97,14 @@ const DOORS: readonly Door[] = [
   },
 ];
 
-export function renderReference(): string {
+/** `addressOf` gives the address of a file that the page loads. */
+export function renderReference(addressOf: (name: string) => string): string {
   return renderDocument({
     title: 'Boxoffice API',
     head: html`<link rel="icon" href="${ICON_ASSET.path}">
-<script src="${REFERENCE_SCRIPT.path}"></script>
-<link rel="stylesheet" href="${FILES}/swagger-ui.css">
-<link rel="stylesheet" href="${REFERENCE_STYLE.path}">`,
+<script src="${addressOf('look.js')}"></script>
+<link rel="stylesheet" href="${addressOf('swagger-ui.css')}">
+<link rel="stylesheet" href="${addressOf('boxoffice.css')}">`,
     body: html`<a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div>
 <a class="brand" href="/">Boxoffice</a>
@@ -108,8 +118,8 @@ export function renderReference(): string {
 <h2>REST, and joining</h2>
 </main>
 <div id="swagger-ui"></div>
-<script src="${FILES}/swagger-ui-bundle.js" charset="UTF-8"></script>
-<script src="${FILES}/swagger-ui-standalone-preset.js" charset="UTF-8"></script>
-<script src="${FILES}/swagger-initializer.js" charset="UTF-8"></script>`,
+<script src="${addressOf('swagger-ui-bundle.js')}" charset="UTF-8"></script>
+<script src="${addressOf('swagger-ui-standalone-preset.js')}" charset="UTF-8"></script>
+<script src="${addressOf('viewer.js')}" charset="UTF-8"></script>`,
   });
 }

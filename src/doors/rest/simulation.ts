@@ -86,6 +86,7 @@ export function simulationRoute(app: Http, deps: Deps): void {
     '/v1/rates/simulate',
     {
       onRequest: requireKey(deps, 'backend'),
+      config: { isHeavy: true },
       schema: {
         tags: ['Rates'],
         operationId: 'simulateRoom',

@@ -61,6 +61,7 @@ export function usageSummaryRoute(app: Http, deps: Deps): void {
     '/v1/usage/summary',
     {
       onRequest: requireKey(deps, 'backend'),
+      config: { isHeavy: true },
       schema: {
         tags: ['Usage'],
         operationId: 'summarizeUsage',

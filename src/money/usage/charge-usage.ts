@@ -70,9 +70,7 @@ export async function chargeUsage(
 ): Promise<ChargeOutcome> {
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
-    // Another server has the other tenants, and they are charged meanwhile.
-    if (isDistributed() && outageOf(error) !== undefined)
-      throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
+    if (isPassing(error)) throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
     if (!alarmIfOutOfRange(deps, error)) throw error;
     throw new Failure('overloaded', {
       message: OUT_OF_RANGE,
@@ -84,6 +82,12 @@ export async function chargeUsage(
   deps.metrics.countCharge(records.length, outcome);
   deps.sightings.note(tenant, records);
   return outcome;
+}
+
+/** A lock or a statement that took too long; of several servers, also one that is away while the others charge. */
+function isPassing(error: unknown): boolean {
+  const outage = outageOf(error);
+  return outage === 'deadline_exceeded' || (isDistributed() && outage !== undefined);
 }
 
 /** Charge batches, without an outcome for those whose accounts another transaction has locked. */

@@ -30,7 +30,7 @@ import type { OperatorCall, OperatorRoute, OpsRoute } from './route.ts';
 
 async function sendAsset({ path }: OperatorCall) {
   const asset = ASSETS.find((each) => each.path === path);
-  return asset ? ({ kind: 'asset', ...asset } as const) : notFoundPage();
+  return asset ? ({ kind: 'asset', file: asset.file } as const) : notFoundPage();
 }
 
 function show(path: string, handle: OperatorRoute['handle']): OperatorRoute {

@@ -1,21 +1,20 @@
 /** What the pages load, by names that change with the content. */
-import { hash } from 'node:crypto';
+import { StaticFile } from '../../http/static-files.ts';
 import { PASSKEYS_SCRIPT } from './passkeys.js.ts';
 import { SCRIPT } from './script.js.ts';
 import { ICON, STYLE } from './style.css.ts';
 
 export interface Asset {
-  readonly type: string;
-  readonly body: string;
   readonly path: string;
+  readonly file: StaticFile;
 }
 
 export const STYLE_SHEET = 'text/css; charset=utf-8';
 export const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
 export function asset(name: string, ending: string, type: string, body: string): Asset {
-  const version = hash('sha256', body, 'hex').slice(0, 12);
-  return { type, body, path: `/console/assets/${name}.${version}.${ending}` };
+  const file = new StaticFile(type, body);
+  return { file, path: `/console/assets/${name}.${file.version}.${ending}` };
 }
 
 export const STYLE_ASSET = asset('style', 'css', STYLE_SHEET, STYLE);

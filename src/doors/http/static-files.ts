@@ -1,0 +1,102 @@
+/**
+ * Files that are the same for everyone: scripts and styles of pages, and the description of the interface.
+ *
+ * Each is held once, compressed once, by its first reader, and sent from there, so that a thousand slow readers of
+ * a large file cost a thousand sockets and no copy of it.
+ */
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+
+const CODINGS = ['br', 'gzip'] as const;
+type Coding = (typeof CODINGS)[number];
+
+/** Smaller ones would hardly get smaller. */
+const COMPRESSED_BYTES_MIN = 1_024;
+/** The highest takes seconds for a megabyte, and gains a tenth. */
+const BROTLI_QUALITY = 9;
+
+const COMPRESS: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) =>
+    promisify(brotliCompress)(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gzip: promisify(gzip),
+};
+
+export class StaticFile {
+  readonly type: string;
+  /** Changes with the content. */
+  readonly version: string;
+  readonly bytes: Buffer;
+  readonly #compressed = new Map<Coding, Promise<Buffer>>();
+
+  constructor(type: string, content: string | Buffer) {
+    this.type = type;
+    this.bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    this.version = hash('sha256', this.bytes, 'hex').slice(0, 12);
+  }
+
+  /** In the coding that the header `Accept-Encoding` likes best; `undefined`: as it is. */
+  codingFor(accepted: string | undefined): Coding | undefined {
+    if (this.bytes.length < COMPRESSED_BYTES_MIN) return undefined;
+    const weights = parseWeights(accepted ?? '');
+    const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;
+    const best = CODINGS.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
+    const ofNone = weights.get('identity') ?? 0;
+    return weightOf(best) > 0 && weightOf(best) >= ofNone ? best : undefined;
+  }
+
+  in(coding: Coding | undefined): Promise<Buffer> {
+    if (coding === undefined) return Promise.resolve(this.bytes);
+    const known = this.#compressed.get(coding);
+    if (known) return known;
+    const compressing = COMPRESS[coding](this.bytes);
+    this.#compressed.set(coding, compressing);
+    return compressing;
+  }
+
+  tagOf(coding: Coding | undefined): string {
+    return `"${this.version}${coding === undefined ? '' : `-${coding}`}"`;
+  }
+}
+
+/** Its address names the version, so it may be kept for ever. */
+export const FOR_EVER = 'public, max-age=31536000, immutable';
+export const FOR_AN_HOUR = 'public, max-age=3600';
+
+export function sendStatic(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
+  const { headers } = reply.request;
+  const coding = file.codingFor(headers['accept-encoding']);
+  const tag = file.tagOf(coding);
+  reply.header('etag', tag).header('vary', 'accept-encoding').header('cache-control', cacheControl);
+  if (isKnown(tag, headers['if-none-match'])) return reply.code(304).send();
+  reply.type(file.type).header('x-content-type-options', 'nosniff');
+  if (coding !== undefined) reply.header('content-encoding', coding);
+  void file.in(coding).then(
+    (bytes) => reply.send(bytes),
+    (error: unknown) => reply.send(error),
+  );
+  return reply;
+}
+
+/** Source: RFC 9110, 12.5.3. What is not a weight counts as none. */
+function parseWeights(accepted: string): ReadonlyMap<string, number> {
+  return new Map(
+    accepted.split(',').map((each) => {
+      const [coding = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='));
+      return [coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0];
+    }),
+  );
+}
+
+/** Source: RFC 9110, 13.1.2. A tag that a proxy made weak names the same content. */
+function isKnown(tag: string, ifNoneMatch: string | undefined): boolean {
+  const known = (ifNoneMatch ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));
+  return known.includes(tag) || known.includes('*');
+}
