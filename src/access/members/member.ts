@@ -41,8 +41,12 @@ export interface Member {
   readonly email: string;
   readonly role: MemberRole;
   readonly createdAt: Date;
-  /** When the member first proved the address by a log-in; `null`: invited. */
+  /** When the person proved the address and said yes. `null`: the person is invited, and is no member yet. */
   readonly joinedAt: Date | null;
+  /** Has the address of the signup. */
+  readonly isFounder: boolean;
+  /** A founder who has yet to say what to keep of what existed before the address was proved. */
+  readonly mustReview: boolean;
 }
 
 /** Without spaces, quotes and control characters, so that an address cannot become a header or markup. */
