@@ -50,6 +50,10 @@ begin
   end loop;
 end $$;
 
+-- What a signup opened without a proof ends with the proof.
+delete from console_sessions s using members m
+ where s.proof = 'signup' and m.tenant_id = s.tenant_id and m.id = s.member_id and m.joined_at is not null;
+
 alter table members add constraint members_used_check check ((last_used_at is null) = (joined_at is null));
 
 -- Strangers may sign up with the address of a person as often as they like: that costs the list of the person's tenants nothing.

@@ -337,6 +337,29 @@ describe('an invitation', () => {
   });
 });
 
+describe('members of a tenant', () => {
+  const post = (path: string, cookie: string, fields = {}) =>
+    sendForm(app, `/console/members/${path}`, fields, { cookie });
+
+  test('do not change the role of a founder who has yet to say what may stay', async () => {
+    const email = newAddress();
+    const tenant = await app.signUp({ email });
+    const other = await makeMember(db(), idOf(tenant));
+    await joinByLink(app, await linkFor(email), tenant.id);
+    const { rows } = await db().query('select id from members where email = $1', [email]);
+    const answer = await post(`${rows[0].id}/role`, other.cookie, { role: 'finance' });
+    expect(answer.status).toBe(403);
+  });
+
+  test('keep an owner who has joined: one who is only invited does not count', async () => {
+    const tenant = await app.signUp({ email: newAddress() });
+    const owner = await makeMember(db(), idOf(tenant));
+    expect((await post(`${owner.id}/remove`, owner.cookie)).status).toBe(409);
+    const second = await makeMember(db(), idOf(tenant));
+    expect((await post(`${owner.id}/remove`, second.cookie)).status).toBe(303);
+  });
+});
+
 describe('many tenants', () => {
   /** So many rows of the address, written straight into the database. */
   async function flood(email: string, count: number, { joined }: { joined: boolean }): Promise<void> {

@@ -93,8 +93,8 @@ export async function showLink({ deps, params, query, path }: Call): Promise<Ans
   const after = parseTenantId(query.get('after') ?? '');
   const { own, invitations, end } = await findEntrance(deps.db, link, link.next, after);
   if (invitations.length === 0) return own ? page(linkPage(link.email)) : page(deadLinkPage(), 404);
-  const body = html`<h1>${named(link.email)}: yours?</h1>
-<p>You have shown that this address is yours. A log-in makes you a member of nothing: you say it.</p>
+  const body = html`<h1>You are invited</h1>
+<p>You have proved that ${named(link.email)} is your address. You become a member only if you say yes.</p>
 ${WARNING}
 ${invitations.map((each) => renderInvitation(path, each))}
 ${nextPage(path, 'after', end, 'Older invitations')}
