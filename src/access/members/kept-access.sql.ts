@@ -2,9 +2,7 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { IS_WORKING } from '../keys/working-key.sql.ts';
-
-export const ACCESS_KINDS = ['key', 'device', 'webhook', 'member'] as const;
-export type AccessKind = (typeof ACCESS_KINDS)[number];
+import type { AccessKind, NamedAccess } from './other-access.ts';
 
 /** Whether there is more in the tenant than this member: keys, credentials, other members, webhooks, automatic top-up. */
 export async function hasOtherAccess(tx: Tx, tenant: TenantId, member: string): Promise<boolean> {
@@ -43,12 +41,6 @@ export async function findKept(db: Db, tenant: TenantId, kind: AccessKind): Prom
     values: [tenant, kind],
   });
   return new Set(rows.map(({ id }) => id));
-}
-
-export interface NamedAccess {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: Date;
 }
 
 /** Up to `limit` that work and were not kept, the oldest first. */

@@ -5,17 +5,8 @@
  */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
-import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
-import type { MemberRole } from './member.ts';
-
-/** A tenant that a person is a member of, or is invited to. */
-export interface Membership {
-  readonly tenant: TenantId;
-  readonly tenantName: string;
-  readonly tenantStatus: TenantStatus;
-  readonly member: string;
-  readonly role: MemberRole;
-}
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Membership } from './member.ts';
 
 const COLUMNS = `m.tenant_id as tenant, t.name as "tenantName", t.status as "tenantStatus", m.id as member, m.role`;
 const FROM = 'from members m join tenants t on t.id = m.tenant_id';

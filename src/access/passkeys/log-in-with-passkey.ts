@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import type { Membership } from '../members/memberships.sql.ts';
+import type { Membership } from '../members/member.ts';
 import { findEntrance } from '../sessions/find-entrance.ts';
 import type { LoginLimit } from '../sessions/login-limit.ts';
 import { type Browser, enter } from '../sessions/open-session.ts';

@@ -6,12 +6,12 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Membership } from '../members/member.ts';
 import {
   findInvitation,
   findInvitations,
   findLastUsedTenant,
   findOwnTenant,
-  type Membership,
 } from '../members/memberships.sql.ts';
 import type { ProvedPerson } from './login-links.sql.ts';
 

@@ -4,13 +4,9 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { acceptInvitation, declineInvitation } from '../members/answer-invitation.ts';
+import type { Membership } from '../members/member.ts';
 import { noteMemberUse } from '../members/members.sql.ts';
-import {
-  findInvitations,
-  findOwnTenant,
-  findOwnTenants,
-  type Membership,
-} from '../members/memberships.sql.ts';
+import { findInvitations, findOwnTenant, findOwnTenants } from '../members/memberships.sql.ts';
 import { findEntrance, TENANTS_PAGE_SIZE } from './find-entrance.ts';
 import { type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
 import { type LoginDeps, peekLink } from './request-login.ts';

@@ -5,13 +5,9 @@
  * but this question.
  */
 
-import {
-  type AccessKind,
-  findKept,
-  findUnkept,
-  type NamedAccess,
-} from '../../access/members/kept-access.sql.ts';
+import { findKept, findUnkept } from '../../access/members/kept-access.sql.ts';
 import { findMembers } from '../../access/members/members.sql.ts';
+import type { AccessKind, NamedAccess } from '../../access/members/other-access.ts';
 import type { ActorKind } from '../../base/audit/actor.ts';
 import { findFirstActors } from '../../base/audit/audit-entries.sql.ts';
 import type { Db } from '../../base/db/pool.ts';

@@ -1,6 +1,6 @@
 /** `/console/review`: what a founder keeps of what existed before the address was proved. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { ACCESS_KINDS, type AccessKind } from '../../../access/members/kept-access.sql.ts';
+import { ACCESS_KINDS, type AccessKind } from '../../../access/members/other-access.ts';
 import { keyChangerOf } from '../../../access/sessions/key-changer.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';

@@ -1,6 +1,6 @@
 /** `/console/tenants`: the tenants of a person, to move between them, and the invitations that wait for a yes. */
 import { type Html, html } from '@boxoffice/pages/html';
-import type { Membership } from '../../../access/members/memberships.sql.ts';
+import type { Membership } from '../../../access/members/member.ts';
 import { findEntrance } from '../../../access/sessions/find-entrance.ts';
 import {
   declineTenant,
