@@ -3,10 +3,11 @@ import { Writable } from 'node:stream';
 import pino, { type Logger } from 'pino';
 import { vi } from 'vitest';
 import type { MemberRole } from '../../src/access/members/member.ts';
-import { insertMember } from '../../src/access/members/members.sql.ts';
+import { insertMember, markJoined } from '../../src/access/members/members.sql.ts';
 import { newSecret, type Proof } from '../../src/access/sessions/session.ts';
 import { insertSession } from '../../src/access/sessions/sessions.sql.ts';
 import type { Pool } from '../../src/base/db/pool.ts';
+import { inTransaction } from '../../src/base/db/transaction.ts';
 import { newId } from '../../src/base/lib/ids.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import { type Answer, ask, type TestService } from './service.ts';
@@ -22,7 +23,7 @@ export interface TestMember {
   readonly cookie: string;
 }
 
-/** A member of the tenant who has just logged in by mail, or `minutesAgo`. */
+/** A member of the tenant who has joined, and has just logged in by mail, or `minutesAgo`. By a signup, nothing is proved. */
 export async function makeMember(
   db: Pool,
   tenant: TenantId,
@@ -34,6 +35,8 @@ export async function makeMember(
   }: { role?: MemberRole; email?: string; minutesAgo?: number; proof?: Proof } = {},
 ): Promise<TestMember> {
   const member = await insertMember(db, tenant, { email, role });
+  if (proof !== 'signup')
+    await inTransaction(db, (tx) => markJoined(tx, tenant, member!.id, { mustReview: false }));
   const { plaintext: secret, hash } = newSecret();
   const createdAt = new Date(Date.now() - minutesAgo * 60_000);
   await insertSession(db, { hash, tenant, proof, member: member!.id, createdAt });
@@ -83,6 +86,16 @@ export function makeMailLog(): MailLog {
     },
   };
   return mails;
+}
+
+/** Open the link that the next mail to an address has, and say yes to the tenant. Returns the answer. */
+export async function joinByLink(
+  app: TestService,
+  link: string,
+  tenant: string,
+  cookie = '',
+): Promise<Answer> {
+  return sendForm(app, link, { tenant, answer: 'join' }, { cookie });
 }
 
 /** Ask for a page as a browser does, with a session. */

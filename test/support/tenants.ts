@@ -71,6 +71,7 @@ export function callerOf(
     keyId: '0123456789abcdef',
     kind: 'backend',
     ceiling: DEFAULT_CEILING,
+    isTrusted: false,
     actor: { kind: 'key', id: '0123456789abcdef', address: '203.0.113.7' },
   };
 }

@@ -29,6 +29,14 @@ export interface ApiKey extends KeyLife {
   readonly kind: KeyKind;
 }
 
+/**
+ * A key is trusted if somebody answers for it: a person of the tenant who proved an address made it, or kept it; so did an
+ * operator, or a trusted key. The key of a signup is not: whoever signs up may give the address of somebody else.
+ */
+export interface KeyTrust {
+  readonly isTrusted: boolean;
+}
+
 /** The owner of a verified key. */
 export interface Caller {
   readonly tenant: TenantId;

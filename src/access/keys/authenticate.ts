@@ -5,7 +5,7 @@ import { Failure } from '../../base/failure.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
-import type { Caller, KeyKind } from './api-key.ts';
+import type { Caller, KeyKind, KeyTrust } from './api-key.ts';
 import type { FailedKeys } from './failed-keys.ts';
 import type { KeyLookups } from './key-lookups.ts';
 import type { LastUses } from './last-uses.ts';
@@ -18,7 +18,7 @@ export interface KeyDeps extends EventDeps {
   readonly config: { readonly keyPrefix: string };
 }
 
-export interface AuthenticatedCaller extends Caller, LimitedCaller {
+export interface AuthenticatedCaller extends Caller, LimitedCaller, KeyTrust {
   readonly ceiling: KeyCeiling;
   /** The caller, in the audit trail. */
   readonly actor: Actor;
@@ -59,6 +59,7 @@ export async function authenticateKey(
     tenantStatus: key.status,
     tenantLimits: key.limits,
     ceiling: key.ceiling,
+    isTrusted: key.isTrusted,
     actor: { kind: 'key', id: key.id, address },
   };
 }

@@ -29,9 +29,9 @@ export async function createKey(
   caller: KeyChanger,
   { name, kind }: { name: string; kind: KeyKind },
 ): Promise<CreatedKey> {
-  const { tenant, ceiling } = caller;
+  const { tenant, ceiling, isTrusted } = caller;
   const fresh = newKey(keyPrefix);
-  const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling });
+  const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling, isTrusted });
   const count = (most: number) => countInUse(tx, 'api_keys', tenant, most);
   await takePlace(tx, limitHolderOf(caller), 'api_keys', count);
   await appendAudit(tx, tenant, caller.actor, createdEntry(key));

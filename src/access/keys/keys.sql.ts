@@ -22,6 +22,7 @@ export interface KeyInUse {
   /** As an operator changed them. */
   readonly limits: LimitOverrides | null;
   readonly ceiling: KeyCeiling;
+  readonly isTrusted: boolean;
   /** False: it was revoked, or replaced and its overlap has ended. */
   readonly isWorking: boolean;
 }
@@ -31,15 +32,15 @@ export async function findKeysById(db: Db, ids: readonly string[]): Promise<Read
   const { rows } = await db.query<Omit<KeyInUse, 'ceiling'> & KeyCeiling>({
     name: 'find-keys-by-id',
     text: `select k.id, k.tenant_id as tenant, k.kind, k.hash, t.status, t.limits, (${IS_WORKING}) as "isWorking",
-                  ${CEILING_COLUMNS}
+                  k.trusted as "isTrusted", ${CEILING_COLUMNS}
              from api_keys k join tenants t on t.id = k.tenant_id
             where k.id = any($1)`,
     values: [ids],
   });
   return new Map(
-    rows.map(({ id, tenant, kind, hash, status, limits, isWorking, ...ceiling }) => [
+    rows.map(({ id, tenant, kind, hash, status, limits, isWorking, isTrusted, ...ceiling }) => [
       id,
-      { id, tenant, kind, hash, status, limits, isWorking, ceiling },
+      { id, tenant, kind, hash, status, limits, isWorking, isTrusted, ceiling },
     ]),
   );
 }
@@ -47,7 +48,7 @@ export async function findKeysById(db: Db, ids: readonly string[]): Promise<Read
 export async function insertKey(
   tx: Tx,
   tenant: TenantId,
-  key: NewKey & { name: string; kind: KeyKind; ceiling?: KeyCeiling },
+  key: NewKey & { name: string; kind: KeyKind; isTrusted?: boolean; ceiling?: KeyCeiling },
 ): Promise<ApiKey> {
   const { capabilities, roles, rooms, rank, lifetimeSeconds } = key.ceiling ?? DEFAULT_CEILING;
   await lockReferenceTables(tx);
@@ -55,10 +56,22 @@ export async function insertKey(
     name: 'insert-key',
     text: `with inserted as (
              insert into api_keys (id, tenant_id, name, kind, hash, ceiling_capabilities, ceiling_roles, ceiling_rooms,
-                                   ceiling_rank, ceiling_lifetime_seconds)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *)
+                                   ceiling_rank, ceiling_lifetime_seconds, trusted)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning *)
            select ${COLUMNS} from inserted`,
-    values: [key.id, tenant, key.name, key.kind, key.hash, capabilities, roles, rooms, rank, lifetimeSeconds],
+    values: [
+      key.id,
+      tenant,
+      key.name,
+      key.kind,
+      key.hash,
+      capabilities,
+      roles,
+      rooms,
+      rank,
+      lifetimeSeconds,
+      key.isTrusted ?? false,
+    ],
   });
   return rows[0]!;
 }
@@ -93,6 +106,15 @@ export async function findKey(tx: Tx, tenant: TenantId, id: string): Promise<Api
     values: [tenant, id],
   });
   return rows[0];
+}
+
+export async function markTrusted(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await lockReferenceTables(tx);
+  await tx.query({
+    name: 'mark-key-trusted',
+    text: 'update api_keys set trusted = true where tenant_id = $1 and id = $2',
+    values: [tenant, id],
+  });
 }
 
 /** Whether another key of this kind is active and not retiring. */

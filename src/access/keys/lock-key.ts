@@ -6,11 +6,11 @@ import { assert } from '../../base/lib/assert.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { type KeyCeiling, refuseWiderCeiling } from '../rights/key-ceiling.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey, KeyTrust } from './api-key.ts';
 import { findKey, lockCeiling } from './keys.sql.ts';
 
-/** Who changes keys: a caller with a key, or a session of the console. */
-export interface KeyChanger extends LimitedCaller {
+/** Who changes keys: a caller with a key, or a session of the console. What is trusted makes keys that are. */
+export interface KeyChanger extends LimitedCaller, KeyTrust {
   /** The key that the change is made with, if any. */
   readonly keyId: string | undefined;
   /** Of this key; a new key inherits it. */

@@ -33,14 +33,14 @@ export async function rotateKey(
   { keyId, overlapSeconds }: { keyId: string; overlapSeconds: number },
 ): Promise<RotatedKey> {
   assertOverlap(overlapSeconds);
-  const { tenant } = caller;
+  const { tenant, isTrusted } = caller;
   const { key: old, ceiling } = await lockKey(tx, caller, keyId);
   if (old.revokedAt) throw new Failure('already_revoked');
   if (old.retiresAt) throw new Failure('already_rotated');
   await refuseManyRetiring(tx, limitHolderOf(caller), 'api_keys', overlapSeconds);
 
   const fresh = newKey(keyPrefix);
-  const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling });
+  const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling, isTrusted });
   const oldKeyRetires = await markRetiring(tx, 'api_keys', tenant, old.id, {
     overlapSeconds,
     noticeSeconds: noticeSecondsOf(overlapSeconds),

@@ -10,7 +10,7 @@ import { deleteStranger, lockHolder } from '../passkeys/passkeys.sql.ts';
 import { MEMBERS_MAX, type Member, type MemberRole } from './member.ts';
 import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
 
-/** The member is invited until the first log-in that proves the address. Fails with `quota_exceeded`, and for a known address. */
+/** The person is invited, and becomes a member by saying yes (`answer-invitation.ts`). Fails with `quota_exceeded`, and for a known address. */
 export async function inviteMember(
   tx: Tx,
   { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
@@ -28,7 +28,9 @@ export async function inviteMember(
   return member;
 }
 
-/** Fails with `not_found`, and with `last_owner` if no owner would be left. */
+const UNDER_REVIEW = 'permission denied: this owner has yet to say what to keep in the tenant';
+
+/** Fails with `not_found`, and with `last_owner` if no owner would be left; with `permission_denied` for a founder who reviews. */
 export async function changeMemberRole(
   tx: Tx,
   { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
@@ -36,6 +38,7 @@ export async function changeMemberRole(
 ): Promise<void> {
   const member = await lockMember(tx, tenant, id, role);
   if (member.role === role) return;
+  if (member.mustReview) throw new Failure('permission_denied', { message: UNDER_REVIEW });
   await updateRole(tx, tenant, id, role);
   const change = { before: { role: member.role }, after: { role } };
   await appendAudit(tx, tenant, actor, { action: 'member_role_changed', subject: id, ...change });
@@ -75,7 +78,9 @@ async function lockMember(
   const members = await findMembers(tx, tenant);
   const member = members.find((each) => each.id === id);
   if (!member) throw notFound('member');
-  const owners = members.filter((each) => each.role === 'owner');
+  // Who is only invited is no owner who could go on.
+  const counts = (each: Member) => each.role === 'owner' && (!member.joinedAt || each.joinedAt);
+  const owners = members.filter(counts);
   if (member.role === 'owner' && role !== 'owner' && owners.length === 1) throw new Failure('last_owner');
   return member;
 }

@@ -1,5 +1,5 @@
 /** A member of a tenant: a person who uses its console, and what the person may do there. */
-import { EMAIL_LENGTH_MAX } from '../../base/tenants/tenant.ts';
+import { EMAIL_LENGTH_MAX, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
 
 /** An owner may do everything. */
 export const MEMBER_ROLES = ['owner', 'finance', 'moderator', 'viewer'] as const;
@@ -41,8 +41,21 @@ export interface Member {
   readonly email: string;
   readonly role: MemberRole;
   readonly createdAt: Date;
-  /** When the member first proved the address by a log-in; `null`: invited. */
+  /** When the person proved the address and said yes. `null`: the person is invited, and is no member yet. */
   readonly joinedAt: Date | null;
+  /** Has the address of the signup. */
+  readonly isFounder: boolean;
+  /** A founder who has yet to say what to keep of what existed before the address was proved. */
+  readonly mustReview: boolean;
+}
+
+/** A tenant that a person is a member of, or is invited to. */
+export interface Membership {
+  readonly tenant: TenantId;
+  readonly tenantName: string;
+  readonly tenantStatus: TenantStatus;
+  readonly member: string;
+  readonly role: MemberRole;
 }
 
 /** Without spaces, quotes and control characters, so that an address cannot become a header or markup. */

@@ -1,22 +1,27 @@
 /** SQL of `members`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
-import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isMemberId, type Member, type MemberRole } from './member.ts';
 
-const COLUMNS = 'id, email, role, created_at as "createdAt", joined_at as "joinedAt"';
+const COLUMNS = `id, email, role, created_at as "createdAt", joined_at as "joinedAt",
+  is_founder as "isFounder", must_review as "mustReview"`;
 
 /** `undefined` if the tenant has a member with this address. */
 export async function insertMember(
   db: Db,
   tenant: TenantId,
-  { email, role }: { readonly email: string; readonly role: MemberRole },
+  {
+    email,
+    role,
+    isFounder = false,
+  }: { readonly email: string; readonly role: MemberRole; readonly isFounder?: boolean },
 ): Promise<Member | undefined> {
   const { rows } = await db.query<Member>({
     name: 'insert-member',
-    text: `insert into members (tenant_id, id, email, role) values ($1, $2, lower($3), $4)
+    text: `insert into members (tenant_id, id, email, role, is_founder) values ($1, $2, lower($3), $4, $5)
            on conflict (tenant_id, email) do nothing returning ${COLUMNS}`,
-    values: [tenant, newId('m'), email, role],
+    values: [tenant, newId('m'), email, role, isFounder],
   });
   return rows[0];
 }
@@ -41,32 +46,46 @@ export async function findMember(db: Db, tenant: TenantId, id: string): Promise<
   return rows[0];
 }
 
-/** A tenant that somebody is a member of. */
-export interface Membership {
-  readonly tenant: TenantId;
-  readonly tenantName: string;
-  readonly tenantStatus: TenantStatus;
-  readonly member: string;
-  readonly role: MemberRole;
-}
-
-/** The memberships of an address: those that can be used first, then the newest. At most `limit`. */
-export async function findMemberships(db: Db, email: string, limit: number): Promise<Membership[]> {
-  const { rows } = await db.query<Membership>({
-    name: 'find-memberships',
-    text: `select m.tenant_id as tenant, t.name as "tenantName", t.status as "tenantStatus", m.id as member, m.role
-             from members m join tenants t on t.id = m.tenant_id
-            where m.email = $1 and t.status <> 'deleted'
-            order by t.status in ('pending', 'active') desc, m.created_at desc, m.id limit $2`,
-    values: [email, limit],
+export async function findMemberByEmail(
+  db: Db,
+  tenant: TenantId,
+  email: string,
+): Promise<Member | undefined> {
+  const { rows } = await db.query<Member>({
+    name: 'find-member-by-email',
+    text: `select ${COLUMNS} from members where tenant_id = $1 and email = $2`,
+    values: [tenant, email],
   });
-  return rows;
+  return rows[0];
 }
 
-export async function markJoined(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+export async function markJoined(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  { mustReview }: Pick<Member, 'mustReview'>,
+): Promise<void> {
   await tx.query({
     name: 'mark-member-joined',
-    text: 'update members set joined_at = now() where tenant_id = $1 and id = $2 and joined_at is null',
+    text: `update members set joined_at = t.now, last_used_at = t.now, must_review = $3
+             from (select now() as now) t where tenant_id = $1 and id = $2`,
+    values: [tenant, id, mustReview],
+  });
+}
+
+/** The person opens the tenant: the next log-in does, too. */
+export async function noteMemberUse(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await tx.query({
+    name: 'note-member-use',
+    text: 'update members set last_used_at = now() where tenant_id = $1 and id = $2 and joined_at is not null',
+    values: [tenant, id],
+  });
+}
+
+export async function markReviewed(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await tx.query({
+    name: 'mark-member-reviewed',
+    text: 'update members set must_review = false where tenant_id = $1 and id = $2',
     values: [tenant, id],
   });
 }

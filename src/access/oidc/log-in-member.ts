@@ -1,10 +1,11 @@
 /** Log members in, with an address that the issuer verified. */
+import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findMemberships, type Membership } from '../members/members.sql.ts';
-import type { OpenedSession } from '../sessions/open-session.ts';
-import { openMemberSession, TENANTS_LISTED_MAX } from '../sessions/open-session.ts';
-import type { LoginDeps } from '../sessions/request-login.ts';
+import { findOwnTenants } from '../members/memberships.sql.ts';
+import { findEntrance } from '../sessions/find-entrance.ts';
+import { enter, type OpenedSession } from '../sessions/open-session.ts';
+import { type LoginDeps, makeEntrance } from '../sessions/request-login.ts';
 import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';
 import type { Issuer } from './issuer.ts';
 import { LoginFault } from './login-fault.ts';
@@ -40,7 +41,8 @@ export async function beginMemberLogin(
 }
 
 /**
- * `before`: the session of this browser so far, which ends. A log-in creates no member.
+ * `before`: the session of this browser so far, which ends. A log-in makes nobody a member: `askAt` is the path of the page
+ * that asks for a yes first.
  *
  * Fails with a `LoginFault`, and with `too_many_logins` if the client sent too many that were stale.
  */
@@ -58,13 +60,17 @@ export async function finishMemberLogin(
     readonly address: string;
     readonly before: Buffer | undefined;
   },
-): Promise<OpenedSession> {
+): Promise<OpenedSession | { readonly askAt: string }> {
   try {
     const { attempt, email } = await proveAddress(deps, issuer, { console: 'tenants', url, secret });
     return await inTransaction(deps.db, async (tx) => {
-      const memberships = await findMemberships(tx, email, TENANTS_LISTED_MAX);
-      const membership = choose(memberships, attempt.tenant, email);
-      return { secret: await openMemberSession(tx, 'oidc', membership, { before }), next: attempt.next };
+      const { tenant, next } = attempt;
+      const person = { proof: 'oidc', email, tenant } as const;
+      const { own, invitations } = await findEntrance(tx, person, next);
+      if (invitations.length > 0) return { askAt: await makeEntrance(tx, person, next) };
+      const isOther = tenant !== undefined && own?.tenant !== tenant;
+      if (!own || isOther) throw await faultOf(tx, email, isOther);
+      return { secret: await enter(tx, person, own, { before }), next };
     });
   } catch (error) {
     if (error instanceof LoginFault && error.kind === 'stale') await deps.loginLimit.countWrongLink(address);
@@ -72,11 +78,7 @@ export async function finishMemberLogin(
   }
 }
 
-/** The tenant that was asked for, or else the first that can be used. */
-function choose(memberships: readonly Membership[], tenant: TenantId | undefined, email: string): Membership {
-  const own = memberships.filter((each) => tenant === undefined || each.tenant === tenant);
-  if (own.length === 0) throw new LoginFault('stranger', { email });
-  const open = own.find(({ tenantStatus }) => tenantStatus === 'pending' || tenantStatus === 'active');
-  if (!open) throw new LoginFault('not_open', { email });
-  return open;
+async function faultOf(tx: Tx, email: string, isOther: boolean): Promise<LoginFault> {
+  const isMember = !isOther && (await findOwnTenants(tx, email, { after: undefined, limit: 1 })).length > 0;
+  return new LoginFault(isMember ? 'not_open' : 'stranger', { email });
 }

@@ -2,9 +2,11 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { findMemberships, type Membership } from '../members/members.sql.ts';
+import type { Membership } from '../members/member.ts';
+import { findEntrance } from '../sessions/find-entrance.ts';
 import type { LoginLimit } from '../sessions/login-limit.ts';
-import { asMember, replaceSession, TENANTS_LISTED_MAX } from '../sessions/open-session.ts';
+import { type Browser, enter } from '../sessions/open-session.ts';
+import { makeEntrance } from '../sessions/request-login.ts';
 import { hashSecret, provedAddressOf, type Session } from '../sessions/session.ts';
 import { parseSigned, type SignedAnswer } from './answer.ts';
 import { type Purpose, takeChallenge } from './challenges.sql.ts';
@@ -16,28 +18,27 @@ interface PasskeyLoginDeps extends BaseDeps {
   readonly loginLimit: LoginLimit;
 }
 
-/** Where the request came from, and the session of the browser so far, which ends. */
-export interface From {
-  readonly address: string;
-  readonly before: Buffer | undefined;
-}
+/** `askAt`: the path of the page that asks for a yes first. */
+export type PasskeyLogin = { readonly secret: string } | { readonly askAt: string };
 
 /**
- * Log in with whichever passkey the person chose. Returns the secret of the new session.
+ * Log in with whichever passkey the person chose, for the page `next`.
  *
  * `undefined`: it was refused, and counted; the log says why. That no tenant of the address works is such a reason.
  */
 export async function logInWithPasskey(
   deps: PasskeyLoginDeps,
   party: RelyingParty,
-  answer: string,
-  from: From,
-): Promise<string | undefined> {
-  return open(deps, { party, answer, from, purpose: { purpose: 'log_in' } }, async (tx, { email }) =>
-    (await findMemberships(tx, email, TENANTS_LISTED_MAX)).find(
-      ({ tenantStatus }) => tenantStatus === 'pending' || tenantStatus === 'active',
-    ),
-  );
+  { answer, next }: { readonly answer: string; readonly next: string },
+  from: Browser,
+): Promise<PasskeyLogin | undefined> {
+  const purpose = { purpose: 'log_in' } as const;
+  return open(deps, { party, answer, from, purpose }, async (tx, { email, id: passkeyId }) => {
+    const person = { proof: 'passkey', email, passkeyId, tenant: undefined } as const;
+    const { own, invitations } = await findEntrance(tx, person, next);
+    if (invitations.length > 0) return { askAt: await makeEntrance(tx, person, next) };
+    return own;
+  });
 }
 
 /** As `logInWithPasskey`; the passkey must be one of the person of the session, who stays in the tenant. */
@@ -46,7 +47,7 @@ export async function confirmWithPasskey(
   party: RelyingParty,
   answer: string,
   { session, address }: { readonly session: Session; readonly address: string },
-): Promise<string | undefined> {
+): Promise<PasskeyLogin | undefined> {
   const { tenant, member, hash } = session;
   const from = { address, before: hash };
   const purpose = { purpose: 'confirm', session: hash } as const;
@@ -58,7 +59,7 @@ export async function confirmWithPasskey(
 interface Attempt {
   readonly party: RelyingParty;
   readonly answer: string;
-  readonly from: From;
+  readonly from: Browser;
   readonly purpose: Purpose;
 }
 
@@ -67,19 +68,20 @@ type Place = Pick<Membership, 'tenant' | 'member'>;
 async function open(
   deps: PasskeyLoginDeps,
   attempt: Attempt,
-  placeOf: (tx: Tx, passkey: SigningPasskey) => Promise<Place | undefined>,
-): Promise<string | undefined> {
+  placeOf: (tx: Tx, passkey: SigningPasskey) => Promise<Place | { readonly askAt: string } | undefined>,
+): Promise<PasskeyLogin | undefined> {
   const answer = parseSigned(attempt.answer);
   // The challenge is used up whatever comes of it, so a refusal is no error.
-  const opened = await inTransaction(deps.db, async (tx): Promise<string | Refused> => {
+  const opened = await inTransaction(deps.db, async (tx): Promise<PasskeyLogin | Refused> => {
     const passkey = await prove(tx, attempt, answer);
     if ('refused' in passkey) return passkey;
     const place = await placeOf(tx, passkey);
     if (!place) return { refused: 'no tenant of its person can be opened' };
-    const whose = { ...(await asMember(tx, place)), proof: 'passkey', passkeyId: passkey.id } as const;
-    return replaceSession(tx, whose, attempt.from.before);
+    if ('askAt' in place) return place;
+    const person = { proof: 'passkey', passkeyId: passkey.id } as const;
+    return { secret: await enter(tx, person, place, attempt.from) };
   });
-  if (typeof opened === 'string') return opened;
+  if (!('refused' in opened)) return opened;
   deps.log.info({ reason: opened.refused }, 'a passkey was refused');
   await deps.loginLimit.countWrongPasskey(attempt.from.address);
   return undefined;

@@ -29,7 +29,8 @@ export async function deleteStranger(tx: Tx, email: string): Promise<void> {
   await tx.query({
     name: 'delete-passkey-holder',
     text: `delete from passkey_holders
-            where email = $1 and not exists (select from members where members.email = passkey_holders.email)`,
+            where email = $1 and not exists (
+              select from members m where m.email = passkey_holders.email and m.joined_at is not null)`,
     values: [email],
   });
 }

@@ -8,10 +8,10 @@ import { actorOf, type Session } from './session.ts';
 
 /** A session by key may do what the key may. Any other one changes every key, and widens none. */
 export async function keyChangerOf(tx: Tx, session: Session, address: string): Promise<KeyChanger> {
-  const { tenant, tenantStatus, tenantLimits, keyId } = session;
+  const { tenant, tenantStatus, tenantLimits, keyId, isTrusted } = session;
   const ceiling = keyId === undefined ? WIDEST_CEILING : await lockCeiling(tx, keyId);
   assert(ceiling, 'ceiling of the key of a session');
-  return { tenant, tenantStatus, tenantLimits, keyId, ceiling, actor: actorOf(session, address) };
+  return { tenant, tenantStatus, tenantLimits, keyId, isTrusted, ceiling, actor: actorOf(session, address) };
 }
 
 /**

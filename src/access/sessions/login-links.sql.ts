@@ -2,11 +2,21 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { deleteOver } from './delete-over.sql.ts';
-import { LINK_MINUTES } from './session.ts';
+import { LINK_MINUTES, type PersonProof } from './session.ts';
+
+/** A person who proved to have an address. */
+export interface ProvedPerson {
+  readonly proof: PersonProof;
+  readonly email: string;
+  /** Of a passkey. */
+  readonly passkeyId?: string | undefined;
+  /** The tenant to begin with, if one was asked for. */
+  readonly tenant: TenantId | undefined;
+}
 
 /** What a link proves. */
 export type LinkProof =
-  | { readonly proof: 'mail'; readonly email: string; readonly tenant: TenantId | undefined }
+  | ProvedPerson
   | { readonly proof: 'key'; readonly tenant: TenantId; readonly keyId: string }
   | { readonly proof: 'operator'; readonly tenant: TenantId; readonly operator: string };
 
@@ -18,15 +28,16 @@ export type LoginLink = LinkProof & {
 export async function insertLink(db: Db, hash: Buffer, link: LoginLink): Promise<void> {
   await db.query({
     name: 'insert-login-link',
-    text: `insert into login_links (hash, proof, email, tenant_id, key_id, operator, next, expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7, now() + interval '${LINK_MINUTES} minutes')`,
+    text: `insert into login_links (hash, proof, email, tenant_id, key_id, operator, passkey_id, next, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '${LINK_MINUTES} minutes')`,
     values: [
       hash,
       link.proof,
-      link.proof === 'mail' ? link.email : null,
+      'email' in link ? link.email : null,
       link.tenant ?? null,
       link.proof === 'key' ? link.keyId : null,
       link.proof === 'operator' ? link.operator : null,
+      'email' in link ? (link.passkeyId ?? null) : null,
       link.next,
     ],
   });
@@ -38,10 +49,12 @@ interface LinkRow {
   readonly tenant: TenantId | null;
   readonly keyId: string | null;
   readonly operator: string | null;
+  readonly passkeyId: string | null;
   readonly next: string;
 }
 
-const COLUMNS = 'proof, email, tenant_id as tenant, key_id as "keyId", operator, next';
+const COLUMNS =
+  'proof, email, tenant_id as tenant, key_id as "keyId", operator, passkey_id as "passkeyId", next';
 
 /** The link, unless it was used or is too old. */
 export async function findLink(db: Db, hash: Buffer): Promise<LoginLink | undefined> {
@@ -63,14 +76,14 @@ export async function takeLink(tx: Tx, hash: Buffer): Promise<LoginLink | undefi
   return rows[0] && linkOf(rows[0]);
 }
 
-function linkOf({ proof, email, tenant, keyId, operator, next }: LinkRow): LoginLink {
+function linkOf({ proof, email, tenant, keyId, operator, passkeyId, next }: LinkRow): LoginLink {
   switch (proof) {
-    case 'mail':
-      return { proof, email: email!, tenant: tenant ?? undefined, next };
     case 'key':
       return { proof, tenant: tenant!, keyId: keyId!, next };
     case 'operator':
       return { proof, tenant: tenant!, operator: operator!, next };
+    default:
+      return { proof, email: email!, tenant: tenant ?? undefined, passkeyId: passkeyId ?? undefined, next };
   }
 }
 

@@ -1,13 +1,13 @@
 /** Make a link that logs in once: by mail, for the holder of an API key, or for an operator. */
 
-import type { Db } from '../../base/db/pool.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findMemberships } from '../members/members.sql.ts';
+import { isKnownAddress } from '../members/memberships.sql.ts';
 import type { ConsoleMails } from './console-mails.ts';
 import type { LoginLimit } from './login-limit.ts';
-import { findLink, insertLink, type LoginLink } from './login-links.sql.ts';
+import { findLink, insertLink, type LoginLink, type ProvedPerson } from './login-links.sql.ts';
 import { hashSecret, isSecret, newSecret } from './session.ts';
 
 export interface LoginDeps extends BaseDeps {
@@ -20,7 +20,7 @@ export interface LoginDeps extends BaseDeps {
 export const CONSOLE_PATH = '/console';
 
 /**
- * Send a link to an address, if a member has it and it did not get too many. The caller learns neither: for an
+ * Send a link to an address, if a member or somebody who is invited has it, and it did not get too many. The caller learns neither: for an
  * address that nobody has, the same statements run.
  *
  * Fails with `too_many_logins` if the client asked too often.
@@ -38,7 +38,7 @@ export async function requestLogin(
   const secret = newSecret();
   await inTransaction(deps.db, async (tx) => {
     await insertLink(tx, secret.hash, { proof: 'mail', email, tenant, next });
-    const isWanted = (await findMemberships(tx, email, 1)).length > 0;
+    const isWanted = await isKnownAddress(tx, email);
     const mail = { type: 'login_link', to: email, secret: secret.plaintext } as const;
     await deps.consoleMails.write(tx, mail, { isWanted });
   });
@@ -50,6 +50,13 @@ export async function makeLink(db: Db, publicUrl: string, link: LoginLink): Prom
   const secret = newSecret();
   await insertLink(db, secret.hash, link);
   return `${publicUrl}${linkPath(secret.plaintext)}`;
+}
+
+/** The path of a page that goes on with the log-in of a person: it asks whether the person accepts an invitation. */
+export async function makeEntrance(tx: Tx, person: ProvedPerson, next: string): Promise<string> {
+  const secret = newSecret();
+  await insertLink(tx, secret.hash, { ...person, next });
+  return linkPath(secret.plaintext);
 }
 
 /** The path of the page that logs in with a link. */

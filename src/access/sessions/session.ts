@@ -18,10 +18,11 @@ export const FRESH_MINUTES = 10;
 export const LINK_MINUTES = 15;
 
 /** By what a log-in was proved. `oidc`: by the issuer that the deployment trusts. */
-export type Proof = 'signup' | 'mail' | 'passkey' | 'oidc' | 'key' | 'operator';
+export type Proof = 'signup' | PersonProof | 'key' | 'operator';
 
 /** By these the person proved to have the address. A signup proves nothing, and keys and operators are no persons. */
-const PROOFS_OF_ADDRESS: readonly Proof[] = ['mail', 'passkey', 'oidc'];
+const PROOFS_OF_ADDRESS = ['mail', 'passkey', 'oidc'] as const;
+export type PersonProof = (typeof PROOFS_OF_ADDRESS)[number];
 
 export interface Session extends LimitedCaller {
   readonly hash: Buffer;
@@ -35,6 +36,10 @@ export interface Session extends LimitedCaller {
   /** Of a session by passkey, with which it ends. */
   readonly passkeyId: string | undefined;
   readonly role: MemberRole;
+  /** A person proved an address, or an operator opened it, or a key that is trusted. */
+  readonly isTrusted: boolean;
+  /** The founder has yet to say what to keep of what existed before the address was proved. */
+  readonly mustReview: boolean;
   /** When the person logged in. */
   readonly createdAt: Date;
   /** The log-in was less than `FRESH_MINUTES` ago. */
@@ -43,7 +48,12 @@ export interface Session extends LimitedCaller {
 
 /** The address that the person of a session proved to have. */
 export function provedAddressOf({ proof, member }: Pick<Session, 'proof' | 'member'>): string | undefined {
-  return PROOFS_OF_ADDRESS.includes(proof) ? member?.email : undefined;
+  return (PROOFS_OF_ADDRESS as readonly Proof[]).includes(proof) ? member?.email : undefined;
+}
+
+/** For settings of automatic top-ups: the key of a session, unless it is trusted. A signup counts as the keys that it makes. */
+export function untrustedKeyOf({ isTrusted, keyId, proof }: Session): string | null {
+  return isTrusted ? null : (keyId ?? proof);
 }
 
 export interface NewSecret {

@@ -1,6 +1,6 @@
 /** SQL of `console_sessions`. */
 import { isDistributed } from '../../base/db/distribution.ts';
-import type { Db } from '../../base/db/pool.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { IS_WORKING } from '../keys/working-key.sql.ts';
@@ -60,6 +60,8 @@ interface SessionRow {
   readonly keyId: string | null;
   readonly operator: string | null;
   readonly passkeyId: string | null;
+  readonly isTrusted: boolean;
+  readonly mustReview: boolean;
   readonly createdAt: Date;
   readonly isFresh: boolean;
   /** Whether its use was last noted more than a minute ago. */
@@ -69,9 +71,11 @@ interface SessionRow {
 const FOUND = `
   select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email, m.role,
          s.key_id as "keyId", s.operator, s.passkey_id as "passkeyId", s.seen_at < now() - interval '1 minute' as "isToNote",
+         coalesce(k.trusted, s.proof <> 'signup') as "isTrusted", coalesce(m.must_review, false) as "mustReview",
          s.created_at as "createdAt", s.created_at > now() - interval '${FRESH_MINUTES} minutes' as "isFresh"
     from console_sessions s join tenants t on t.id = s.tenant_id
          left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
+         left join api_keys k on k.id = s.key_id
    where s.hash = $1 and ${IS_ALIVE}`;
 
 const FOUND_AND_NOTED = `with found as (${FOUND}), noted as (
@@ -100,6 +104,8 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     keyId,
     operator,
     passkeyId,
+    isTrusted,
+    mustReview,
     createdAt,
     isFresh,
   } = row;
@@ -115,6 +121,8 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     operator: operator ?? undefined,
     passkeyId: passkeyId ?? undefined,
     role: role ?? 'owner',
+    isTrusted,
+    mustReview,
     createdAt,
     isFresh,
   };
@@ -149,6 +157,15 @@ export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
     name: 'delete-session',
     text: 'delete from console_sessions where hash = $1',
     values: [hash],
+  });
+}
+
+/** End the sessions of a member that were opened without a proof of the address. */
+export async function deleteUnprovedSessions(tx: Tx, tenant: TenantId, member: string): Promise<void> {
+  await tx.query({
+    name: 'delete-unproved-sessions',
+    text: `delete from console_sessions where tenant_id = $1 and member_id = $2 and proof = 'signup'`,
+    values: [tenant, member],
   });
 }
 

@@ -26,9 +26,10 @@ export async function createTenant(
   { name, email }: { name: string; email: string },
 ): Promise<CreatedTenant> {
   const key = newKey(keyPrefix);
+  const isTrusted = actor.kind === 'operator';
   return inTransaction(db, async (tx) => {
     const { tenant } = await openTenant(tx, actor, { name, email });
-    const created = await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend' });
+    const created = await insertKey(tx, tenant, { ...key, name: 'default', kind: 'backend', isTrusted });
     await appendAudit(tx, tenant, actor, createdEntry(created));
     await appendEvents(tx, tenant, [keyCreated(created)]);
     return { tenant, keyId: key.id, apiKey: key.plaintext };

@@ -2,6 +2,7 @@
 import { filtered } from '../db/filtered.ts';
 import type { Db } from '../db/pool.ts';
 import type { TenantId } from '../tenants/tenant.ts';
+import type { ActorKind } from './actor.ts';
 import { type AuditEntry, ERASED_ADDRESS } from './audit-entry.ts';
 
 const COLUMNS = `id, tenant_id as tenant, at, actor_kind as "actorKind", actor_id as "actorId", address, action,
@@ -53,6 +54,21 @@ export async function findAuditEntriesOfAll(
     values,
   });
   return rows;
+}
+
+/** Who first did something about each of these subjects: mostly who made it. */
+export async function findFirstActors(
+  db: Db,
+  tenant: TenantId,
+  subjects: readonly string[],
+): Promise<ReadonlyMap<string, { readonly kind: ActorKind; readonly id: string }>> {
+  const { rows } = await db.query<{ subject: string; kind: ActorKind; id: string }>({
+    name: 'find-first-actors',
+    text: `select distinct on (subject) subject, actor_kind as kind, actor_id as id from audit_entries
+            where tenant_id = $1 and subject = any($2) order by subject, seq`,
+    values: [tenant, subjects],
+  });
+  return new Map(rows.map(({ subject, ...actor }) => [subject, actor]));
 }
 
 function conditionsOf({ action, subject, from, to }: AuditFilter) {

@@ -70,6 +70,8 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const other = new URLSearchParams({ open: renderTenantId(wanted), next: here });
     return redirect(`/console/tenants?${other}`);
   }
+  // Pages of the tenant open once the founder has said what may stay in it.
+  if (route.needs !== 'session' && session.mustReview) return redirect('/console/review');
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
   if (route.isDangerous && !session.isFresh) {
     const next = route.method === 'GET' ? here : sectionOf(call.path);

@@ -3,6 +3,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { type Ability, mayDo } from '../../access/members/member.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Page } from '../pages/answer.ts';
+import { named } from '../pages/components.ts';
 import { renderNavigation, renderShell, type Section } from '../pages/shell.ts';
 
 /** What the layout knows of the request. */
@@ -36,12 +37,22 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
 
 export function renderPage(shown: Page, context: Context | undefined): string {
   const session = context?.session;
-  return renderShell(shown, {
-    site: 'Boxoffice',
-    brand: html`<a class="brand" href="/">Boxoffice</a>`,
-    navigation: session && context ? renderOwnNavigation(session, context.path) : LOGGED_OUT,
-    footer: html`<footer><a href="/docs">API reference</a></footer>`,
-  });
+  const body = session?.proof === 'signup' ? html`${unprovedNote(session)}${shown.body}` : shown.body;
+  return renderShell(
+    { ...shown, body },
+    {
+      site: 'Boxoffice',
+      brand: html`<a class="brand" href="/">Boxoffice</a>`,
+      navigation: session && context ? renderOwnNavigation(session, context.path) : LOGGED_OUT,
+      footer: html`<footer><a href="/docs">API reference</a></footer>`,
+    },
+  );
+}
+
+/** Of a signup: nobody knows yet whose the address is. */
+function unprovedNote({ member }: Session): Html {
+  return html`<form class="note" method="post" action="/console/confirm"><input type="hidden" name="next" value="/console">
+<p>Nobody has proved yet that ${member && named(member.email)} is yours. <button>Send a link there</button></p></form>`;
 }
 
 const LOGGED_OUT = html`<nav class="way-in" aria-label="Boxoffice"><a href="/console/signup">Sign up</a><a href="/console/login">Log in</a></nav>`;

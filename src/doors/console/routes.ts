@@ -6,6 +6,7 @@ import { MONEY_ROUTES } from './money-routes.ts';
 import { OIDC_ROUTES } from './oidc-routes.ts';
 import { showBans, submitBan, submitUnban } from './pages/bans.ts';
 import { showHome } from './pages/home.ts';
+import { INVITATION_FIELDS } from './pages/invitations.ts';
 import {
   showKeys,
   showRevocation,
@@ -29,6 +30,7 @@ import { showMembers, submitInvitation, submitRemoval, submitRole } from './page
 import { showOverview } from './pages/overview.ts';
 import { submitCheckout } from './pages/pay.ts';
 import { sendPerson, showErasure, showPeople, submitErasure } from './pages/people.ts';
+import { REVIEW_FIELDS, showReview, submitReview } from './pages/review.ts';
 import { sendRoomEvents } from './pages/room-feed.ts';
 import { showPerson, submitKick, submitMute, submitPersonBan, submitUnmute } from './pages/room-person.ts';
 import { showRoom, showRooms, submitEnd } from './pages/rooms.ts';
@@ -36,7 +38,7 @@ import { showSignup, submitSignup } from './pages/signup.ts';
 import { sendSpend, showSpend } from './pages/spend.ts';
 import { showStart } from './pages/start.ts';
 import { sendStatement, showStatement, showStatements } from './pages/statements.ts';
-import { showTenants, submitTenant } from './pages/tenants.ts';
+import { showTenants, submitInvitationAnswer, submitTenant } from './pages/tenants.ts';
 import { showWatchdogs, submitWatchdog, submitWatchdogDeletion } from './pages/watchdogs.ts';
 import { PASSKEY_ROUTES } from './passkey-routes.ts';
 import type { Call, ConsoleRoute } from './route.ts';
@@ -64,7 +66,13 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/console/login', needs: 'nobody', fields: ['email', 'next'], handle: submitLogin },
   ...OIDC_ROUTES,
   { method: 'GET', path: '/console/login/:token', needs: 'nobody', handle: showLink },
-  { method: 'POST', path: '/console/login/:token', needs: 'nobody', handle: submitLink },
+  {
+    method: 'POST',
+    path: '/console/login/:token',
+    needs: 'nobody',
+    fields: INVITATION_FIELDS,
+    handle: submitLink,
+  },
   { method: 'POST', path: '/console/session', needs: 'nobody', isForPrograms: true, handle: exchangeKey },
   { method: 'POST', path: '/console/logout', needs: 'nobody', handle: submitLogout },
   { method: 'GET', path: '/console/confirm', needs: 'session', handle: showConfirm },
@@ -76,6 +84,22 @@ export const ROUTES: readonly ConsoleRoute[] = [
     needs: 'session',
     fields: ['tenant', 'next'],
     handle: submitTenant,
+  },
+  {
+    method: 'POST',
+    path: '/console/tenants/invitations',
+    needs: 'session',
+    fields: INVITATION_FIELDS,
+    handle: submitInvitationAnswer,
+  },
+  { method: 'GET', path: '/console/review', needs: 'session', handle: showReview },
+  {
+    method: 'POST',
+    path: '/console/review',
+    needs: 'session',
+    isDangerous: true,
+    fields: REVIEW_FIELDS,
+    handle: submitReview,
   },
   { method: 'GET', path: '/console', needs: 'see_overview', handle: showOverview },
   { method: 'GET', path: '/console/start', needs: 'see_overview', handle: showStart },

@@ -183,7 +183,8 @@ function autoTopUp(app: Http, deps: Deps): void {
       const wanted = parseAutoTopUp(request.body);
       refuseStatus(caller, 'suspended', 'archived', 'deleted');
       await write(deps, request, reply.code(200), async (tx) => {
-        await setAutoTopUp(tx, caller.actor, caller.tenant, wanted);
+        const untrustedKey = caller.isTrusted ? null : caller.keyId;
+        await setAutoTopUp(tx, { actor: caller.actor, untrustedKey }, caller.tenant, wanted);
         const { tenant, settings } = await getBilledTenant(tx, caller.tenant);
         return renderTenant(tenant, settings);
       });

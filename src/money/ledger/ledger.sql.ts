@@ -7,6 +7,7 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { type AlertMarks, isCrossing } from '../alerts/alert-threshold.ts';
 import { settleAlerts } from '../alerts/settle-alerts.ts';
+import { HAS_CONSENT } from '../payments/top-up-consent.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
 import { RECORD_TEXT_MAX } from '../usage/usage-record.ts';
@@ -94,6 +95,7 @@ function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
     text: `select a.tenant_id as tenant, a.balance, a.carry, coalesce(a.last_seq, 0) as "lastSeq", t.status, t.exempt,
                   case when t.status = 'active' and s.top_up_enabled and s.payment_method_id is not null
                         and s.frozen_by = '{}' and s.reversed_payments = '{}' and s.parked_payments = '{}'
+                        and ${HAS_CONSENT}
                         and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
                   (select max(version) from rate_cards) as "rateVersion",

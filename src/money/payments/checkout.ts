@@ -10,6 +10,8 @@ export interface Checkout {
   readonly amount: bigint;
   readonly state: CheckoutState;
   readonly createdAt: Date;
+  /** Who opened it, with an address that was proved. */
+  readonly member: string | null;
 }
 
 export function isCheckoutId(text: string): boolean {

@@ -37,14 +37,15 @@ export interface CheckoutDeps extends PaymentsDeps, OnceDeps {
 }
 
 /**
- * Returns the URL of the page, for a mutation that is repeated that of the first one. Fails with
- * `payments_not_configured`, `too_many_checkouts` or `provider_error`.
+ * Returns the URL of the page, for a mutation that is repeated that of the first one. `member`: who opens it, with an
+ * address that was proved. Fails with `payments_not_configured`, `too_many_checkouts` or `provider_error`.
  */
 export async function openCheckout(
   deps: CheckoutDeps,
   payer: LimitHolder,
   amount: bigint,
   mutation: Mutation = notRepeated(payer.id),
+  member: string | null = null,
 ): Promise<string> {
   const provider = requireProvider(deps.provider);
   const { id: tenant } = payer;
@@ -53,7 +54,7 @@ export async function openCheckout(
     begin: async (tx) => {
       const id = newId('co');
       // Insert our row first: a payment for an unknown checkout is not ours.
-      await insertCheckout(tx, { id, tenant, amount });
+      await insertCheckout(tx, { id, tenant, amount, member });
       return id;
     },
     ask: async (id) => {

@@ -1,5 +1,7 @@
 /** The tenant's customer and card at the provider, and its automatic top-up. Amounts are in micros. */
-export interface PaymentSettings {
+import { hasConsent, type TopUpConsent } from './top-up-consent.ts';
+
+export interface PaymentSettings extends TopUpConsent {
   readonly customerId: string | null;
   readonly paymentMethodId: string | null;
   readonly cardFingerprint: string | null;
@@ -31,15 +33,26 @@ const REVERSED =
 const PARKED =
   'Automatic top-ups are stopped: an earlier payment has to be credited by the operator first [payment_parked].';
 
+const FOREIGN_CARD =
+  'Automatic top-ups are stopped: a member paid with the saved card, and nobody who proved an address turned them on. ' +
+  'Turn them on again in the console [foreign_card].';
+
 /** `last_top_up_error`: what stops automatic top-ups now, or else why the last one failed. */
 export function describeTopUpError(
   settings: Pick<
     PaymentSettings,
-    'topUpEnabled' | 'frozenBy' | 'reversedPayments' | 'parkedPayments' | 'lastTopUpError'
+    | 'topUpEnabled'
+    | 'frozenBy'
+    | 'reversedPayments'
+    | 'parkedPayments'
+    | 'cardMember'
+    | 'topUpKey'
+    | 'lastTopUpError'
   >,
 ): string | null {
   if (settings.topUpEnabled && settings.parkedPayments.length > 0) return PARKED;
   if (settings.topUpEnabled && settings.frozenBy.length > 0) return FROZEN;
   if (settings.topUpEnabled && settings.reversedPayments.length > 0) return REVERSED;
+  if (settings.topUpEnabled && !hasConsent(settings)) return FOREIGN_CARD;
   return settings.lastTopUpError;
 }

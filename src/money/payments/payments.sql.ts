@@ -13,7 +13,7 @@ const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMeth
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
   top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
   frozen_by as "frozenBy", reversed_payments as "reversedPayments", parked_payments as "parkedPayments",
-  last_top_up_error as "lastTopUpError"`;
+  card_member as "cardMember", top_up_key as "topUpKey", last_top_up_error as "lastTopUpError"`;
 
 export async function findPaymentSettings(db: Db, tenant: TenantId): Promise<PaymentSettings> {
   const { rows } = await db.query<PaymentSettings>({
@@ -37,21 +37,34 @@ export async function keepCustomer(db: Db, tenant: TenantId, customerId: string)
   return rows[0]!.customerId;
 }
 
-/** `null` amounts keep their values. Turning it on ends the pause after a decline or a reversal. */
+/**
+ * `null` amounts keep their values. Turning it on ends the pause after a decline or a reversal. `untrustedKey`: the key
+ * that makes the settings, if it is not trusted.
+ */
 export async function updateAutoTopUp(
   tx: Tx,
   tenant: TenantId,
   { enabled, below, amount }: { enabled: boolean; below: bigint | null; amount: bigint | null },
+  untrustedKey: string | null,
 ): Promise<void> {
   await tx.query({
     name: 'update-auto-top-up',
     text: `update payment_settings
               set top_up_enabled = $2, top_up_below = coalesce($3, top_up_below),
-                  top_up_amount = coalesce($4, top_up_amount),
+                  top_up_amount = coalesce($4, top_up_amount), top_up_key = $5,
                   top_up_paused_until = case when $2 then null else top_up_paused_until end,
                   reversed_payments = case when $2 then '{}' else reversed_payments end
             where tenant_id = $1`,
-    values: [tenant, enabled, below, amount],
+    values: [tenant, enabled, below, amount, untrustedKey],
+  });
+}
+
+/** These keys are trusted from now on. The account must be locked. */
+export async function trustTopUpKeys(tx: Tx, tenant: TenantId, keys: readonly string[]): Promise<void> {
+  await tx.query({
+    name: 'trust-top-up-keys',
+    text: 'update payment_settings set top_up_key = null where tenant_id = $1 and top_up_key = any($2)',
+    values: [tenant, keys],
   });
 }
 
@@ -76,13 +89,13 @@ export async function saveCard(
   tx: Tx,
   tenant: TenantId,
   card: SavedCard,
-  consent: { readonly paidAt: Date; readonly checkoutAt: Date },
+  consent: { readonly paidAt: Date; readonly checkoutAt: Date; readonly member: string | null },
 ): Promise<void> {
   await tx.query({
     name: 'save-card',
     text: `update payment_settings
               set customer_id = $2, payment_method_id = $3, card_fingerprint = $4,
-                  card_paid_at = $5, card_checkout_at = $6,
+                  card_paid_at = $5, card_checkout_at = $6, card_member = $10,
                   card_brand = $7, card_last4 = $8, card_ends_on = $9, card_look_at = null
             where tenant_id = $1
               and (coalesce(card_paid_at, '-infinity'), coalesce(card_checkout_at, '-infinity')) <= ($5, $6)`,
@@ -96,6 +109,7 @@ export async function saveCard(
       card.details?.brand ?? null,
       card.details?.last4 ?? null,
       card.details?.endsOn ?? null,
+      consent.member,
     ],
   });
 }
@@ -134,7 +148,7 @@ export async function endTopUpTrouble(tx: Tx, tenant: TenantId, trouble: string)
 }
 
 const NO_CARD = `payment_method_id = null, card_fingerprint = null, card_brand = null, card_last4 = null,
-  card_ends_on = null, card_look_at = null`;
+  card_ends_on = null, card_look_at = null, card_member = null`;
 
 /** Forget this card in all payment settings. */
 export async function forgetCard(tx: Tx, paymentMethodId: string): Promise<void> {
@@ -169,18 +183,21 @@ export async function updateCardFingerprint(
   });
 }
 
-export async function insertCheckout(db: Db, checkout: Omit<Checkout, 'state' | 'createdAt'>): Promise<void> {
+export async function insertCheckout(
+  db: Db,
+  checkout: Omit<Checkout, 'state' | 'createdAt' | 'member'> & { readonly member?: string | null },
+): Promise<void> {
   await db.query({
     name: 'insert-checkout',
-    text: 'insert into checkouts (id, tenant_id, amount) values ($1, $2, $3)',
-    values: [checkout.id, checkout.tenant, checkout.amount],
+    text: 'insert into checkouts (id, tenant_id, amount, member_id) values ($1, $2, $3, $4)',
+    values: [checkout.id, checkout.tenant, checkout.amount, checkout.member ?? null],
   });
 }
 
 /** A paid checkout that a restored database does not have. Changes nothing if it is there. */
 export async function restoreCheckout(
   tx: Tx,
-  checkout: Omit<Checkout, 'state' | 'createdAt'> & { sessionId: string },
+  checkout: Omit<Checkout, 'state' | 'createdAt' | 'member'> & { sessionId: string },
 ): Promise<void> {
   await tx.query({
     name: 'restore-checkout',
@@ -193,8 +210,8 @@ export async function restoreCheckout(
 export async function findCheckout(db: Db, id: string): Promise<Checkout | undefined> {
   const { rows } = await db.query<Checkout>({
     name: 'find-checkout',
-    text: `select id, tenant_id as tenant, amount, state, created_at as "createdAt" from checkouts
-            where id = $1`,
+    text: `select id, tenant_id as tenant, amount, state, created_at as "createdAt", member_id as member
+             from checkouts where id = $1`,
     values: [id],
   });
   return rows[0];

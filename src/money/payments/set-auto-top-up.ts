@@ -10,14 +10,29 @@ import { clearBreaker } from './card-breakers.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from './payments.sql.ts';
 import type { AutoTopUp } from './top-up-amount.ts';
 import { releaseStuckAttempt } from './top-up-attempts.sql.ts';
+import { refuseForeignCard } from './top-up-consent.ts';
 
-export async function setAutoTopUp(tx: Tx, actor: Actor, tenant: TenantId, wanted: AutoTopUp): Promise<void> {
+/** Who makes the settings. */
+export interface TopUpSetter {
+  readonly actor: Actor;
+  /** The API key that is used, unless it is trusted. */
+  readonly untrustedKey: string | null;
+}
+
+/** Fails with `invalid_request` without a saved card, and with `permission_denied` for that of a member. */
+export async function setAutoTopUp(
+  tx: Tx,
+  { actor, untrustedKey }: TopUpSetter,
+  tenant: TenantId,
+  wanted: AutoTopUp,
+): Promise<void> {
   await lockAccount(tx, tenant);
   const settings = await findPaymentSettings(tx, tenant);
   if (wanted.enabled && !settings.paymentMethodId) {
     throw invalidRequest('no saved card: pay a checkout first');
   }
-  await updateAutoTopUp(tx, tenant, wanted);
+  if (wanted.enabled) refuseForeignCard(settings.cardMember, untrustedKey);
+  await updateAutoTopUp(tx, tenant, wanted, untrustedKey);
   const entry = autoTopUpEntry('auto_top_up_changed', settings, await findPaymentSettings(tx, tenant));
   if (entry) await appendAudit(tx, tenant, actor, entry);
   if (!wanted.enabled) return;

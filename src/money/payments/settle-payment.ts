@@ -177,14 +177,14 @@ async function credit(tx: Tx, { intent, tax }: ProviderPayment, origin: Origin):
 
 async function settleCheckout(
   tx: Tx,
-  { id, tenant, createdAt }: Checkout,
+  { id, tenant, createdAt, member }: Checkout,
   intent: Stripe.PaymentIntent,
   card: SavedCard | undefined,
 ): Promise<void> {
   await advanceCheckout(tx, id, 'paid');
   const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
   const paidAt = new Date((charge ?? intent).created * 1000);
-  if (card) await saveCard(tx, tenant, card, { paidAt, checkoutAt: createdAt });
+  if (card) await saveCard(tx, tenant, card, { paidAt, checkoutAt: createdAt, member });
 }
 
 /** The card of the payment, if it is a card that may be charged again. */

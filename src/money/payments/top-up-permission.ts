@@ -7,6 +7,7 @@
 import type { Account } from '../ledger/ledger.sql.ts';
 import type { PaymentSettings } from './payment-settings.ts';
 import type { Attempt } from './top-up-attempts.sql.ts';
+import { hasConsent } from './top-up-consent.ts';
 
 /** Why an attempt must not be sent. */
 export interface Refusal {
@@ -48,6 +49,7 @@ function findWithdrawal(account: Account, settings: PaymentSettings): string | u
   if (settings.frozenBy.length > 0) return 'a payment was disputed or reported as fraud [frozen]';
   if (settings.reversedPayments.length > 0) return 'a payment was refunded or disputed [payment_reversed]';
   if (settings.parkedPayments.length > 0) return 'an earlier payment is not credited yet [payment_parked]';
+  if (!hasConsent(settings)) return 'the card is that of a member who did not agree [foreign_card]';
   if (settings.paymentMethodId === null) return 'the saved card was removed [card_removed]';
   if (account.topUpBelow === null) return 'automatic top-ups were stopped [stopped]';
   return undefined;

@@ -23,7 +23,7 @@ export async function unfreezeTopUps(db: Pool, actor: Actor, tenant: TenantId): 
     await endHold(tx, tenant, 'all');
     // Turning them on again resets the pause and the declines of the card. If they are off, they stay off.
     if (settings.topUpEnabled)
-      await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null });
+      await updateAutoTopUp(tx, tenant, { enabled: true, below: null, amount: null }, settings.topUpKey);
     await releaseStuckAttempt(tx, tenant);
     if (settings.cardFingerprint) await clearBreaker(tx, settings.cardFingerprint);
     const entry = autoTopUpEntry('auto_top_up_unfrozen', settings, await findPaymentSettings(tx, tenant));

@@ -30,16 +30,20 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     columns: 'seq, id, at, actor_kind, actor_id, address, action, subject, before, after',
     order: 'seq',
   },
-  members: { columns: 'id, email, role, created_at, joined_at', order: 'id' },
+  members: {
+    columns: 'id, email, role, created_at, joined_at, is_founder, last_used_at, must_review',
+    order: 'id',
+  },
   api_keys: {
     columns: `id, name, kind, created_at, retires_at, revoked_at, ceiling_capabilities, ceiling_roles, ceiling_rooms,
-      ceiling_rank, ceiling_lifetime_seconds`,
+      ceiling_rank, ceiling_lifetime_seconds, trusted`,
     order: 'id',
   },
   device_credentials: {
     columns: 'id, name, publish, rooms, default_room, expires_at, created_at, retires_at, revoked_at',
     order: 'id',
   },
+  kept_access: { columns: 'kind, id, kept_at', order: 'kind, id' },
   last_uses: { columns: 'kind, id, at', order: 'kind, id' },
   accounts: { columns: 'balance, carry, last_seq', order: 'tenant_id' },
   postings: {
@@ -58,14 +62,14 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   conflict_notices: { columns: 'told_at, reports, first_at, ids', order: 'tenant_id' },
   payment_settings: {
     columns: `customer_id, payment_method_id, card_fingerprint, first_paid_at, card_paid_at, card_checkout_at,
-      card_brand, card_last4, card_ends_on, card_look_at,
+      card_brand, card_last4, card_ends_on, card_look_at, card_member, top_up_key,
       top_up_enabled, top_up_below, top_up_amount, top_up_paused_until, frozen_by, reversed_payments, parked_payments,
       last_top_up_error`,
     order: 'tenant_id',
   },
   card_notices: { columns: 'card, ends_on, told_at', order: 'card, ends_on' },
   alert_thresholds: { columns: 'kind, below, burn, raised_at', order: 'kind, below' },
-  checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at', order: 'id' },
+  checkouts: { columns: 'id, amount, state, session_id, created_at, expire_at, member_id', order: 'id' },
   payments: {
     columns: 'id, kind, credited, tax, reversed, attempt_id, checkout_id, card_fingerprint, settled_at',
     order: 'id',

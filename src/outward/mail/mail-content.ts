@@ -184,9 +184,12 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
   }),
   invitation: (facts) => ({
     title: 'You are invited to Boxoffice',
-    paragraphs: ['You are now a member of this account.', 'To log in, ask for a link with this address.'],
+    paragraphs: [
+      'You become a member of this account once you say yes.',
+      'To answer, ask for a link with this address. If you do not know who invites you, ignore this mail.',
+    ],
     facts: [['Role', facts.text('role')]],
-    next: { text: 'Ask for a link', path: LOGIN_PATH },
+    next: { text: 'Answer the invitation', path: CONSOLE_PATH },
   }),
 };
 

@@ -64,6 +64,7 @@ const COORDINATOR = [
   'disputes',
   'erasures',
   'fraud_warnings',
+  'kept_access',
   'last_uses',
   'login_attempts',
   'login_links',

@@ -6,6 +6,7 @@ import { displayMicros } from '../../../src/money/amount.ts';
 import {
   cookieOf,
   getPage,
+  joinByLink,
   makeMailLog,
   makeMember,
   sendForm,
@@ -151,18 +152,18 @@ describe('members', () => {
   const invite = (fields: Record<string, string>, { cookie } = owner) =>
     sendForm(app, '/console/members', { role: 'finance', ...fields }, { cookie });
 
-  test('an invited person gets a mail without a secret, and logs in with a link of their own', async () => {
+  test('an invited person gets a mail without a secret, and says yes after a log-in with a link of their own', async () => {
     const answer = await invite({ email: 'Invited@Example.com ' });
     expect(answer.status).toBe(303);
     const [mail] = await mails.waitFor('invited@example.com', 1);
-    expect(mail).toContain('http://service.test/console/login\n');
+    expect(mail).toContain(`http://service.test/console?tenant=${tenant.id}\n`);
     expect(mail).not.toMatch(/login\/[\w-]{43}/);
     expect(await newestEntry(tenant)).toMatchObject({
       action: 'member_invited',
       actor: { kind: 'member', id: owner.id },
     });
     await sendForm(app, '/console/login', { email: 'invited@example.com' });
-    const opened = await sendForm(app, await mails.linkTo('invited@example.com'), {});
+    const opened = await joinByLink(app, await mails.linkTo('invited@example.com'), tenant.id);
     expect((await getPage(app, '/console', cookieOf(opened))).text).toContain('<span>finance</span>');
   });
 

@@ -2,6 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { insertMember } from '../../../src/access/members/members.sql.ts';
+import { makeEntrance } from '../../../src/access/sessions/request-login.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { mint } from '../../control/moderation/support.ts';
 import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
@@ -37,6 +40,11 @@ let device: string;
 let erasure: string;
 /** Another tenant of the same person. */
 let other: TestTenant;
+/** A founder who has yet to say what may stay, and a signup whose address is not proved. */
+let reviewer: TestMember;
+let unproved: TestMember;
+/** The path of a link that asks the owner about an invitation. */
+let asking: string;
 
 /** Webhooks, devices and thresholds, with the same texts. */
 async function setUp(): Promise<void> {
@@ -107,7 +115,23 @@ beforeAll(async () => {
     email: `${'long'.repeat(15)}@example.com`,
   });
   await fillRooms();
+  await inviteOwner();
 });
+
+async function inviteOwner(): Promise<void> {
+  const { db } = app.service.deps;
+  const inviting = await app.signUp({ name: HOSTILE.join(' ').slice(0, 200) });
+  const of = idOf(inviting);
+  await insertMember(db, of, { email: owner.email, role: 'finance' });
+  for (const name of HOSTILE) {
+    await app.request('POST', '/v1/keys', { key: inviting.key, body: { name, kind: 'relay' } });
+  }
+  const person = { proof: 'mail', email: owner.email, tenant: of } as const;
+  asking = await inTransaction(db, (tx) => makeEntrance(tx, person, '/console'));
+  reviewer = await makeMember(db, of);
+  await db.query('update members set must_review = true where id = $1', [reviewer.id]);
+  unproved = await makeMember(db, of, { email: `${'long'.repeat(15)}@example.com`, proof: 'signup' });
+}
 
 /** Rooms, participants, bans, watchdogs and an erasure, with texts that break a page which does not escape them. */
 async function fillRooms(): Promise<void> {
@@ -176,15 +200,23 @@ const PAGES: Readonly<Record<string, () => string>> = {
   tenants: () => '/console/tenants',
   'page of another tenant': () => `/console/tenants?open=${other.id}&next=%2Fconsole%2Falerts`,
   'page of a foreign tenant': () => '/console/tenants?open=t_0123456789abcdef',
+  review: () => '/console/review',
+  'unproved start': () => '/console/start',
+  'invitation by link': () => asking,
   'not found': () => '/console/nothing',
 };
+
+function visitorOf(name: string): TestMember {
+  if (name === 'review') return reviewer;
+  return name === 'unproved start' ? unproved : owner;
+}
 
 const SHOTS = process.env.SCREENSHOTS;
 
 describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
   test.each(Object.entries(PAGES))('%s is accessible, fits, and runs no foreign text', async (name, path) => {
     const { page, complaints } = await browser.open(look);
-    await page.context().addCookies([{ name: COOKIE, value: owner.secret, url: PUBLIC_URL }]);
+    await page.context().addCookies([{ name: COOKIE, value: visitorOf(name).secret, url: PUBLIC_URL }]);
     await page.goto(`${PUBLIC_URL}${path()}`);
     if (SHOTS) {
       mkdirSync(SHOTS, { recursive: true });
@@ -202,8 +234,8 @@ describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (l
 });
 
 describe('a page', () => {
-  test.each(Object.entries(PAGES))('%s weighs at most 30 kB, with what it loads', async (_name, path) => {
-    const answer = await getPage(app, path(), owner.cookie);
+  test.each(Object.entries(PAGES))('%s weighs at most 30 kB, with what it loads', async (name, path) => {
+    const answer = await getPage(app, path(), visitorOf(name).cookie);
     const assets = [...answer.text.matchAll(/(?:href|src)="(\/console\/assets\/[^"]+)"/g)].map(
       ([, found]) => found!,
     );

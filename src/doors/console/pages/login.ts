@@ -5,17 +5,19 @@ import { parseMemberEmail } from '../../../access/members/member.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
+import { findEntrance } from '../../../access/sessions/find-entrance.ts';
 import { openSession } from '../../../access/sessions/open-session.ts';
 import { CONSOLE_PATH, makeLink, peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
 import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
-import { EMAIL_LENGTH_MAX, renderTenantId } from '../../../base/tenants/tenant.ts';
+import { EMAIL_LENGTH_MAX, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { authorizationOf } from '../../http/http.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { type Faults, field } from '../../pages/components.ts';
+import { type Faults, field, named } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
 import type { Call, SessionCall } from '../route.ts';
+import { nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
 export async function showLogin(call: Call): Promise<Answer> {
@@ -84,19 +86,43 @@ function whereToLook({ config: { mailsShown } }: Call['deps']): Html | undefined
 }
 
 /** A GET changes nothing: programs that check mails follow links. */
-export async function showLink({ deps, params }: Call): Promise<Answer> {
+export async function showLink({ deps, params, query, path }: Call): Promise<Answer> {
   const link = await peekLink(deps, params.token ?? '');
   if (!link) return page(deadLinkPage(), 404);
-  const whose = link.proof === 'mail' ? link.email : `the tenant ${renderTenantId(link.tenant)}`;
+  if (!('email' in link)) return page(linkPage(`the tenant ${renderTenantId(link.tenant)}`));
+  const after = parseTenantId(query.get('after') ?? '');
+  const { own, invitations, end } = await findEntrance(deps.db, link, link.next, after);
+  if (invitations.length === 0) return own ? page(linkPage(link.email)) : page(deadLinkPage(), 404);
+  const body = html`<h1>You are invited</h1>
+<p>You have proved that ${named(link.email)} is your address. You become a member only if you say yes.</p>
+${WARNING}
+${invitations.map((each) => renderInvitation(path, each))}
+${nextPage(path, 'after', end, 'Older invitations')}
+${own && html`<form method="post" action="${path}"><p><button>Not now: go to ${named(own.tenantName)}</button></p></form>`}`;
+  return page({ title: 'You are invited', body, layout: 'narrow' });
+}
+
+function linkPage(whose: string): Page {
   const body = html`<h1>Log in as <bdi>${whose}</bdi></h1>
 <form method="post"><p><button class="primary">Log in</button></p></form>
 <p class="hint">Did somebody else send you this link? Then close this page: you would work in another account.</p>`;
-  return page({ title: 'Log in', body, layout: 'narrow' });
+  return { title: 'Log in', body, layout: 'narrow' };
 }
 
-export async function submitLink({ deps, params, address, session }: Call): Promise<Answer> {
-  const opened = await openSession(deps, params.token ?? '', { address, before: session?.hash });
-  return opened ? redirect(parseNext(opened.next), { secret: opened.secret }) : page(deadLinkPage(), 404);
+export async function submitLink({ deps, params, address, session, form, path }: Call): Promise<Answer> {
+  const browser = { address, before: session?.hash };
+  const opened = await openSession(deps, params.token ?? '', browser, parseAnswer(form));
+  if (opened === undefined) return page(deadLinkPage(), 404);
+  if (opened === 'ask') return redirect(path);
+  if (opened === 'declined') return page(declinedPage());
+  return redirect(parseNext(opened.next), { secret: opened.secret });
+}
+
+function declinedPage(): Page {
+  const body = html`<h1>The invitation is declined</h1>
+<p role="status">You are a member of no tenant. <a href="/console/signup">Sign up</a> for one of your own, or
+<a href="/console/login">log in again</a> to answer another invitation.</p>`;
+  return { title: 'The invitation is declined', body, layout: 'narrow' };
 }
 
 function deadLinkPage(): Page {

@@ -68,6 +68,7 @@ export async function finishIssuerLogin({ deps, request, address, session }: Cal
   try {
     const opened = await finishMemberLogin(deps, issuer, { url, secret, address, before: session?.hash });
     const loginCookie = { secret: null };
+    if ('askAt' in opened) return { kind: 'redirect', to: opened.askAt, loginCookie };
     return { kind: 'redirect', to: parseNext(opened.next), cookie: { secret: opened.secret }, loginCookie };
   } catch (error) {
     return pageOf(error, issuer, session);

@@ -2,7 +2,11 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { addPasskey } from '../../../access/passkeys/add-passkey.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
-import { confirmWithPasskey, logInWithPasskey } from '../../../access/passkeys/log-in-with-passkey.ts';
+import {
+  confirmWithPasskey,
+  logInWithPasskey,
+  type PasskeyLogin,
+} from '../../../access/passkeys/log-in-with-passkey.ts';
 import { offerConfirmation, offerLogin, offerNewPasskey } from '../../../access/passkeys/offer-challenge.ts';
 import {
   PASSKEY_NAME_LENGTH_MAX,
@@ -66,8 +70,8 @@ export async function offerLoggingIn({ deps, address }: Call): Promise<Answer> {
 export async function submitPasskeyLogin({ deps, form, address, session }: Call): Promise<Answer> {
   const from = { address, before: session?.hash };
   const next = parseNext(form.get('next'));
-  const secret = await logInWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', from);
-  return secret === undefined ? refusedPage('/console/login', next) : redirect(next, { secret });
+  const login = await logInWithPasskey(deps, partyOf(deps), { answer: form.get('answer') ?? '', next }, from);
+  return login ? afterPasskey(login, next) : refusedPage('/console/login', next);
 }
 
 export async function offerConfirming({ deps, session }: SessionCall): Promise<Answer> {
@@ -78,8 +82,12 @@ export async function submitPasskeyConfirmation(call: SessionCall): Promise<Answ
   const { deps, form, session } = call;
   addressOf(session);
   const next = parseNext(form.get('next'));
-  const secret = await confirmWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', call);
-  return secret === undefined ? refusedPage('/console/confirm', next) : redirect(next, { secret });
+  const login = await confirmWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', call);
+  return login ? afterPasskey(login, next) : refusedPage('/console/confirm', next);
+}
+
+function afterPasskey(login: PasskeyLogin, next: string): Answer {
+  return 'askAt' in login ? redirect(login.askAt) : redirect(next, { secret: login.secret });
 }
 
 /** Fails with `not_found` where there are no passkeys. */

@@ -1,5 +1,6 @@
 /** Pay in credit: `POST /console/checkout`. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { microsOfCents } from '../../../money/amount.ts';
@@ -39,7 +40,9 @@ export async function submitCheckout({ deps, session, form }: SessionCall): Prom
     const body = html`<h1>Pay in credit</h1>${payForm(deps, form.get('dollars') ?? '', faults)}`;
     return page({ title: 'Pay in credit', body, layout: 'narrow' }, 400);
   }
-  const url = await openCheckout(deps, limitHolderOf(session), microsOfCents(cents));
+  // The card of a person who proved the address is that of the person, not of the keys.
+  const member = provedAddressOf(session) === undefined ? null : session.member!.id;
+  const url = await openCheckout(deps, limitHolderOf(session), microsOfCents(cents), undefined, member);
   const title = 'To the payment page';
   const body = html`<h1>${title}</h1>
 <p><a class="button primary" href="${url}">Go to the payment page</a></p>`;

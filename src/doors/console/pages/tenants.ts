@@ -1,63 +1,96 @@
-/** `/console/tenants`: the tenants of a person, to move between them. */
+/** `/console/tenants`: the tenants of a person, to move between them, and the invitations that wait for a yes. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { listOwnTenants, switchTenant } from '../../../access/sessions/open-session.ts';
+import type { Membership } from '../../../access/members/member.ts';
+import { findEntrance } from '../../../access/sessions/find-entrance.ts';
+import {
+  declineTenant,
+  joinTenant,
+  listOwnTenants,
+  switchTenant,
+} from '../../../access/sessions/open-session.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { notFound } from '../../../base/failure.ts';
-import { parseTenantId, renderTenantId, type TenantStatus } from '../../../base/tenants/tenant.ts';
+import {
+  parseTenantId,
+  renderTenantId,
+  type TenantId,
+  type TenantStatus,
+} from '../../../base/tenants/tenant.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { badge, named, scrolling } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
 import type { SessionCall } from '../route.ts';
+import { nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
+
+const PATH = '/console/tenants';
+const INVITATIONS_PATH = '/console/tenants/invitations';
 
 export async function showTenants(call: SessionCall): Promise<Answer> {
-  const { deps, session } = call;
-  const own = await listOwnTenants(deps, session);
+  const { deps, session, query } = call;
+  const after = parseTenantId(query.get('after') ?? '');
+  const afterInvitation = parseTenantId(query.get('after_invitation') ?? '');
+  const own = await listOwnTenants(deps, session, 'own', after);
+  const invitations = await listOwnTenants(deps, session, 'invitations', afterInvitation);
+  const isAlone = own.items.every(({ tenant }) => tenant === session.tenant);
   const body = html`<h1>${named(session.tenantName)}</h1>
 <p><code>${renderTenantId(session.tenant)}</code> ${badge(session.tenantStatus)}</p>
-${renderWanted(call, own)}
+${await renderWanted(call)}
+${isAlone && after === undefined ? html`<p class="hint">${whyAlone(call)}</p>` : renderOwn(own.items, session.tenant)}
+${nextPage(PATH, 'after', own.end?.tenant, 'Tenants that were used earlier')}
 ${
-  own.length > 1
-    ? scrolling(
-        'Your tenants',
-        html`<table class="rows"><caption>Your tenants</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Id</th><th scope="col">Your role</th><th scope="col">Open</th></tr></thead>
-<tbody>${own.map(
-          ({ tenant, tenantName, role, tenantStatus }) => html`<tr>
-<th scope="row" data-label="Name">${named(tenantName)}</th><td data-label="Id"><code>${renderTenantId(tenant)}</code></td>
-<td data-label="Your role">${role}</td><td data-label="Open">${
-            tenant === session.tenant
-              ? 'open'
-              : !isUsable(tenantStatus)
-                ? tenantStatus
-                : html`<form class="inline" method="post" action="/console/tenants">
-<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`
-          }</td></tr>`,
-        )}</tbody></table>`,
-      )
-    : html`<p class="hint">${
-        provedAddressOf(session) === undefined
-          ? 'Log in by mail to see the other tenants of your address.'
-          : 'You are a member of this tenant only.'
-      }</p>`
+  invitations.items.length > 0 &&
+  html`<h2>Waiting for your yes</h2>
+${WARNING}
+${invitations.items.map((each) => renderInvitation(INVITATIONS_PATH, each))}
+${nextPage(PATH, 'after_invitation', invitations.end?.tenant, 'Older invitations')}`
 }`;
   return page({ title: 'Tenants', body });
 }
 
-type OwnTenants = Awaited<ReturnType<typeof listOwnTenants>>;
+function whyAlone({ session }: SessionCall): string {
+  return provedAddressOf(session) === undefined
+    ? 'Log in by mail to see the other tenants of your address.'
+    : 'You are a member of this tenant only.';
+}
+
+function renderOwn(own: readonly Membership[], open: TenantId): Html {
+  return scrolling(
+    'Your tenants',
+    html`<table class="rows"><caption>Your tenants</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Id</th><th scope="col">Your role</th><th scope="col">Open</th></tr></thead>
+<tbody>${own.map(
+      ({ tenant, tenantName, role, tenantStatus }) => html`<tr>
+<th scope="row" data-label="Name">${named(tenantName)}</th><td data-label="Id"><code>${renderTenantId(tenant)}</code></td>
+<td data-label="Your role">${role}</td><td data-label="Open">${
+        tenant === open
+          ? 'open'
+          : !isUsable(tenantStatus)
+            ? tenantStatus
+            : html`<form class="inline" method="post" action="${PATH}">
+<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`
+      }</td></tr>`,
+    )}</tbody></table>`,
+  );
+}
 
 /** Somebody followed a link to a page of another tenant. */
-function renderWanted({ session, query }: SessionCall, own: OwnTenants): Html | undefined {
+async function renderWanted({ deps, session, query }: SessionCall): Promise<Html | undefined> {
   const wanted = parseTenantId(query.get('open') ?? '');
   if (wanted === undefined || wanted === session.tenant) return undefined;
-  const found = own.find(({ tenant, tenantStatus }) => tenant === wanted && isUsable(tenantStatus));
-  if (!found) {
-    return html`<p class="alert" role="alert">The page is of the tenant <code>${renderTenantId(wanted)}</code>, which this log-in
-does not reach. Log out, and log in with an address that is a member of it.</p>`;
-  }
-  return html`<div class="note"><p>The page is of <strong>${named(found.tenantName)}</strong>, and another tenant is open.</p>
-<form method="post" action="/console/tenants"><input type="hidden" name="tenant" value="${renderTenantId(wanted)}">
-<input type="hidden" name="next" value="${parseNext(query.get('next'))}">
+  const email = provedAddressOf(session);
+  const next = parseNext(query.get('next'));
+  const found =
+    email === undefined ? undefined : await findEntrance(deps.db, { email, tenant: wanted }, next);
+  if (found?.own?.tenant === wanted) {
+    return html`<div class="note"><p>The page is of <strong>${named(found.own.tenantName)}</strong>, and another tenant is open.</p>
+<form method="post" action="${PATH}"><input type="hidden" name="tenant" value="${renderTenantId(wanted)}">
+<input type="hidden" name="next" value="${next}">
 <p><button class="primary">Open it, and go to the page</button></p></form></div>`;
+  }
+  const invitation = found?.invitations.find(({ tenant }) => tenant === wanted);
+  if (invitation) return renderInvitation(INVITATIONS_PATH, invitation);
+  return html`<p class="alert" role="alert">The page is of the tenant <code>${renderTenantId(wanted)}</code>, which this log-in
+does not reach. Log out, and log in with an address that is a member of it.</p>`;
 }
 
 function isUsable(status: TenantStatus): boolean {
@@ -68,4 +101,16 @@ export async function submitTenant({ deps, session, form }: SessionCall): Promis
   const secret = await switchTenant(deps, session, parseTenantId(form.get('tenant') ?? ''));
   if (secret === undefined) throw notFound('tenant');
   return redirect(parseNext(form.get('next')), { secret });
+}
+
+/** `POST /console/tenants/invitations`: yes or no. */
+export async function submitInvitationAnswer({ deps, session, form, address }: SessionCall): Promise<Answer> {
+  const answer = parseAnswer(form);
+  if (answer?.isYes) {
+    const secret = await joinTenant(deps, session, answer.tenant, address);
+    if (secret !== undefined) return redirect('/console', { secret });
+  } else if (answer && (await declineTenant(deps, session, answer.tenant, address))) {
+    return redirect(PATH);
+  }
+  throw notFound('invitation');
 }

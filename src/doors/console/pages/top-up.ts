@@ -1,7 +1,7 @@
 /** `/console/top-up`: charge the saved card whenever the balance falls below a threshold. */
 import { html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
-import { actorOf } from '../../../access/sessions/session.ts';
+import { actorOf, untrustedKeyOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { microsOfCents } from '../../../money/amount.ts';
@@ -34,7 +34,8 @@ export async function submitTopUp(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   try {
     const wanted = parseTopUp(form);
-    await inTransaction(deps.db, (tx) => setAutoTopUp(tx, actorOf(session, address), session.tenant, wanted));
+    const setter = { actor: actorOf(session, address), untrustedKey: untrustedKeyOf(session) };
+    await inTransaction(deps.db, (tx) => setAutoTopUp(tx, setter, session.tenant, wanted));
   } catch (error) {
     const faults = faultsOf(error, ['below', 'amount']);
     if (!faults) throw error;

@@ -1,0 +1,9 @@
+/** By what somebody besides a founder may use or watch a tenant. */
+export const ACCESS_KINDS = ['key', 'device', 'webhook', 'member'] as const;
+export type AccessKind = (typeof ACCESS_KINDS)[number];
+
+export interface NamedAccess {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Date;
+}

@@ -1,0 +1,53 @@
+/**
+ * Where the log-in of a person leads: into a tenant of which the person is a member, or to a question.
+ *
+ * A log-in makes nobody a member, so a tenant that only invites the person is never opened by it.
+ */
+import type { Db } from '../../base/db/pool.ts';
+import { readPage } from '../../base/lib/page.ts';
+import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { Membership } from '../members/member.ts';
+import {
+  findInvitation,
+  findInvitations,
+  findLastUsedTenant,
+  findOwnTenant,
+} from '../members/memberships.sql.ts';
+import type { ProvedPerson } from './login-links.sql.ts';
+
+/** Of each list of a person. */
+export const TENANTS_PAGE_SIZE = 50;
+
+export interface Entrance {
+  /** What a log-in opens: the tenant that was asked for, or else the one that was used last. */
+  readonly own: Membership | undefined;
+  /** To be answered first: the one that was asked for, or, for a person without a tenant, all of them. */
+  readonly invitations: readonly Membership[];
+  /** The last of `invitations`, if there are more. */
+  readonly end: TenantId | undefined;
+}
+
+/** `next`: the page that is wanted, which may name a tenant. `after`: the end of the invitations so far. */
+export async function findEntrance(
+  db: Db,
+  { email, tenant }: Pick<ProvedPerson, 'email' | 'tenant'>,
+  next: string,
+  after?: TenantId,
+): Promise<Entrance> {
+  const wanted = tenant ?? tenantOf(next);
+  const named = wanted === undefined ? undefined : await findOwnTenant(db, email, wanted);
+  if (named) return { own: named, invitations: [], end: undefined };
+  const own = await findLastUsedTenant(db, email);
+  const invited = wanted === undefined ? undefined : await findInvitation(db, email, wanted);
+  if (own || invited) return { own, invitations: invited ? [invited] : [], end: undefined };
+  const { items, end } = await readPage(TENANTS_PAGE_SIZE, (limit) =>
+    findInvitations(db, email, { after, limit }),
+  );
+  return { own, invitations: items, end: end?.tenant };
+}
+
+/** Pages of mails name their tenant. */
+function tenantOf(next: string): TenantId | undefined {
+  const [, query = ''] = next.split(/\?(.*)/s);
+  return parseTenantId(new URLSearchParams(query).get('tenant') ?? '');
+}

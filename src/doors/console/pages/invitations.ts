@@ -1,0 +1,52 @@
+/** Invitations that wait for a yes: on the page of a link that logs in, and at `/console/tenants`. */
+import { type Html, html } from '@boxoffice/pages/html';
+import type { MemberRole } from '../../../access/members/member.ts';
+import type { Membership } from '../../../access/members/member.ts';
+import type { InvitationAnswer } from '../../../access/sessions/open-session.ts';
+import { invalidField } from '../../../base/failure.ts';
+import { parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import type { Form } from '../../http/form.ts';
+import { named } from '../../pages/components.ts';
+
+/** What a role may do, for a person who has not joined. */
+const MEANINGS: Readonly<Record<MemberRole, string>> = {
+  owner: 'An owner may do everything: pay, create keys, and invite and remove others.',
+  finance: 'Finance sees the money, and pays.',
+  moderator: 'A moderator sees and moderates rooms.',
+  viewer: 'A viewer sees everything but changes nothing.',
+};
+
+/** Of the form that answers one. */
+export const INVITATION_FIELDS = ['tenant', 'answer'] as const;
+
+/** `action`: where the answer goes. */
+export function renderInvitation(action: string, { tenant, tenantName, role }: Membership): Html {
+  return html`<section class="card"><h2>${named(tenantName)} invites you as ${role}</h2>
+<p>${MEANINGS[role]} You are no member of <code>${renderTenantId(tenant)}</code> until you join.</p>
+<form class="actions" method="post" action="${action}"><input type="hidden" name="tenant" value="${renderTenantId(tenant)}">
+<button class="primary" name="answer" value="join">Join<span class="hidden"> ${named(tenantName)}</span></button>
+<button name="answer" value="decline">Decline<span class="hidden"> the invitation of ${named(tenantName)}</span></button></form></section>`;
+}
+
+/** Whoever gives an address at a signup need not have it. */
+export const WARNING = html`<p class="hint">Do you not know who invites you? Then decline: anybody can sign up with your address, and what you
+pay into a tenant is spent by whoever has its keys.</p>`;
+
+/** The link to the next page of a list. */
+export function nextPage(
+  path: string,
+  name: string,
+  end: TenantId | undefined,
+  text: string,
+): Html | undefined {
+  if (end === undefined) return undefined;
+  return html`<p><a href="${path}?${name}=${renderTenantId(end)}">${text}</a></p>`;
+}
+
+/** `undefined`: the form answers none. Fails with `invalid_request`. */
+export function parseAnswer(form: Form): InvitationAnswer | undefined {
+  const answer = form.get('answer');
+  if (answer === undefined) return undefined;
+  if (answer !== 'join' && answer !== 'decline') throw invalidField('answer', 'must be join or decline');
+  return { tenant: parseTenantId(form.get('tenant') ?? ''), isYes: answer === 'join' };
+}

@@ -1,0 +1,116 @@
+/** `/console/review`: what a founder keeps of what existed before the address was proved. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { ACCESS_KINDS, type AccessKind } from '../../../access/members/other-access.ts';
+import { keyChangerOf } from '../../../access/sessions/key-changer.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { invalidField } from '../../../base/failure.ts';
+import { getBilling } from '../../../money/payments/get-billing.ts';
+import {
+  answerAutoTopUp,
+  keepAccess,
+  removeAccess,
+  removeOtherAccess,
+} from '../../../outward/founding/answer-access.ts';
+import { listOtherAccess, type OtherAccess } from '../../../outward/founding/list-other-access.ts';
+import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
+import { type Answer, page, redirect } from '../../pages/answer.ts';
+import { dollars, freshNote, named, nameWithId, scrolling, timeOf } from '../../pages/components.ts';
+import type { SessionCall } from '../route.ts';
+
+const PATH = '/console/review';
+
+/** `all`: all that is left. */
+export const REVIEW_FIELDS = ['kind', 'id', 'answer'] as const;
+
+const KIND_NAMES: Readonly<Record<AccessKind, string>> = {
+  key: 'API key',
+  device: 'device credential',
+  member: 'member',
+  webhook: 'webhook',
+};
+
+export async function showReview(call: SessionCall): Promise<Answer> {
+  const { deps, session } = call;
+  if (!session.mustReview || !session.member) return redirect('/console');
+  const { items } = await listOtherAccess(deps.db, session.tenant, session.member.id);
+  const title = 'What may stay?';
+  const body = html`<h1>${title}</h1>
+<p><strong>${named(session.tenantName)}</strong> was signed up with your address before you had proved that it is yours. Keep what you or
+your people made. Remove what you do not know: whoever made it could use the tenant, and your money.</p>
+${freshNote(session, 'To answer', PATH)}
+${items.length > 0 ? renderItems(call, items) : await renderTopUp(call)}`;
+  return page({ title, body });
+}
+
+function renderItems({ session }: SessionCall, items: readonly OtherAccess[]): Html {
+  return html`${scrolling(
+    'Made before',
+    html`<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Name</th><th scope="col">Made by</th><th scope="col">Made</th>
+${session.isFresh && html`<th scope="col">Answer</th>`}</tr></thead>
+<tbody>${items.map((item) => renderItem(session, item))}</tbody></table>`,
+  )}
+${
+  session.isFresh &&
+  html`<form method="post" action="${PATH}"><input type="hidden" name="kind" value="all">
+<p><button class="danger" name="answer" value="remove">Remove all of them</button></p></form>
+<p class="hint">What uses a key or credential stops when it is removed.</p>`
+}`;
+}
+
+function renderItem({ isFresh, member: founder }: SessionCall['session'], item: OtherAccess): Html {
+  const { kind, id, name, createdAt } = item;
+  return html`<tr><td data-label="What">${KIND_NAMES[kind]}</td><th scope="row" data-label="Name">${nameWithId(name, id)}</th>
+<td data-label="Made by">${makerOf(item, founder?.id)}</td><td data-label="Made">${timeOf(createdAt)}</td>
+${
+  isFresh &&
+  html`<td data-label="Answer"><form class="inline" method="post" action="${PATH}"><input type="hidden" name="kind" value="${kind}">
+<input type="hidden" name="id" value="${id}"><button name="answer" value="keep">Keep<span class="hidden"> ${name}</span></button>
+<button class="danger" name="answer" value="remove">Remove<span class="hidden"> ${name}</span></button></form></td>`
+}</tr>`;
+}
+
+/** Before the proof, nothing but a signup acted as the founder. */
+function makerOf({ maker }: OtherAccess, founder: string | undefined): Html {
+  if (!maker) return html`not known`;
+  if (maker.kind === 'system' || maker.id === founder) return html`whoever signed up`;
+  return html`${maker.kind} <code>${maker.id}</code>`;
+}
+
+/** Asked last, when nothing is left that could change it. */
+async function renderTopUp({ deps, session }: SessionCall): Promise<Html> {
+  const { settings } = await getBilling(deps.db, session.tenant);
+  const { addresses } = await getMailSettings(deps.db, session.tenant);
+  const button = (answer: string, text: string, look = '') =>
+    html`<button class="${look}" name="answer" value="${answer}">${text}</button>`;
+  return html`<section class="card"><h2>Automatic top-up</h2>
+<p>${settings.topUpEnabled ? html`Below ${dollars(settings.topUpBelow)}, the saved card pays ${dollars(settings.topUpAmount)}.` : 'It is off.'}</p>
+${
+  session.isFresh &&
+  html`<form class="actions" method="post" action="${PATH}"><input type="hidden" name="kind" value="top_up">
+${
+  settings.topUpEnabled
+    ? html`${button('keep', 'Keep it')} ${button('remove', 'Turn it off', 'danger')}`
+    : button('keep', 'Go on', 'primary')
+}</form>`
+}</section>
+${addresses.length > 0 && html`<p class="hint">Mail about the account also goes to ${addresses.join(', ')}. Afterwards, change that at Mail.</p>`}`;
+}
+
+export async function submitReview({ deps, session, form, address }: SessionCall): Promise<Answer> {
+  const { member } = session;
+  if (!session.mustReview || !member) return redirect('/console');
+  const given = form.get('kind');
+  const id = form.get('id') ?? '';
+  const isKept = form.get('answer') === 'keep';
+  if (!isKept && form.get('answer') !== 'remove') throw invalidField('answer', 'must be keep or remove');
+  await inTransaction(deps.db, async (tx) => {
+    const founder = { member: member.id, changer: await keyChangerOf(tx, session, address) };
+    if (given === 'top_up') return answerAutoTopUp(tx, founder, isKept);
+    if (given === 'all' && !isKept) return removeOtherAccess(tx, founder);
+    const kind = ACCESS_KINDS.find((each) => each === given);
+    if (!kind) throw invalidField('kind', `must be one of ${ACCESS_KINDS.join(', ')}`);
+    return isKept ? keepAccess(tx, founder, kind, id) : removeAccess(tx, founder, kind, id);
+  });
+  deps.events.wake(session.tenant);
+  return redirect(PATH);
+}

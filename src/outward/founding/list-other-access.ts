@@ -1,0 +1,71 @@
+/**
+ * What a founder sees after the first proof of the address: everything else by which somebody may use or watch the tenant.
+ *
+ * Whoever signed up may have been somebody else. Until each of these was kept or removed, the founder's console shows nothing
+ * but this question.
+ */
+
+import { findKept, findUnkept } from '../../access/members/kept-access.sql.ts';
+import { findMembers } from '../../access/members/members.sql.ts';
+import type { AccessKind, NamedAccess } from '../../access/members/other-access.ts';
+import type { ActorKind } from '../../base/audit/actor.ts';
+import { findFirstActors } from '../../base/audit/audit-entries.sql.ts';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
+import { findWebhooks } from '../webhooks/webhooks.sql.ts';
+
+/** Of each kind. The next ones are shown once these are answered. */
+export const ACCESS_LISTED_MAX = 100;
+
+export interface OtherAccess extends NamedAccess {
+  readonly kind: AccessKind;
+  /** `undefined`: the audit trail does not say. */
+  readonly maker: { readonly kind: ActorKind; readonly id: string } | undefined;
+}
+
+export interface OtherAccessList {
+  readonly items: readonly OtherAccess[];
+  /** It may charge a card. It is asked about last, when nothing is left that could turn it on again. */
+  readonly hasAutoTopUp: boolean;
+}
+
+export async function listOtherAccess(db: Db, tenant: TenantId, founder: string): Promise<OtherAccessList> {
+  const found = await findOtherAccess(db, tenant, founder, ACCESS_LISTED_MAX);
+  const makers = await findFirstActors(
+    db,
+    tenant,
+    found.map(({ id }) => id),
+  );
+  const { topUpEnabled } = await findPaymentSettings(db, tenant);
+  return {
+    items: found.map((each) => ({ ...each, maker: makers.get(each.id) })),
+    hasAutoTopUp: topUpEnabled,
+  };
+}
+
+/** Up to `limit` of each kind that nobody kept so far. */
+export async function findOtherAccess(
+  db: Db,
+  tenant: TenantId,
+  founder: string,
+  limit: number,
+): Promise<(NamedAccess & { readonly kind: AccessKind })[]> {
+  const keys = await findUnkept(db, tenant, 'key', limit);
+  const devices = await findUnkept(db, tenant, 'device', limit);
+  const keptMembers = await findKept(db, tenant, 'member');
+  const members = (await findMembers(db, tenant)).filter(({ id }) => id !== founder && !keptMembers.has(id));
+  const keptWebhooks = await findKept(db, tenant, 'webhook');
+  const webhooks = (await findWebhooks(db, tenant)).filter(({ id }) => !keptWebhooks.has(id));
+  return [
+    ...keys.map((key) => ({ ...key, kind: 'key' as const })),
+    ...devices.map((device) => ({ ...device, kind: 'device' as const })),
+    ...members.map(({ id, email: name, createdAt }) => ({ kind: 'member' as const, id, name, createdAt })),
+    ...webhooks.map(({ id, url, createdAt }) => ({
+      kind: 'webhook' as const,
+      id,
+      name: new URL(url).host,
+      createdAt,
+    })),
+  ];
+}
