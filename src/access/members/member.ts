@@ -1,5 +1,5 @@
 /** A member of a tenant: a person who uses its console, and what the person may do there. */
-import { EMAIL_LENGTH_MAX } from '../../base/tenants/tenant.ts';
+import { isMailAddress, normalAddress } from '../../base/lib/mail-address.ts';
 
 /** An owner may do everything. */
 export const MEMBER_ROLES = ['owner', 'finance', 'moderator', 'viewer'] as const;
@@ -53,14 +53,10 @@ export interface Member {
   readonly joinedAt: Date | null;
 }
 
-/** Without spaces, quotes and control characters, so that an address cannot become a header or markup. */
-const EMAIL =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
-
 /** The address in the form in which members have it; `undefined` if the text is none. */
 export function parseMemberEmail(text: string): string | undefined {
-  const email = text.trim().toLowerCase();
-  return email.length <= EMAIL_LENGTH_MAX && EMAIL.test(email) ? email : undefined;
+  const email = normalAddress(text.trim());
+  return isMailAddress(email) ? email : undefined;
 }
 
 export function isMemberId(text: string): boolean {

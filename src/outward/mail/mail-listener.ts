@@ -4,7 +4,7 @@ import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
 import { ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES, type EventMailType, kindOf } from './mail.ts';
-import { normalAddress } from './mail-address.ts';
+import { normalAddress } from '../../base/lib/mail-address.ts';
 import { findMailSettings } from './mail-settings.sql.ts';
 import { type MailRecipients, recipientsOf } from './mail-settings.ts';
 import { countAlertsOfDay, insertMails, type NewMail } from './mails.sql.ts';

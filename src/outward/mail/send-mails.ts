@@ -6,7 +6,7 @@
  */
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { isConsoleType, retryAfterSeconds, SENDING_SECONDS_MAX } from './mail.ts';
-import { isMailAddress } from './mail-address.ts';
+import { isMailAddress } from '../../base/lib/mail-address.ts';
 import type { MailDeps } from './mail-deps.ts';
 import { linksOf } from './mail-links.ts';
 import { describeMailError, type Mailer, MailRefused } from './mailer.ts';

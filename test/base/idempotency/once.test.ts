@@ -95,7 +95,7 @@ describe('the same key again', () => {
 
   test('by an API key with another ceiling is refused, and shows no secret', async () => {
     const tenant = await app.signUp();
-    const grant = { name: 'tv', publish: ['audio'], idempotencyKey: 'k' };
+    const grant = { name: 'tv', idempotencyKey: 'k' };
     const { createDeviceCredential } = TokenService.method;
     const { credential } = await controlOf(tenant).call(createDeviceCredential, grant);
     const low = { ...DEFAULT_CEILING, rooms: ['lobby'] };
