@@ -183,7 +183,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
         : { text: 'Log in', path: linkPath(secret) },
   }),
   invitation: (facts) => ({
-    title: 'You are invited to Boxoffice',
+    title: 'An invitation to Boxoffice',
     paragraphs: ['You are now a member of this account.', 'To log in, ask for a link with this address.'],
     facts: [['Role', facts.text('role')]],
     next: { text: 'Ask for a link', path: LOGIN_PATH },

@@ -1,7 +1,7 @@
 /** Who gets mail about a tenant, and which. */
 import { invalidField } from '../../base/failure.ts';
-import type { EventMailKind } from './mail.ts';
 import { isMailAddress, normalAddress } from '../../base/lib/mail-address.ts';
+import type { EventMailKind } from './mail.ts';
 
 /** Addresses besides the one given at signup. The table checks it too. */
 export const ADDRESSES_MAX = 5;
