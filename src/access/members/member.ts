@@ -1,5 +1,5 @@
 /** A member of a tenant: a person who uses its console, and what the person may do there. */
-import { isMailAddress, normalAddress } from '../../base/lib/mail-address.ts';
+import { isMailAddress, normalAddress } from '../../base/tenants/mail-address.ts';
 
 /** An owner may do everything. */
 export const MEMBER_ROLES = ['owner', 'finance', 'moderator', 'viewer'] as const;

@@ -17,9 +17,9 @@ import Fastify, {
 } from 'fastify';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
-import { isMailAddress } from '../../base/lib/mail-address.ts';
 import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';

@@ -1,6 +1,6 @@
 /** The listener that turns events into mails: one for each event and address, in the transaction of its cursor. */
 import { newId } from '../../base/lib/ids.ts';
-import { normalAddress } from '../../base/lib/mail-address.ts';
+import { normalAddress } from '../../base/tenants/mail-address.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';

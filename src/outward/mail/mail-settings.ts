@@ -1,6 +1,6 @@
 /** Who gets mail about a tenant, and which. */
 import { invalidField } from '../../base/failure.ts';
-import { isMailAddress, normalAddress } from '../../base/lib/mail-address.ts';
+import { isMailAddress, normalAddress } from '../../base/tenants/mail-address.ts';
 import type { EventMailKind } from './mail.ts';
 
 /** Addresses besides the one given at signup. The table checks it too. */

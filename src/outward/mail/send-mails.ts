@@ -5,7 +5,7 @@
  * dies, another one sends the mail again after the lease, with the same Message-ID: at least once.
  */
 
-import { isMailAddress } from '../../base/lib/mail-address.ts';
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { isConsoleType, retryAfterSeconds, SENDING_SECONDS_MAX } from './mail.ts';
 import type { MailDeps } from './mail-deps.ts';

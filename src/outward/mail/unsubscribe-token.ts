@@ -1,7 +1,7 @@
 /** The token in the unsubscribe link of an alert: a tenant and an address, sealed. It has no end. */
 
-import { normalAddress } from '../../base/lib/mail-address.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
+import { normalAddress } from '../../base/tenants/mail-address.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 
 export interface Subscription {

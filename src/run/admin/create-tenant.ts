@@ -1,7 +1,7 @@
 /** `admin tenants create`: a tenant without a signup, and so without the limits on signups. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createTenant } from '../../access/signup/create-tenant.ts';
-import { isMailAddress } from '../../base/lib/mail-address.ts';
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { type JsonOption, parseText, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';

@@ -1,5 +1,5 @@
 /** Addresses of mail: one rule for signups, members, settings, the sender, and for what was stored before. */
-import { EMAIL_LENGTH_MAX } from '../tenants/tenant.ts';
+import { EMAIL_LENGTH_MAX } from './tenant.ts';
 
 /** RFC 5321, 4.5.3.1.1. */
 const LOCAL_LENGTH_MAX = 64;
