@@ -53,6 +53,7 @@ export const FAILURES = {
   too_many_checkouts: 'too many checkouts',
   too_many_joins: 'too many joins with this credential',
   too_many_logins: 'too many attempts to log in',
+  too_many_invitations: 'too many invitations',
   too_many_failed_keys: 'too many failed api keys from this address',
   provider_error: 'payment provider error',
   payments_not_configured: 'payments are not configured on this deployment',

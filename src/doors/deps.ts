@@ -4,6 +4,7 @@
 import type { DeviceDeps } from '../access/devices/authenticate-device.ts';
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { KeyRate } from '../access/keys/key-rate.ts';
+import type { InvitationLimit } from '../access/members/invitation-limit.ts';
 import type { OidcDeps } from '../access/oidc/log-in-member.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
 import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
@@ -37,6 +38,7 @@ export interface Deps
     MailDeps,
     WebhookDeps {
   readonly joinLimit: JoinLimit;
+  readonly invitationLimit: InvitationLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;
   /** Of calls that share their statements, and so hold no connection. */

@@ -10,6 +10,7 @@ import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { KeyRate } from '../access/keys/key-rate.ts';
 import { LastUses } from '../access/keys/last-uses.ts';
+import { InvitationLimit } from '../access/members/invitation-limit.ts';
 import { Issuer } from '../access/oidc/issuer.ts';
 import { LoginLimit } from '../access/sessions/login-limit.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
@@ -311,6 +312,7 @@ export function makeDeps(
     lastUses: new LastUses(backgroundDb),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     loginLimit: new LoginLimit(db),
+    invitationLimit: new InvitationLimit(db),
     consoleMails: new ConsoleMailRows(box),
     issuer: config.oidc && new Issuer(config.oidc),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),

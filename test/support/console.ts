@@ -126,3 +126,9 @@ export function sendForm(
 export function cookieOf({ headers }: Answer): string {
   return headers.get('set-cookie')?.split(';')[0] ?? '';
 }
+
+/** Exchange an API key for a session. Returns it as a `Cookie` header. */
+export async function logInByKey(app: TestService, key: string): Promise<string> {
+  const { json } = await app.request('POST', '/console/session', { key });
+  return cookieOf(await sendForm(app, new URL(json.url).pathname, {}));
+}

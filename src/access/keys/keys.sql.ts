@@ -10,7 +10,8 @@ import { IS_WORKING, LIFE_COLUMNS } from './working-key.sql.ts';
 
 const COLUMNS = `id, name, kind, ${LIFE_COLUMNS}`;
 
-const CEILING_COLUMNS = `ceiling_capabilities as capabilities, ceiling_roles as roles, ceiling_rooms as rooms,
+/** `KeyCeiling`. */
+export const CEILING_COLUMNS = `ceiling_capabilities as capabilities, ceiling_roles as roles, ceiling_rooms as rooms,
   ceiling_rank as rank, ceiling_lifetime_seconds as "lifetimeSeconds"`;
 
 export interface KeyInUse {

@@ -1,5 +1,6 @@
 /** A member of a tenant: a person who uses its console, and what the person may do there. */
-import { EMAIL_LENGTH_MAX, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
+import { isMailAddress, normalAddress } from '../../base/tenants/mail-address.ts';
+import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 
 /** An owner may do everything. */
 export const MEMBER_ROLES = ['owner', 'finance', 'moderator', 'viewer'] as const;
@@ -8,31 +9,39 @@ export type MemberRole = (typeof MEMBER_ROLES)[number];
 /** Of one tenant. */
 export const MEMBERS_MAX = 50;
 
-/** What the console lets members do, and the roles that may. */
+/**
+ * What somebody is in a session: a member's role, an operator's, which is `owner`, or `key`. A session by key is no
+ * person, and does what the key may do over REST and gRPC, within its ceiling.
+ */
+export type SessionRole = MemberRole | 'key';
+
+/** What the console lets people do, and who may: the roles, and whether a key may do it over REST or gRPC too. */
 export const ABILITIES = {
-  see_overview: ['owner', 'finance', 'moderator', 'viewer'],
-  see_money: ['owner', 'finance', 'viewer'],
-  pay: ['owner', 'finance'],
-  see_keys: ['owner', 'viewer'],
-  change_keys: ['owner'],
-  see_rooms: ['owner', 'moderator', 'viewer'],
-  moderate: ['owner', 'moderator'],
-  erase_people: ['owner'],
+  see_overview: ['owner', 'finance', 'moderator', 'viewer', 'key'],
+  see_money: ['owner', 'finance', 'viewer', 'key'],
+  pay: ['owner', 'finance', 'key'],
+  see_keys: ['owner', 'viewer', 'key'],
+  change_keys: ['owner', 'key'],
+  see_rooms: ['owner', 'moderator', 'viewer', 'key'],
+  moderate: ['owner', 'moderator', 'key'],
+  erase_people: ['owner', 'key'],
+  /** Members are people, and people make them: no key sees or changes them. */
   see_members: ['owner', 'finance', 'moderator', 'viewer'],
   change_members: ['owner'],
   /** Thresholds, and who gets mail. */
-  see_alerts: ['owner', 'finance', 'viewer'],
-  change_alerts: ['owner', 'finance'],
-  see_webhooks: ['owner', 'viewer'],
-  change_webhooks: ['owner'],
-  see_audit: ['owner', 'viewer'],
+  see_alerts: ['owner', 'finance', 'viewer', 'key'],
+  change_alerts: ['owner', 'finance', 'key'],
+  see_webhooks: ['owner', 'viewer', 'key'],
+  change_webhooks: ['owner', 'key'],
+  see_audit: ['owner', 'viewer', 'key'],
+  /** It has the members too. */
   export_data: ['owner'],
-} as const satisfies Record<string, readonly MemberRole[]>;
+} as const satisfies Record<string, readonly SessionRole[]>;
 
 export type Ability = keyof typeof ABILITIES;
 
-export function mayDo(role: MemberRole, ability: Ability): boolean {
-  return (ABILITIES[ability] as readonly MemberRole[]).includes(role);
+export function mayDo(role: SessionRole, ability: Ability): boolean {
+  return (ABILITIES[ability] as readonly SessionRole[]).includes(role);
 }
 
 export interface Member {
@@ -58,14 +67,10 @@ export interface Membership {
   readonly role: MemberRole;
 }
 
-/** Without spaces, quotes and control characters, so that an address cannot become a header or markup. */
-const EMAIL =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
-
 /** The address in the form in which members have it; `undefined` if the text is none. */
 export function parseMemberEmail(text: string): string | undefined {
-  const email = text.trim().toLowerCase();
-  return email.length <= EMAIL_LENGTH_MAX && EMAIL.test(email) ? email : undefined;
+  const email = normalAddress(text.trim());
+  return isMailAddress(email) ? email : undefined;
 }
 
 export function isMemberId(text: string): boolean {

@@ -5,6 +5,7 @@
  * Source: specification 7.3, "minting beyond the key's ceiling".
  */
 import { FAILURES, Failure } from '../../base/failure.ts';
+import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { mayJoinRoom } from './room-names.ts';
 import { TOKEN_SECONDS_MAX } from './token-lifetime.ts';
 
@@ -31,6 +32,17 @@ export const DEFAULT_CEILING: KeyCeiling = {
   rank: 80,
   lifetimeSeconds: TOKEN_SECONDS_MAX,
 };
+
+/**
+ * The ceiling as the rights of a caller whose answer is kept (`once.ts`). Empty for the default one, so that what was kept
+ * before ceilings counted is found.
+ */
+export function rightsOf({ capabilities, roles, rooms, rank, lifetimeSeconds }: KeyCeiling): string {
+  const rights = canonicalJson({ capabilities, roles, rooms, rank, lifetimeSeconds });
+  return rights === DEFAULT_RIGHTS ? '' : rights;
+}
+
+const DEFAULT_RIGHTS = canonicalJson(DEFAULT_CEILING);
 
 /** Of a change that no key limits: every key is within it. */
 export const WIDEST_CEILING: KeyCeiling = { ...DEFAULT_CEILING, rank: RANK_MAX };

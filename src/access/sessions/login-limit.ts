@@ -1,14 +1,25 @@
 /**
  * Limits log-ins, counted across all processes: mails to one address; requests, wrong links, wrong passkeys and log-ins at
  * the issuer of one client.
+ *
+ * Anyone may ask for mails to an address, so what strangers do only slows them. There is always a mail whose link has not
+ * expired, and it is in the mailbox of the owner, whoever asked for it.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
 
-/** To one address, whoever asks for them. */
+/** To one address, asked for by one client. */
 export const LOGIN_MAILS_PER_HOUR = 5;
+/** The least time between two mails to one address, beyond so many requests in a day, whoever asks. */
+export const LOGIN_MAIL_GAPS = [
+  { beyond: 10, seconds: 60 },
+  { beyond: 20, seconds: 300 },
+  { beyond: 40, seconds: 600 },
+] as const;
+/** Less than the time that a link works (`LINK_MINUTES`). */
+export const LOGIN_MAIL_GAP_MAX_MINUTES = 10;
 /** From one client, to whatever addresses. */
 export const LOGIN_REQUESTS_PER_HOUR = 20;
 /** Of one client. */
@@ -21,7 +32,9 @@ export const WRONG_PASSKEYS_PER_MINUTE = 30;
 export const ATTEMPTS_PER_MINUTE = 60;
 
 export class LoginLimit {
+  readonly #mailsOfClient: RateLimit;
   readonly #mails: RateLimit;
+  readonly #gaps: readonly { readonly beyond: number; readonly limit: RateLimit }[];
   readonly #requests: RateLimit;
   readonly #wrongLinks: RateLimit;
   readonly #passkeyRequests: RateLimit;
@@ -29,7 +42,12 @@ export class LoginLimit {
   readonly #attempts: RateLimit;
 
   constructor(db: Pool) {
-    this.#mails = new RateLimit(db, { name: 'login_mails', seconds: 3600 });
+    this.#mailsOfClient = new RateLimit(db, { name: 'login_mails_of_client', seconds: 3600 });
+    this.#mails = new RateLimit(db, { name: 'login_mails', seconds: 86_400 });
+    this.#gaps = LOGIN_MAIL_GAPS.map(({ beyond, seconds }) => ({
+      beyond,
+      limit: new RateLimit(db, { name: `login_mail_gap_${seconds}`, seconds }),
+    }));
     this.#requests = new RateLimit(db, { name: 'login_requests', seconds: 3600 });
     this.#wrongLinks = new RateLimit(db, { name: 'login_links', seconds: 60 });
     this.#passkeyRequests = new RateLimit(db, { name: 'passkey_requests', seconds: 60 });
@@ -37,10 +55,22 @@ export class LoginLimit {
     this.#attempts = new RateLimit(db, { name: 'login_attempts', seconds: 60 });
   }
 
-  /** Count a request for a mail. Returns whether `email` may get one; fails with `too_many_logins` of a client. */
-  async countRequest(address: string, email: string): Promise<boolean> {
-    refuse(await this.#requests.count(networkOf(address), LOGIN_REQUESTS_PER_HOUR));
-    return (await this.#mails.count(email, LOGIN_MAILS_PER_HOUR)) === undefined;
+  /**
+   * Count a request for a mail. Returns `undefined` if `email` may get one, or else the seconds until it may. Fails with
+   * `too_many_logins` of a client.
+   */
+  async countRequest(address: string, email: string): Promise<number | undefined> {
+    const network = networkOf(address);
+    const ofClient = await this.#mailsOfClient.count(`${email} ${network}`, LOGIN_MAILS_PER_HOUR);
+    refuse(
+      ofClient,
+      'too many links were asked for from your network: use the newest mail, or try again later',
+    );
+    refuse(await this.#requests.count(network, LOGIN_REQUESTS_PER_HOUR));
+    const { points } = await this.#mails.add(email);
+    const gap = this.#gaps.findLast(({ beyond }) => points > beyond);
+    const waitMs = await gap?.limit.count(email, 1);
+    return waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   }
 
   /** Count a link that is wrong, used or old. Fails with `too_many_logins`. */
@@ -64,6 +94,10 @@ export class LoginLimit {
   }
 }
 
-function refuse(waitMs: number | undefined): void {
-  if (waitMs !== undefined) throw new Failure('too_many_logins', { retryAfter: Math.ceil(waitMs / 1000) });
+function refuse(waitMs: number | undefined, message?: string): void {
+  if (waitMs === undefined) return;
+  throw new Failure('too_many_logins', {
+    retryAfter: Math.ceil(waitMs / 1000),
+    ...(message !== undefined && { message }),
+  });
 }

@@ -20,8 +20,9 @@ export interface LoginDeps extends BaseDeps {
 export const CONSOLE_PATH = '/console';
 
 /**
- * Send a link to an address, if a member or somebody who is invited has it, and it did not get too many. The caller learns neither: for an
- * address that nobody has, the same statements run.
+ * Send a link to an address, if a member or somebody who is invited has it. The caller does not learn that: for an address
+ * that nobody has, the same statements run. Returns `undefined`, or the seconds until the address gets its next mail, because
+ * many were asked for. Then the link of its last one has not expired.
  *
  * Fails with `too_many_logins` if the client asked too often.
  */
@@ -33,8 +34,9 @@ export async function requestLogin(
     next = CONSOLE_PATH,
   }: { readonly email: string; readonly tenant?: TenantId; readonly next?: string },
   address: string,
-): Promise<void> {
-  if (!(await deps.loginLimit.countRequest(address, email))) return;
+): Promise<number | undefined> {
+  const waitSeconds = await deps.loginLimit.countRequest(address, email);
+  if (waitSeconds !== undefined) return waitSeconds;
   const secret = newSecret();
   await inTransaction(deps.db, async (tx) => {
     await insertLink(tx, secret.hash, { proof: 'mail', email, tenant, next });
@@ -43,6 +45,7 @@ export async function requestLogin(
     await deps.consoleMails.write(tx, mail, { isWanted });
   });
   deps.consoleMails.wake();
+  return undefined;
 }
 
 /** Returns the address of a page that logs in once. */

@@ -6,7 +6,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Actor } from '../../base/audit/actor.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
-import type { MemberRole } from '../members/member.ts';
+import type { SessionRole } from '../members/member.ts';
+import type { KeyCeiling } from '../rights/key-ceiling.ts';
 
 /** A session that is not used ends after this. */
 export const SESSION_IDLE_HOURS = 12;
@@ -28,14 +29,16 @@ export interface Session extends LimitedCaller {
   readonly hash: Buffer;
   readonly tenantName: string;
   readonly proof: Proof;
-  /** A session by key or by an operator has none, and may do what an owner may. */
+  /** A session by key or by an operator has none. That of an operator may do what an owner may. */
   readonly member: { readonly id: string; readonly email: string } | undefined;
-  /** Of a session by key. */
+  /** Of a session by key, with which it ends. */
   readonly keyId: string | undefined;
+  /** Of this key, as it is now: the session does nothing beyond it. */
+  readonly ceiling: KeyCeiling | undefined;
   readonly operator: string | undefined;
   /** Of a session by passkey, with which it ends. */
   readonly passkeyId: string | undefined;
-  readonly role: MemberRole;
+  readonly role: SessionRole;
   /** A person proved an address, or an operator opened it, or a key that is trusted. */
   readonly isTrusted: boolean;
   /** The founder has yet to say what to keep of what existed before the address was proved. */

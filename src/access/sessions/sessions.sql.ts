@@ -3,8 +3,10 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { CEILING_COLUMNS } from '../keys/keys.sql.ts';
 import { IS_WORKING } from '../keys/working-key.sql.ts';
-import type { MemberRole } from '../members/member.ts';
+import type { SessionRole } from '../members/member.ts';
+import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import { deleteOver } from './delete-over.sql.ts';
 import { FRESH_MINUTES, type Proof, SESSION_DAYS, SESSION_IDLE_HOURS, type Session } from './session.ts';
 
@@ -48,7 +50,7 @@ const IS_ALIVE = `s.seen_at > now() - interval '${SESSION_IDLE_HOURS} hours'
                    where c.tenant_id = s.tenant_id and c.at > s.created_at and c.new_status not in ${OPEN})
   and (s.key_id is null or exists (select from api_keys where id = s.key_id and ${IS_WORKING}))`;
 
-interface SessionRow {
+interface SessionRow extends KeyCeiling {
   readonly tenant: TenantId;
   readonly tenantName: string;
   readonly status: TenantStatus;
@@ -56,7 +58,7 @@ interface SessionRow {
   readonly proof: Proof;
   readonly member: string | null;
   readonly email: string | null;
-  readonly role: MemberRole | null;
+  readonly sessionRole: SessionRole;
   readonly keyId: string | null;
   readonly operator: string | null;
   readonly passkeyId: string | null;
@@ -68,14 +70,17 @@ interface SessionRow {
   readonly isToNote: boolean;
 }
 
+const ROLE = `case when s.key_id is not null then 'key' else coalesce(m.role, 'owner') end`;
+
 const FOUND = `
-  select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email, m.role,
+  select s.tenant_id as tenant, t.name as "tenantName", t.status, t.limits, s.proof, m.id as member, m.email,
+         ${ROLE} as "sessionRole", ${CEILING_COLUMNS},
          s.key_id as "keyId", s.operator, s.passkey_id as "passkeyId", s.seen_at < now() - interval '1 minute' as "isToNote",
          coalesce(k.trusted, s.proof <> 'signup') as "isTrusted", coalesce(m.must_review, false) as "mustReview",
          s.created_at as "createdAt", s.created_at > now() - interval '${FRESH_MINUTES} minutes' as "isFresh"
     from console_sessions s join tenants t on t.id = s.tenant_id
          left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
-         left join api_keys k on k.id = s.key_id
+         left join api_keys k on k.tenant_id = s.tenant_id and k.id = s.key_id
    where s.hash = $1 and ${IS_ALIVE}`;
 
 const FOUND_AND_NOTED = `with found as (${FOUND}), noted as (
@@ -100,7 +105,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     proof,
     member,
     email,
-    role,
+    sessionRole,
     keyId,
     operator,
     passkeyId,
@@ -108,6 +113,8 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     mustReview,
     createdAt,
     isFresh,
+    isToNote: _isToNote,
+    ...ceiling
   } = row;
   return {
     hash,
@@ -118,9 +125,10 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
     proof,
     member: member === null ? undefined : { id: member, email: email! },
     keyId: keyId ?? undefined,
+    ceiling: keyId === null ? undefined : ceiling,
     operator: operator ?? undefined,
     passkeyId: passkeyId ?? undefined,
-    role: role ?? 'owner',
+    role: sessionRole,
     isTrusted,
     mustReview,
     createdAt,
@@ -141,15 +149,15 @@ async function noteUse(db: Db, hash: Buffer): Promise<void> {
  * The role of a session that works. Nothing is noted, so a page that stays open does not keep its session from ending
  * without use.
  */
-export async function findRoleOfSession(db: Db, hash: Buffer): Promise<MemberRole | undefined> {
-  const { rows } = await db.query<{ role: MemberRole | null }>({
+export async function findRoleOfSession(db: Db, hash: Buffer): Promise<SessionRole | undefined> {
+  const { rows } = await db.query<{ role: SessionRole }>({
     name: 'find-role-of-session',
-    text: `select m.role from console_sessions s join tenants t on t.id = s.tenant_id
+    text: `select ${ROLE} as role from console_sessions s join tenants t on t.id = s.tenant_id
                   left join members m on m.tenant_id = s.tenant_id and m.id = s.member_id
             where s.hash = $1 and ${IS_ALIVE}`,
     values: [hash],
   });
-  return rows[0] && (rows[0].role ?? 'owner');
+  return rows[0]?.role;
 }
 
 export async function deleteSession(db: Db, hash: Buffer): Promise<void> {

@@ -29,13 +29,18 @@ export interface Mutation {
   /** The caller's key; if `undefined`, every call does the work. */
   readonly key: string | undefined;
   readonly method: string;
+  /**
+   * What the caller may do, as far as answers depend on it: one that may do something else gets no answer of another.
+   * Empty: what callers may do who were not limited.
+   */
+  readonly rights: string;
   /** The request without the key; equal requests have equal bytes. */
   readonly request: Uint8Array;
 }
 
 /** Work without a key, which is done by each call. */
 export function notRepeated(tenant: TenantId): Mutation {
-  return { tenant, key: undefined, method: '', request: Buffer.of() };
+  return { tenant, key: undefined, method: '', rights: '', request: Buffer.of() };
 }
 
 /**
@@ -69,15 +74,16 @@ export function sealAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, answ
   };
 }
 
-/** Fails with `idempotency_key_reused` if the answer is that of another request. */
+/** Fails with `idempotency_key_reused` if the answer is that of another request, or of a caller with other rights. */
 export function openAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, kept: KeptAnswer): Buffer {
   if (!kept.requestHash.equals(hashOf(mutation)))
     throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
   return deps.box.open(kept.answer, contextOf(mutation));
 }
 
-function hashOf({ method, request }: Mutation): Buffer {
-  return createHash('sha256').update(`${method}\n`).update(request).digest();
+function hashOf({ method, rights, request }: Mutation): Buffer {
+  const head = rights === '' ? method : `${method} ${rights}`;
+  return createHash('sha256').update(`${head}\n`).update(request).digest();
 }
 
 /** What an answer is sealed for. */

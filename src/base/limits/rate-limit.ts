@@ -18,8 +18,13 @@ export class RateLimit {
    * `undefined`.
    */
   async count(key: string, max: number): Promise<number | undefined> {
-    const { points, msLeft } = await this.#counts.ask(`${this.#name}:${key}`);
+    const { points, msLeft } = await this.add(key);
     return points > max ? msLeft : undefined;
+  }
+
+  /** Count one. Returns the window with it. */
+  add(key: string): Promise<Window> {
+    return this.#counts.ask(`${this.#name}:${key}`);
   }
 }
 

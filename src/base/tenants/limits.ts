@@ -22,6 +22,7 @@ export const TENANT_LIMITS = {
   calls_in_flight: { pending: 8, active: 8, unit: 'calls at the same time' },
   key_requests_per_minute: { pending: 12_000, active: 60_000, unit: 'requests a minute with one API key' },
   checkouts_per_hour: { pending: 60, active: 60, unit: 'checkouts an hour' },
+  invitations_per_day: { pending: 5, active: 50, unit: 'invitations a day' },
   api_keys: { pending: 10, active: 100, unit: 'live API keys' },
   device_credentials: { pending: 100, active: 1_000, unit: 'live device credentials' },
   rooms: { pending: 1_000, active: 10_000, unit: 'live rooms' },

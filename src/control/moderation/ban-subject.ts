@@ -45,7 +45,7 @@ export async function banSubject(tx: Tx, caller: Moderator, request: BanRequest)
   const { subject, ttlMs, reason, actor } = request;
   const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
   // A participant has standing in one room only.
-  const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
+  const standing = await authorizeActor(tx, caller, room, actor, 'moderate.ban');
   // A ban of the actor's own name or device fails here, because actors do not outrank themselves.
   const users = await findBannedUsers(tx, tenant, room?.uid ?? null, subject);
   for (const each of users) assertOutranks(standing, each);

@@ -24,7 +24,7 @@ export async function closeRoom(
 ): Promise<{ room: Room; event: ModerationEvent }> {
   const { tenant } = caller;
   const live = await getLockedRoom(tx, tenant, name);
-  const standing = await authorizeActor(tx, tenant, live, actor, 'moderate.close_room');
+  const standing = await authorizeActor(tx, caller, live, actor, 'moderate.close_room');
   refuseEnded(live);
 
   const room = await endRoom(tx, tenant, live, 'closed');

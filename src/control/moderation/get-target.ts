@@ -3,9 +3,9 @@
 import type { Capability } from '../../access/rights/capabilities.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
 import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
+import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName, Participant } from '../rooms/participant.ts';
 import { findParticipant } from '../rooms/participants.sql.ts';
 import type { LockedRoom } from '../rooms/room.ts';
@@ -24,17 +24,18 @@ export interface Target {
   readonly participant: Participant;
 }
 
-/** Fails with `not_found`, `capability_required`, `insufficient_standing` and `room_ended`. */
+/** Fails with `not_found`, `capability_required`, `ceiling_exceeded`, `insufficient_standing` and `room_ended`. */
 export async function getTarget(
   tx: Tx,
-  tenant: TenantId,
+  caller: Pick<Moderator, 'tenant' | 'within'>,
   { room: name, username, actor }: TargetName,
   capability: Capability,
 ): Promise<Target> {
+  const { tenant } = caller;
   const room = await getLockedRoom(tx, tenant, name);
   const participant = await findParticipant(tx, tenant, room.uid, username);
   if (!participant) throw notFound('participant');
-  const standing = await authorizeActor(tx, tenant, room, actor, capability);
+  const standing = await authorizeActor(tx, caller, room, actor, capability);
   assertOutranks(standing, participant);
   refuseEnded(room);
   return { room, participant };

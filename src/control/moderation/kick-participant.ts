@@ -21,7 +21,7 @@ export interface Moderated {
 /** Fails as `getTarget()`. A participant who has left may still hold tokens: they become void too. */
 export async function kickParticipant(tx: Tx, caller: Moderator, request: KickRequest): Promise<Moderated> {
   const { tenant } = caller;
-  const { room, participant } = await getTarget(tx, tenant, request, 'moderate.kick');
+  const { room, participant } = await getTarget(tx, caller, request, 'moderate.kick');
 
   const left = await expel(tx, tenant, room.uid, 'kicked', [participant.username]);
   const event = await recordModeration(

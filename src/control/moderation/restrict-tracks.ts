@@ -36,7 +36,7 @@ export async function restrictTracks(
 ): Promise<Moderated> {
   const { capability, list, takes } = RESTRICTIONS[action];
   const { tracks } = request;
-  const { room, participant: before } = await getTarget(tx, caller.tenant, request, capability);
+  const { room, participant: before } = await getTarget(tx, caller, request, capability);
 
   const taken = PUBLISH_RIGHTS.filter((right) =>
     tracks.includes(right) ? takes : before[list].includes(right),

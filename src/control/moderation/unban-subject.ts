@@ -31,7 +31,7 @@ export async function unbanSubject(
   const room = request.room === undefined ? null : await getLockedRoom(tx, tenant, request.room);
   const ban = await lockBan(tx, tenant, room?.name ?? null, subject);
   if (!ban) throw notFound('ban');
-  const standing = await authorizeActor(tx, tenant, room, actor, 'moderate.ban');
+  const standing = await authorizeActor(tx, caller, room, actor, 'moderate.ban');
   if (standing.rank < ban.rank) throw new Failure('insufficient_standing');
 
   await liftBan(tx, tenant, ban.id);

@@ -30,7 +30,7 @@ export async function endRoomByName(
   { name, actor }: { name: string; actor: ActorName | undefined },
 ): Promise<Room> {
   const room = await getLockedRoom(tx, tenant, name);
-  await authorizeActor(tx, tenant, room, actor, 'room.end');
+  await authorizeActor(tx, { tenant }, room, actor, 'room.end');
   refuseEnded(room);
   return endRoom(tx, tenant, room, 'ended');
 }

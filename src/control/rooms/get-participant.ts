@@ -20,6 +20,6 @@ export async function getParticipant(
   const room = await getRoom(db, tenant, wanted.room);
   const participant = await findParticipant(db, tenant, room.uid, wanted.username);
   if (!participant || isHiddenFrom(wanted.actor, participant)) throw notFound('participant');
-  await authorizeActor(db, tenant, room, wanted.actor, 'roster.view');
+  await authorizeActor(db, { tenant }, room, wanted.actor, 'roster.view');
   return participant;
 }

@@ -33,6 +33,6 @@ export async function listParticipants(db: Db, tenant: TenantId, request: Roster
     if (after === undefined) throw notFound('room');
     throw invalidField('page_token', 'must be one that an answer gave for this room');
   }
-  await authorizeActor(db, tenant, { uid: roster.roomUid }, actor, 'roster.view');
+  await authorizeActor(db, { tenant }, { uid: roster.roomUid }, actor, 'roster.view');
   return roster;
 }

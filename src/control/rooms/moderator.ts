@@ -1,4 +1,6 @@
 /** Who moderates rooms and sets watchdogs: a back end with its key, or a person at the console. */
+
+import type { KeyCeiling } from '../../access/rights/key-ceiling.ts';
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { NewAuditEntry } from '../../base/audit/audit-entry.ts';
@@ -9,6 +11,8 @@ export interface Moderator extends LimitedCaller {
   /** `null`: of a person, whom the audit trail names. */
   readonly keyId: string | null;
   readonly actor: Actor;
+  /** Of a session by key: it moderates only within this. */
+  readonly within?: KeyCeiling | undefined;
 }
 
 /** What a back end does is in the events, with its key. What a person does is in the audit trail as well. */

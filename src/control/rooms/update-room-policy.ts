@@ -27,10 +27,10 @@ export async function updateRoomPolicy(
   { name, change, actor }: { name: string; change: PolicyChange; actor: ActorName | undefined },
 ): Promise<Room> {
   const room = await getLockedRoom(tx, tenant, name);
-  await authorizeActor(tx, tenant, room, actor, 'room.update_policy');
+  await authorizeActor(tx, { tenant }, room, actor, 'room.update_policy');
   const policy = { ...room.policy, ...change };
   for (const capability of actor ? addedCapabilities(room.policy, policy) : []) {
-    await authorizeActor(tx, tenant, room, actor, capability);
+    await authorizeActor(tx, { tenant }, room, actor, capability);
   }
   refuseEnded(room);
   const updated = await updatePolicy(tx, tenant, room.uid, policy);

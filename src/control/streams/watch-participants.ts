@@ -30,7 +30,7 @@ export async function watchParticipants(
   const authorize = () =>
     deps.calls.run(follower, async () => {
       const { uid } = await getRoom(deps.db, tenant, { name: room, uid: undefined });
-      await authorizeActor(deps.db, tenant, { uid }, actor, 'roster.view');
+      await authorizeActor(deps.db, { tenant }, { uid }, actor, 'roster.view');
     });
   await authorize();
   await followEvents(deps, follower, { room, only: 'participants', after, signal }, async (item) => {

@@ -23,7 +23,7 @@ export async function createWatchdog(
 ): Promise<Watchdog> {
   const { tenant } = caller;
   const room = await getLockedRoom(tx, tenant, name);
-  await authorizeActor(tx, tenant, room, actor, 'watchdog.manage');
+  await authorizeActor(tx, caller, room, actor, 'watchdog.manage');
   refuseEnded(room);
   const watchdog = await insertWatchdog(tx, tenant, room.uid, rule);
   if (!watchdog) throw new Failure('watchdog_exists');

@@ -12,11 +12,11 @@ import { removeWatchdog } from './watchdogs.sql.ts';
 /** Fails with `not_found`, `capability_required` and `watchdog_over`. */
 export async function deleteWatchdog(
   tx: Tx,
-  caller: Pick<Moderator, 'tenant' | 'actor'>,
+  caller: Pick<Moderator, 'tenant' | 'actor' | 'within'>,
   reference: { id: string; actor: ActorName | undefined },
 ): Promise<void> {
   const { tenant } = caller;
-  const watchdog = await getLockedWatchdog(tx, tenant, reference);
+  const watchdog = await getLockedWatchdog(tx, caller, reference);
   if (watchdog.state === 'fired') throw new Failure('watchdog_over');
   await removeWatchdog(tx, tenant, reference.id);
   const before = auditedRule(watchdog);

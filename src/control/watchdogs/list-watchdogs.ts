@@ -29,7 +29,7 @@ export async function listWatchdogs(
 ): Promise<WatchdogPage> {
   const { room: name, actor, size } = options;
   const room = name === undefined ? null : await getRoom(db, tenant, { name, uid: undefined });
-  await authorizeActor(db, tenant, room, actor, 'watchdog.manage');
+  await authorizeActor(db, { tenant }, room, actor, 'watchdog.manage');
   const find = (limit: number) => findWatchdogs(db, tenant, { ...options, roomUid: room?.uid, limit });
   const { items: watchdogs, end } = await readPage(size, find);
   return { watchdogs, end };

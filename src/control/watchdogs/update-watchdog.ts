@@ -24,7 +24,7 @@ export async function updateWatchdog(
   tenant: TenantId,
   { id, change, actor }: { id: string; change: WatchdogChange; actor: ActorName | undefined },
 ): Promise<Watchdog> {
-  const watchdog = await getLockedWatchdog(tx, tenant, { id, actor });
+  const watchdog = await getLockedWatchdog(tx, { tenant }, { id, actor });
   const { condition, ...others } = change;
   if (condition && condition.condition !== watchdog.condition) {
     throw new Failure('immutable_field', {

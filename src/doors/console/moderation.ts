@@ -17,15 +17,18 @@ export const REASON_LENGTH_MAX = 500;
 
 const ROOM_NAME = new RegExp(ROOM_NAME_PATTERN);
 
-/** Run `work` in one transaction, for the person of the session, and tell whoever waits for events. */
+/**
+ * Run `work` in one transaction, for the person or key of the session, and tell whoever waits for events. A session by
+ * key acts within its ceiling; a person acts for the tenant, whatever ranks participants have.
+ */
 export async function moderate<T>(
   { deps, session, address }: SessionCall,
   work: (tx: Tx, moderator: Moderator) => Promise<T>,
 ): Promise<T> {
-  const { tenant, tenantStatus, tenantLimits, keyId = null } = session;
+  const { tenant, tenantStatus, tenantLimits, keyId = null, ceiling: within } = session;
   const actor = actorOf(session, address);
   const done = await inTransaction(deps.db, (tx) =>
-    work(tx, { tenant, tenantStatus, tenantLimits, keyId, actor }),
+    work(tx, { tenant, tenantStatus, tenantLimits, keyId, within, actor }),
   );
   deps.events.wake(tenant);
   return done;

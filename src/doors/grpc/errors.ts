@@ -72,6 +72,7 @@ const MEANING = {
   too_many_signups: { code: status.UNAVAILABLE, reason: 'TOO_MANY_SIGNUPS' },
   too_many_checkouts: { code: status.UNAVAILABLE, reason: 'TOO_MANY_CHECKOUTS' },
   too_many_joins: { code: status.UNAVAILABLE, reason: 'TOO_MANY_JOINS' },
+  too_many_invitations: { code: status.UNAVAILABLE, reason: 'TOO_MANY_INVITATIONS' },
   too_many_failed_keys: { code: status.UNAVAILABLE, reason: 'TOO_MANY_FAILED_KEYS' },
   provider_error: { code: status.UNAVAILABLE, reason: 'PROVIDER_ERROR' },
   payments_not_configured: { code: FAILED_PRECONDITION, reason: 'PAYMENTS_NOT_CONFIGURED' },

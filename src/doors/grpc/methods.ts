@@ -28,6 +28,7 @@ import type {
 } from '@grpc/grpc-js';
 import { Metadata, status } from '@grpc/grpc-js';
 import { type AuthenticatedCaller, authenticateKey } from '../../access/keys/authenticate.ts';
+import { rightsOf } from '../../access/rights/key-ceiling.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
 import { once } from '../../base/idempotency/once.ts';
@@ -106,6 +107,7 @@ export function command<M extends Unary, Input>(
         tenant: call.tenant,
         key: parseIdempotencyKey(idempotencyKey),
         method: desc.name,
+        rights: rightsOf(call.caller.ceiling),
         request: toBinary(desc.input, withoutKey as Request<M>),
       };
       const bytes = await once(call.deps, mutation, async (tx) => {

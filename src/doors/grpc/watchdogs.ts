@@ -52,7 +52,7 @@ export const watchdogMethods = {
   ),
   getWatchdog: query(method.getWatchdog, async ({ deps, tenant }, { id, actor }) => {
     const reference = { id: parseId(id, 'wd'), actor: parseActor(actor) };
-    return { watchdog: renderWatchdog(await getWatchdog(deps.db, tenant, reference)) };
+    return { watchdog: renderWatchdog(await getWatchdog(deps.db, { tenant }, reference)) };
   }),
   listWatchdogs: query(method.listWatchdogs, async ({ deps, tenant }, request) => {
     const { watchdogs, end } = await listWatchdogs(deps.db, tenant, {

@@ -19,6 +19,7 @@ import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
@@ -90,6 +91,8 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
     schemaController: LAZY_SCHEMAS,
     ajv: {
       customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false, validateSchema: false },
+      // Instead of the usual pattern, which takes routes for addresses.
+      onCreate: (ajv) => ajv.addFormat('email', isMailAddress),
     },
     frameworkErrors: (error, request, reply) => {
       stampHeaders(request, reply);

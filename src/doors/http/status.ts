@@ -47,6 +47,7 @@ export const STATUS = {
   too_many_checkouts: 429,
   too_many_joins: 429,
   too_many_logins: 429,
+  too_many_invitations: 429,
   too_many_failed_keys: 429,
   provider_error: 502,
   payments_not_configured: 503,

@@ -3,6 +3,7 @@
  * effect. Source: the IETF draft "The Idempotency-Key HTTP Header Field".
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { rightsOf } from '../../access/rights/key-ceiling.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
 import { KEPT_HOURS, type Mutation, once } from '../../base/idempotency/once.ts';
@@ -46,8 +47,10 @@ export async function write<Reply extends Pick<FastifyReply, 'send' | 'serialize
 /** The change that a request asks for: who asks, where, and for what. */
 export function mutationOf(request: FastifyRequest): Mutation {
   const { params, query, body } = request;
+  const { tenant, ceiling } = callerOf(request);
   return {
-    tenant: callerOf(request).tenant,
+    tenant,
+    rights: rightsOf(ceiling),
     key: keyOf(request),
     method: `${request.method} ${request.routeOptions.url}`,
     request: Buffer.from(canonicalJson({ params, query, body: body ?? {} })),

@@ -183,7 +183,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
         : { text: 'Log in', path: linkPath(secret) },
   }),
   invitation: (facts) => ({
-    title: 'You are invited to Boxoffice',
+    title: 'An invitation to Boxoffice',
     paragraphs: [
       'You become a member of this account once you say yes.',
       'To answer, ask for a link with this address. If you do not know who invites you, ignore this mail.',

@@ -1,10 +1,10 @@
 /** The listener that turns events into mails: one for each event and address, in the transaction of its cursor. */
 import { newId } from '../../base/lib/ids.ts';
+import { normalAddress } from '../../base/tenants/mail-address.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
 import { ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES, type EventMailType, kindOf } from './mail.ts';
-import { normalAddress } from './mail-address.ts';
 import { findMailSettings } from './mail-settings.sql.ts';
 import { type MailRecipients, recipientsOf } from './mail-settings.ts';
 import { countAlertsOfDay, insertMails, type NewMail } from './mails.sql.ts';

@@ -1,5 +1,5 @@
 /** Whom mails come from: `Boxoffice <billing@example.com>`, or an address alone. */
-import { isMailAddress } from './mail-address.ts';
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 
 export interface MailSender {
   /** Empty: the address alone. */

@@ -1,7 +1,7 @@
 /** Who gets mail about a tenant, and which. */
 import { invalidField } from '../../base/failure.ts';
+import { isMailAddress, normalAddress } from '../../base/tenants/mail-address.ts';
 import type { EventMailKind } from './mail.ts';
-import { isMailAddress, normalAddress } from './mail-address.ts';
 
 /** Addresses besides the one given at signup. The table checks it too. */
 export const ADDRESSES_MAX = 5;

@@ -12,7 +12,7 @@ import {
 } from './mail.ts';
 import { contentOf, LOGIN_PATH, type MailContent, type Next } from './mail-content.ts';
 import { renderTime } from './mail-facts.ts';
-import { cleanText } from './mail-text.ts';
+import { cleanText, withoutLinks } from './mail-text.ts';
 
 export interface RenderedMail {
   readonly subject: string;
@@ -31,7 +31,7 @@ export interface MailLinks {
 
 export type MailToRender = Pick<Mail, 'tenant' | 'tenantName' | 'event' | 'isLast'>;
 
-/** Characters of a tenant's name in a subject line. */
+/** Characters of a tenant's name in a subject line, and in an invitation. */
 const SUBJECT_NAME_MAX = 60;
 
 const LAST_OF_DAY =
@@ -39,7 +39,19 @@ const LAST_OF_DAY =
 
 export function subjectOf({ tenantName, event }: Pick<Mail, 'tenantName' | 'event'>): string {
   const title = cleanText(contentOf(event).title);
-  return tenantName === null ? title : `${title} · ${cleanText(tenantName, SUBJECT_NAME_MAX)}`;
+  return tenantName === null || isToStranger(event)
+    ? title
+    : `${title} · ${cleanText(tenantName, SUBJECT_NAME_MAX)}`;
+}
+
+/** An invitation goes to whoever the tenant likes, so it has the tenant's words only as the name of the account. */
+function isToStranger({ type }: Mail['event']): boolean {
+  return type === 'invitation';
+}
+
+function accountOf({ tenantName, event }: Pick<Mail, 'tenantName' | 'event'>): string {
+  const name = tenantName ?? '';
+  return isToStranger(event) ? withoutLinks(cleanText(name, SUBJECT_NAME_MAX)) : cleanText(name);
 }
 
 export function renderMail(mail: MailToRender, links: MailLinks): RenderedMail {
@@ -58,16 +70,15 @@ interface Letter {
   readonly unsubscribeUrl: string | undefined;
 }
 
-function letterOf({ tenant, tenantName, event, isLast }: MailToRender, links: MailLinks): Letter {
+function letterOf(mail: MailToRender, links: MailLinks): Letter {
+  const { tenant, event, isLast } = mail;
   const { next, also, ...content } = contentOf(event, links.secret);
   const linkOf = ({ text, path }: Next) => ({ text, url: `${links.publicUrl}${withTenant(path, tenant)}` });
   return {
     title: content.title,
     paragraphs: [...content.paragraphs, ...(isLast ? [LAST_OF_DAY] : [])],
     facts: [
-      ...(tenant === null
-        ? []
-        : [['Account', `${cleanText(tenantName ?? '')} (${renderTenantId(tenant)})`] as const]),
+      ...(tenant === null ? [] : [['Account', `${accountOf(mail)} (${renderTenantId(tenant)})`] as const]),
       ...known(content.facts),
       ['Time', renderTime(event.at)],
     ],

@@ -4,9 +4,10 @@
  * A mail is a row, taken under a lease, and no transaction is open while the mail server is asked. If the process
  * dies, another one sends the mail again after the lease, with the same Message-ID: at least once.
  */
+
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { isConsoleType, retryAfterSeconds, SENDING_SECONDS_MAX } from './mail.ts';
-import { isMailAddress } from './mail-address.ts';
 import type { MailDeps } from './mail-deps.ts';
 import { linksOf } from './mail-links.ts';
 import { describeMailError, type Mailer, MailRefused } from './mailer.ts';

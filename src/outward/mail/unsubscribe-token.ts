@@ -1,7 +1,8 @@
 /** The token in the unsubscribe link of an alert: a tenant and an address, sealed. It has no end. */
+
 import type { SecretBox } from '../../base/lib/secret-box.ts';
+import { normalAddress } from '../../base/tenants/mail-address.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { normalAddress } from './mail-address.ts';
 
 export interface Subscription {
   readonly tenant: TenantId;

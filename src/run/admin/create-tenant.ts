@@ -1,6 +1,7 @@
 /** `admin tenants create`: a tenant without a signup, and so without the limits on signups. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createTenant } from '../../access/signup/create-tenant.ts';
+import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId, TENANT_NAME_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { type JsonOption, parseText, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -29,7 +30,7 @@ function parseName(text: string): string {
 }
 
 function parseEmail(text: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text) || [...text].length > EMAIL_LENGTH_MAX) {
+  if (!isMailAddress(text)) {
     throw new InvalidArgumentError(`It must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters.`);
   }
   return text;

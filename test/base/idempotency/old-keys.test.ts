@@ -45,7 +45,7 @@ describe('a key that is deleted while a call uses it', () => {
   ] as const)('%s', async (_, when, second, third) => {
     const { deps } = app.service;
     const tenant = parseTenantId((await app.signUp()).id)!;
-    const mutation = { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') };
+    const mutation = { tenant, key: 'k', method: 'a method', rights: '', request: Buffer.from('the same') };
     const call = async (of: Pick<typeof deps, 'db'>, answer: string) => {
       const work = async (tx: Tx) => {
         await tx.query({ name: 'nothing', text: 'select' });

@@ -44,6 +44,7 @@ async function outside() {
     outcomeOf: (error: unknown) => (error as Answered).outcome,
   };
   const mutation = (of: Partial<Mutation> = {}): Mutation => ({
+    rights: '',
     tenant,
     key: 'k',
     method: 'a method',
@@ -125,7 +126,7 @@ test('a call does not change the key of another one, which took it over meanwhil
   const slow = (error?: Error) =>
     onceOutside(
       deps,
-      { tenant, key: 'k', method: 'a method', request: Buffer.from('the same') },
+      { tenant, key: 'k', method: 'a method', rights: '', request: Buffer.from('the same') },
       {
         begin: async () => 'slow',
         ask: async () => {

@@ -4,10 +4,12 @@ import {
   CreateRoomResponseSchema,
   RoomService,
 } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
 import { toBinary } from '@bufbuild/protobuf';
 import type { QueryConfig } from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_CEILING } from '../../../src/access/rights/key-ceiling.ts';
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { Failure } from '../../../src/base/failure.ts';
 import { once } from '../../../src/base/idempotency/once.ts';
@@ -18,7 +20,7 @@ import { eventsOf } from '../../support/events.ts';
 import { control, failureOf, type TestControl, useControl } from '../../support/grpc.ts';
 import { openHolder } from '../../support/holder.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, makeKey } from '../../support/tenants.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../db/proxy.ts';
 
 const app = useService();
@@ -91,6 +93,18 @@ describe('the same key again', () => {
     expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
+  test('by an API key with another ceiling is refused, and shows no secret', async () => {
+    const tenant = await app.signUp();
+    const grant = { name: 'tv', idempotencyKey: 'k' };
+    const { createDeviceCredential } = TokenService.method;
+    const { credential } = await controlOf(tenant).call(createDeviceCredential, grant);
+    const low = { ...DEFAULT_CEILING, rooms: ['lobby'] };
+    const { plaintext: key } = await makeKey(app.service.deps.db, idOf(tenant), 'backend', low);
+    const failure = await failureOf(controlOf({ ...tenant, key }).call(createDeviceCredential, grant));
+    expect(failure).toMatchObject({ code: 'INVALID_ARGUMENT', reason: 'IDEMPOTENCY_KEY_REUSED' });
+    expect((await controlOf(tenant).call(createDeviceCredential, grant)).credential).toBe(credential);
+  });
+
   test('of another tenant is a different key', async () => {
     const [one, other] = [controlOf(await app.signUp()), controlOf(await app.signUp())];
     const request = { room: 'lobby', idempotencyKey: 'k' };
@@ -121,7 +135,7 @@ describe('a call with the same key', () => {
     });
     await db.query('create table if not exists effects (id text)');
     const call = async (key: string, work: (tx: Tx) => Promise<unknown>, answer = 'done') => {
-      const mutation = { tenant, key, method: 'a method', request: Buffer.from('the same') };
+      const mutation = { tenant, key, method: 'a method', rights: '', request: Buffer.from('the same') };
       const answering = async (tx: Tx) => {
         await work(tx);
         return Buffer.from(answer);
@@ -216,7 +230,13 @@ describe('a call with the same key', () => {
     await holder.query(`select pg_advisory_xact_lock(hashtextextended('held', $1))`, [tenant]);
     const impatient = openPool(app.config.databaseUrl, { max: 1 });
     impatient.on('connect', (client) => void client.query('set lock_timeout = 50'));
-    const mutation = { tenant, key: 'held', method: 'a method', request: Buffer.from('the same') };
+    const mutation = {
+      tenant,
+      key: 'held',
+      method: 'a method',
+      rights: '',
+      request: Buffer.from('the same'),
+    };
     const work = async (tx: Tx) => {
       await tx.query(insert(`held ${tenant}`));
       return Buffer.from('done');

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { GuardedRoute } from '../../../src/doors/console/route.ts';
 import { ROUTES } from '../../../src/doors/console/routes.ts';
 import { mint, newStage } from '../../control/moderation/support.ts';
-import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { getPage, logInByKey, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { createCredential } from '../../support/devices.ts';
 import { useControl } from '../../support/grpc.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
@@ -72,6 +72,19 @@ describe.each(FORMS.map((route) => [route.path, route] as const))('the form %s',
     expect([large.status, large.text.includes('64 KiB')]).toEqual([400, true]);
     expect(await state()).toEqual(before);
   });
+});
+
+test('a form of one person shows nothing to another one, who sends it again', async () => {
+  const fields = { form: randomUUID(), name: 'mine', kind: 'backend' };
+  const send = (cookie: string) => sendForm(app, '/console/keys', fields, { cookie });
+  const mine = await send(owner.cookie);
+  expect(mine.text).toMatch(/svc_[0-9a-f]{16}_/);
+  const { cookie } = await makeMember(db(), idOf(tenant));
+  for (const other of [cookie, await logInByKey(app, tenant.key)]) {
+    const answer = await send(other);
+    expect([answer.status, /svc_[0-9a-f]{16}_/.test(answer.text)]).toEqual([422, false]);
+  }
+  expect((await send(owner.cookie)).text).toBe(mine.text);
 });
 
 /** Names that turn writing around, that look empty, and that would break a page which does not escape them. */

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  LOGIN_MAIL_GAPS,
   LOGIN_MAILS_PER_HOUR,
   LOGIN_REQUESTS_PER_HOUR,
   WRONG_LINKS_PER_MINUTE,
@@ -152,12 +153,38 @@ describe('a log-in by mail', () => {
 });
 
 describe('limits', () => {
-  test('an address gets a few mails an hour, whoever asks, and the answer stays the same', async () => {
+  test('a stranger who asks locks nobody out of an address', async () => {
     const { email } = await makeMember(db(), idOf(tenant));
+    const stranger = client();
+    const statuses: number[] = [];
     for (let at = 0; at < LOGIN_MAILS_PER_HOUR + 3; at += 1) {
-      expect((await sendForm(app, '/console/login', { email }, client())).status).toBe(200);
+      const answer = await sendForm(app, '/console/login', { email }, stranger);
+      statuses.push(answer.status);
+      expect(answer.text.includes('is on its way')).toBe(answer.status === 200);
     }
-    expect(await mailsTo(email)).toBe(LOGIN_MAILS_PER_HOUR);
+    expect(statuses).toEqual([...Array.from({ length: LOGIN_MAILS_PER_HOUR }, () => 200), 429, 429, 429]);
+    const answer = await sendForm(app, '/console/login', { email }, client());
+    expect([answer.status, answer.text.includes('is on its way')]).toEqual([200, true]);
+    expect(await mailsTo(email)).toBe(LOGIN_MAILS_PER_HOUR + 1);
+  });
+
+  test('many networks slow the mails to an address, and the page says so, whether a member has it or not', async () => {
+    const { email } = await makeMember(db(), idOf(tenant));
+    const pages: string[][] = [];
+    for (const address of [email, 'stranger-2@example.com']) {
+      const texts: string[] = [];
+      const [{ beyond }] = LOGIN_MAIL_GAPS;
+      for (let at = 0; at < beyond + 3; at += 1) {
+        const { status, text } = await sendForm(app, '/console/login', { email: address }, client());
+        expect(status).toBe(200);
+        texts.push(text.replaceAll(address, 'the address'));
+      }
+      expect(texts.map((text) => text.includes('is on its way'))).toEqual(texts.map((_, at) => at <= beyond));
+      expect(texts.at(-1)).toMatch(/no further one is sent now.*within the last 10 minutes/s);
+      expect(await mailsTo(address)).toBe(address === email ? beyond + 1 : 0);
+      pages.push(texts.map((text) => text.replace(/ask again in .*\./, '')));
+    }
+    expect(pages[1]).toEqual(pages[0]);
   });
 
   test('a client asks so often an hour, for whatever addresses', async () => {

@@ -1,10 +1,12 @@
 /** Writes that are sent more than once with one `Idempotency-Key`. */
 import { RoomService } from '@boxoffice/contract/room_service';
 import { describe, expect, test } from 'vitest';
+import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
+import { DEFAULT_CEILING } from '../../../src/access/rights/key-ceiling.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { useControl } from '../../support/grpc.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, makeKey, OPERATOR } from '../../support/tenants.ts';
 import { expectCommonHeaders, expectError, expectOk, rawRequest, sendBytes } from './support.ts';
 
 const app = useService({ isRestricted: true });
@@ -278,6 +280,22 @@ describe.each(Object.entries(CASES))('%s', (_, { status, requests, effects }) =>
     expect((await send(tenant, other, 'k2')).status).not.toBe(422);
   });
 
+  test('by an API key with another ceiling is 422, and shows nothing', async () => {
+    const tenant = await app.signUp();
+    const [request] = await requests(tenant);
+    const first = await send(tenant, request, 'k');
+    for (const ceiling of [{ rooms: ['lobby'] }, { rank: 99 }]) {
+      const { plaintext: key } = await makeKey(app.service.deps.db, idOf(tenant), 'backend', {
+        ...DEFAULT_CEILING,
+        ...ceiling,
+      });
+      const before = await count(effects, tenant);
+      expectError(await send({ ...tenant, key }, request, 'k'), 422, REUSED);
+      expect(await count(effects, tenant)).toBe(before);
+    }
+    expect((await send(tenant, request, 'k')).text).toBe(first.text);
+  });
+
   test('with a key of another route is 422', async () => {
     const tenant = await app.signUp();
     const [request] = await requests(tenant);
@@ -291,6 +309,18 @@ describe.each(Object.entries(CASES))('%s', (_, { status, requests, effects }) =>
 });
 
 describe('a key', () => {
+  test('is that of the replacement too, once the API key is rotated, whatever its ceiling', async () => {
+    const tenant = await app.signUp();
+    const { db } = app.service.deps;
+    const low = { ...DEFAULT_CEILING, rooms: ['lobby', 'class-*'], rank: 1 };
+    const { id, plaintext: key } = await makeKey(db, idOf(tenant), 'backend', low);
+    const first = expectOk(await createKey({ ...tenant, key }, 'k'), 201);
+    const rotated = expectOk(await app.request('POST', `/v1/keys/${id}/rotate`, { key }), 201);
+    expect(expectOk(await createKey({ ...tenant, key: rotated.api_key }, 'k'), 201)).toEqual(first);
+    await changeCeiling(db, OPERATOR, rotated.key.id, { rank: 0 });
+    expectError(await createKey({ ...tenant, key: rotated.api_key }, 'k'), 422, REUSED);
+  });
+
   test('of another tenant is a different key', async () => {
     const [one, other] = [await app.signUp(), await app.signUp()];
     const first = expectOk(await createKey(one, 'k'), 201);

@@ -59,7 +59,7 @@ describe('POST /v1/signup', () => {
     test.each([
       'a@b.co',
       'first.last+tag@sub.example.co.uk',
-      "o'brien!#$%&*/=?^_`{|}~-@example.com",
+      "o'brien#$&*/=?^_`{}~-@example.com",
       'UPPER@EXAMPLE.COM',
       '1@xn--bcher-kva.example',
       `${'a'.repeat(64)}@${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(57)}.com`,
@@ -126,6 +126,10 @@ describe('POST /v1/signup', () => {
       'a..b@example.com',
       'a@-example.com',
       'a@example..com',
+      '|cmd@example.com',
+      'a!b@example.com',
+      'a%example.net@example.com',
+      '/etc/passwd@example.com',
     ])('refuses the e-mail address %j', async (email) => {
       expectError(await post({ ...valid, email }), 400, 'invalid request: email must match format "email"');
     });

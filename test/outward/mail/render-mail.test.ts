@@ -219,8 +219,18 @@ describe('a mail of the console', () => {
 
   test('that invites names the tenant and the role, and has no link that logs in', () => {
     const { subject, text } = render('invitation', { role: 'finance' }, 'Ada\r\nBcc: eve@example.com');
-    expect(subject).toBe('You are invited to Boxoffice · Ada Bcc: eve@example.com');
-    expect(text).toContain(`Account: Ada Bcc: eve@example.com (${renderTenantId(TENANT)})\nRole: finance`);
+    expect(subject).toBe('An invitation to Boxoffice');
+    expect(text).toContain(`Account: Ada Bcc: eve@ example. com (${renderTenantId(TENANT)})\nRole: finance`);
     expect(text).toContain(`\nhttps://box.example/console?tenant=${renderTenantId(TENANT)}\n`);
+  });
+
+  test('that invites has no link of the tenant, and few of its words', () => {
+    const name = `<a href="https://evil.example">You won</a> www.evil.example ${'x'.repeat(200)}`;
+    const { text, html } = render('invitation', { role: 'viewer' }, name);
+    for (const part of [text, html]) {
+      expect(part).not.toMatch(/evil\.example|x{30}/);
+      const links = [...part.matchAll(/https?:\/\/\S*?(?=["\s<]|$)/g)].map(([link]) => link);
+      expect([...new Set(links)]).toEqual([`https://box.example/console?tenant=${renderTenantId(TENANT)}`]);
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** `/console/audit`: who changed what. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { listMembers } from '../../../access/members/list-members.ts';
+import { mayDo } from '../../../access/members/member.ts';
 import {
   ACTION_LENGTH_MAX,
   ACTION_PATTERN,
@@ -39,7 +40,7 @@ export async function showAudit({ deps, session, query }: SessionCall): Promise<
   }
   const found = await listAudit(deps.db, session.tenant, { ...asked, after, size: PAGE_SIZE });
   if (!found) throw noSuchPage();
-  const members = await listMembers(deps, session.tenant);
+  const members = mayDo(session.role, 'see_members') ? await listMembers(deps, session.tenant) : [];
   const emails = new Map(members.map(({ id, email }) => [id, email]));
   const { items, end } = found;
   const body = html`<h1>Audit trail</h1>

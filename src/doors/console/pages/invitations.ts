@@ -1,7 +1,6 @@
 /** Invitations that wait for a yes: on the page of a link that logs in, and at `/console/tenants`. */
 import { type Html, html } from '@boxoffice/pages/html';
-import type { MemberRole } from '../../../access/members/member.ts';
-import type { Membership } from '../../../access/members/member.ts';
+import type { MemberRole, Membership } from '../../../access/members/member.ts';
 import type { InvitationAnswer } from '../../../access/sessions/open-session.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';

@@ -6,6 +6,7 @@ import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
 import { findEntrance } from '../../../access/sessions/find-entrance.ts';
+import { LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/sessions/login-limit.ts';
 import { openSession } from '../../../access/sessions/open-session.ts';
 import { CONSOLE_PATH, makeLink, peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
 import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
@@ -37,8 +38,8 @@ export async function submitLogin(call: Call): Promise<Answer> {
       400,
     );
   }
-  await requestLogin(deps, { email, next }, address);
-  return page(sentPage(call, email));
+  const waitSeconds = await requestLogin(deps, { email, next }, address);
+  return page(sentPage(call, email, waitSeconds));
 }
 
 function loginPage(call: Call, email: string, next: string, faults: Faults): Page {
@@ -65,14 +66,25 @@ ${passkeyLoginForm(publicUrl, next)}
   return { title: 'Log in', body, layout: 'narrow', script: PASSKEY_SCRIPT };
 }
 
-/** The same whether somebody has the address or not. */
-function sentPage({ deps }: Call, email: string): Page {
+/** The same whether somebody has the address or not. `waitSeconds`: no mail is sent before. */
+function sentPage({ deps }: Call, email: string, waitSeconds: number | undefined): Page {
+  const address = html`<strong><bdi>${email}</bdi></strong>`;
   const body = html`<h1>Look into your mail</h1>
-<p role="status">If <strong><bdi>${email}</bdi></strong> belongs to a member, a link to log in is on its way. It works once, within
-${LINK_MINUTES} minutes.</p>
+${
+  waitSeconds === undefined
+    ? html`<p role="status">If ${address} belongs to a member, a link to log in is on its way. It works once, within
+${LINK_MINUTES} minutes.</p>`
+    : html`<p role="status">Many links were asked for ${address} today, so no further one is sent now. If the address belongs to a
+member, one was sent within the last ${LOGIN_MAIL_GAP_MAX_MINUTES} minutes. Use that one, or ask again in ${minutesOf(waitSeconds)}.</p>`
+}
 ${whereToLook(deps)}
 <p>Nothing arrives? Look for it among unwanted mail, or <a href="/console/login">try again</a>.</p>`;
   return { title: 'Look into your mail', body, layout: 'narrow' };
+}
+
+function minutesOf(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`;
 }
 
 /** For developers. With a mail server and in production, there is nothing to say. */
@@ -182,6 +194,7 @@ export async function submitConfirm(call: SessionCall): Promise<Answer> {
   if (!session.member) return redirect('/console/confirm');
   const { email } = session.member;
   const { tenant } = session;
-  await requestLogin(deps, { email, tenant, next: parseNext(form.get('next')) }, address);
-  return page(sentPage(call, email));
+  const next = parseNext(form.get('next'));
+  const waitSeconds = await requestLogin(deps, { email, tenant, next }, address);
+  return page(sentPage(call, email, waitSeconds));
 }

@@ -13,6 +13,7 @@ import {
 import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
+import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { badge, type Faults, field, named, scrolling, select, timeOf } from '../../pages/components.ts';
@@ -37,6 +38,7 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
   const role = parseRole(form.get('role'));
   const refuse = async (fault: string) => page(await membersPage(call, { email: fault }), 400);
   if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
+  await deps.invitationLimit.count(limitHolderOf(session), { email, address });
   try {
     const by = { tenant: session.tenant, actor: actorOf(session, address) };
     await inTransaction(deps.db, async (tx) => {
