@@ -25,6 +25,35 @@ describe('the operator’s port', () => {
   });
 });
 
+describe('the Host of a request', () => {
+  const PATHS = ['/healthz', '/readyz', '/metrics', '/', '/console', '/console/login', '/nothing'];
+  const statusesFor = (host: string) =>
+    Promise.all(
+      PATHS.map(async (path) => {
+        const url = `http://127.0.0.1:${app.service.opsPort}${path}`;
+        return (await ask(url, 'GET', { headers: { host } })).status;
+      }),
+    );
+
+  it.each([
+    'evil.example',
+    'evil.example:8083',
+    '192.0.2.1',
+    '[::1]:80',
+    'ops.test.evil.example',
+    'localhost.evil',
+  ])('is refused by every route unless it is configured: %s', async (host) => {
+    expect(await statusesFor(host)).toEqual(PATHS.map(() => 421));
+  });
+
+  it.each(['127.0.0.1', '127.0.0.1:1', 'localhost:8083', 'LOCALHOST', 'ops.test', 'OPS.test:80'])(
+    'may be the address of the connection, loopback, or that of OPS_URL: %s',
+    async (host) => {
+      expect((await statusesFor(host)).slice(0, 3)).toEqual([200, 200, 200]);
+    },
+  );
+});
+
 describe('/readyz', () => {
   const state = { stopping: false };
   let proxy: DatabaseProxy;
@@ -37,7 +66,7 @@ describe('/readyz', () => {
     db = openPool(proxy.url);
     // Separate metrics: the service of this file sets the drift that it finds.
     deps = { ...app.service.deps, db, metrics: new Metrics() };
-    ops = buildOps(watchProcess(deps, state));
+    ops = buildOps(watchProcess(deps, state), { ...app.config, opsHosts: ['localhost'] });
   });
   afterAll(async () => {
     await ops.close();

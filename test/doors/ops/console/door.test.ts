@@ -119,7 +119,7 @@ describe('a session', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(9).fill(404)]);
     const opened = answers.find(({ status }) => status === 303)!;
     expect(opened.headers.get('set-cookie')).toMatch(
-      /^boxoffice-operator=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/,
+      /^boxoffice-operator=[\w-]{43}; Path=\/; Max-Age=28800; HttpOnly; SameSite=Lax$/,
     );
     const cookie = cookieOf(opened);
     expect((await getOpsPage(app, '/console', cookie)).status).toBe(200);
