@@ -5,6 +5,7 @@ import { findMemberships, type Membership } from '../members/members.sql.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { openMemberSession, TENANTS_LISTED_MAX } from '../sessions/open-session.ts';
 import type { LoginDeps } from '../sessions/request-login.ts';
+import type { From } from '../sessions/session.ts';
 import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';
 import type { Issuer } from './issuer.ts';
 import { LoginFault } from './login-fault.ts';
@@ -40,43 +41,32 @@ export async function beginMemberLogin(
 }
 
 /**
- * `before`: the session of this browser so far, which ends. A log-in creates no member.
+ * A log-in creates no member.
  *
  * Fails with a `LoginFault`, and with `too_many_logins` if the client sent too many that were stale.
  */
 export async function finishMemberLogin(
   deps: OidcDeps,
   issuer: Issuer,
-  {
-    url,
-    secret,
-    address,
-    before,
-  }: {
-    readonly url: URL;
-    readonly secret: string | undefined;
-    readonly address: string;
-    readonly before: Buffer | undefined;
-  },
+  { url, secret, from }: { readonly url: URL; readonly secret: string | undefined; readonly from: From },
 ): Promise<OpenedSession> {
   try {
     const { attempt, email } = await proveAddress(deps, issuer, { console: 'tenants', url, secret });
     return await inTransaction(deps.db, async (tx) => {
       const memberships = await findMemberships(tx, email, TENANTS_LISTED_MAX);
       const membership = choose(memberships, attempt.tenant, email);
-      return { secret: await openMemberSession(tx, 'oidc', membership, { before }), next: attempt.next };
+      return { secret: await openMemberSession(tx, 'oidc', membership, from), next: attempt.next };
     });
   } catch (error) {
-    if (error instanceof LoginFault && error.kind === 'stale') await deps.loginLimit.countWrongLink(address);
+    if (error instanceof LoginFault && error.kind === 'stale')
+      await deps.loginLimit.countWrongLink(from.address);
     throw error;
   }
 }
 
-/** The tenant that was asked for, or else the first that can be used. */
+/** The tenant that was asked for, or else the first: those that can be used stand before the others. */
 function choose(memberships: readonly Membership[], tenant: TenantId | undefined, email: string): Membership {
-  const own = memberships.filter((each) => tenant === undefined || each.tenant === tenant);
-  if (own.length === 0) throw new LoginFault('stranger', { email });
-  const open = own.find(({ tenantStatus }) => tenantStatus === 'pending' || tenantStatus === 'active');
-  if (!open) throw new LoginFault('not_open', { email });
-  return open;
+  const own = memberships.find((each) => tenant === undefined || each.tenant === tenant);
+  if (!own) throw new LoginFault('stranger', { email });
+  return own;
 }

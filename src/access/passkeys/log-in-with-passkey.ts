@@ -1,11 +1,12 @@
 /** Log in with a passkey, or log in again as the person of a session. */
-import type { Tx } from '../../base/db/pool.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { findMemberships, type Membership } from '../members/members.sql.ts';
 import type { LoginLimit } from '../sessions/login-limit.ts';
-import { asMember, replaceSession, TENANTS_LISTED_MAX } from '../sessions/open-session.ts';
-import { hashSecret, provedAddressOf, type Session } from '../sessions/session.ts';
+import { noteFailedLogin } from '../sessions/note-failed-login.ts';
+import { asMember, replaceSession } from '../sessions/open-session.ts';
+import { type From, hashSecret, provedAddressOf, type Session } from '../sessions/session.ts';
 import { parseSigned, type SignedAnswer } from './answer.ts';
 import { type Purpose, takeChallenge } from './challenges.sql.ts';
 import type { RelyingParty } from './passkey.ts';
@@ -16,16 +17,10 @@ interface PasskeyLoginDeps extends BaseDeps {
   readonly loginLimit: LoginLimit;
 }
 
-/** Where the request came from, and the session of the browser so far, which ends. */
-export interface From {
-  readonly address: string;
-  readonly before: Buffer | undefined;
-}
-
 /**
  * Log in with whichever passkey the person chose. Returns the secret of the new session.
  *
- * `undefined`: it was refused, and counted; the log says why. That no tenant of the address works is such a reason.
+ * `undefined`: it was refused, and counted; the log says why. That the address has no tenant is such a reason.
  */
 export async function logInWithPasskey(
   deps: PasskeyLoginDeps,
@@ -33,11 +28,8 @@ export async function logInWithPasskey(
   answer: string,
   from: From,
 ): Promise<string | undefined> {
-  return open(deps, { party, answer, from, purpose: { purpose: 'log_in' } }, async (tx, { email }) =>
-    (await findMemberships(tx, email, TENANTS_LISTED_MAX)).find(
-      ({ tenantStatus }) => tenantStatus === 'pending' || tenantStatus === 'active',
-    ),
-  );
+  const attempt = { party, answer, from, purpose: { purpose: 'log_in' } } as const;
+  return open(deps, attempt, async (db, email) => (await findMemberships(db, email, 1))[0]);
 }
 
 /** As `logInWithPasskey`; the passkey must be one of the person of the session, who stays in the tenant. */
@@ -45,12 +37,11 @@ export async function confirmWithPasskey(
   deps: PasskeyLoginDeps,
   party: RelyingParty,
   answer: string,
-  { session, address }: { readonly session: Session; readonly address: string },
+  { session, ...from }: Omit<From, 'before'> & { readonly session: Session },
 ): Promise<string | undefined> {
   const { tenant, member, hash } = session;
-  const from = { address, before: hash };
   const purpose = { purpose: 'confirm', session: hash } as const;
-  return open(deps, { party, answer, from, purpose }, async (_tx, { email }) =>
+  return open(deps, { party, answer, from: { ...from, before: hash }, purpose }, async (_db, email) =>
     member && email === provedAddressOf(session) ? { tenant, member: member.id } : undefined,
   );
 }
@@ -67,22 +58,33 @@ type Place = Pick<Membership, 'tenant' | 'member'>;
 async function open(
   deps: PasskeyLoginDeps,
   attempt: Attempt,
-  placeOf: (tx: Tx, passkey: SigningPasskey) => Promise<Place | undefined>,
+  placeOf: (db: Db, email: string) => Promise<Place | undefined>,
 ): Promise<string | undefined> {
   const answer = parseSigned(attempt.answer);
   // The challenge is used up whatever comes of it, so a refusal is no error.
-  const opened = await inTransaction(deps.db, async (tx): Promise<string | Refused> => {
+  const opened = await inTransaction(deps.db, async (tx): Promise<string | RefusedOf> => {
     const passkey = await prove(tx, attempt, answer);
     if ('refused' in passkey) return passkey;
-    const place = await placeOf(tx, passkey);
+    const place = await placeOf(tx, passkey.email);
     if (!place) return { refused: 'no tenant of its person can be opened' };
     const whose = { ...(await asMember(tx, place)), proof: 'passkey', passkeyId: passkey.id } as const;
-    return replaceSession(tx, whose, attempt.from.before);
+    return replaceSession(tx, whose, attempt.from);
   });
   if (typeof opened === 'string') return opened;
   deps.log.info({ reason: opened.refused }, 'a passkey was refused');
-  await deps.loginLimit.countWrongPasskey(attempt.from.address);
+  const { address } = attempt.from;
+  await deps.loginLimit.countWrongPasskey(address);
+  const place = opened.email === undefined ? undefined : await placeOf(deps.db, opened.email);
+  if (place) {
+    const { tenant, member: subject } = place;
+    await noteFailedLogin(deps, { tenant, subject, proof: 'passkey' }, address);
+  }
   return undefined;
+}
+
+/** `email`: of the passkey, if it is known. */
+interface RefusedOf extends Refused {
+  readonly email?: string;
 }
 
 /** The passkey that signed. */
@@ -90,7 +92,7 @@ async function prove(
   tx: Tx,
   { party, purpose }: Attempt,
   answer: SignedAnswer | undefined,
-): Promise<SigningPasskey | Refused> {
+): Promise<SigningPasskey | RefusedOf> {
   if (!answer) return { refused: 'it cannot be read' };
   if (!(await takeChallenge(tx, hashSecret(answer.challenge), purpose)))
     return { refused: 'the challenge was not offered for this, or is over' };
@@ -99,11 +101,12 @@ async function prove(
   // Without a session, nothing but the passkey says who the person is.
   if (purpose.purpose === 'log_in' && !answer.handle) return { refused: 'it does not say whose it is' };
   const signed = await verifySigned(party, answer, passkey);
-  if ('refused' in signed) return { refused: `${passkey.id}: ${signed.refused}` };
+  const { email } = passkey;
+  if ('refused' in signed) return { refused: `${passkey.id}: ${signed.refused}`, email };
   // Many authenticators count nothing, and always say 0.
   const isCounted = signed.counter > 0 || passkey.counter > 0;
   if (isCounted && signed.counter <= passkey.counter)
-    return { refused: `${passkey.id}: its counter went back, so there is a copy of it` };
+    return { refused: `${passkey.id}: its counter went back, so there is a copy of it`, email };
   await notePasskeyUse(tx, passkey.id, signed);
   return passkey;
 }

@@ -109,8 +109,8 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
 
   app.decorateRequest('keyId', undefined);
   app.setErrorHandler((error, request, reply) => door.sendError(error, request, reply));
-  refuseUnknownPaths(app);
   requireTls(app, { url: deps.config.publicUrl, seconds: deps.config.strictTransportSeconds });
+  refuseUnknownPaths(app);
   requireHost(app);
   ignoreExpectations(app);
   drainOnClose(app);

@@ -39,7 +39,7 @@ const ActorSchema = Type.Object(
     ),
     address: Type.Optional(
       Type.String({
-        description: `From where the key was used; \`${ERASED_ADDRESS}\` after ${ADDRESS_DAYS} days. Absent: no key was`,
+        description: `From where the key was used, a member acted, or a log-in failed; \`${ERASED_ADDRESS}\` after ${ADDRESS_DAYS} days`,
         examples: ['203.0.113.7'],
       }),
     ),

@@ -1,21 +1,20 @@
 /** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { authenticate } from '../../../access/keys/authenticate.ts';
 import { parseMemberEmail } from '../../../access/members/member.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
+import { makeKeyLink } from '../../../access/sessions/make-key-link.ts';
 import { openSession } from '../../../access/sessions/open-session.ts';
-import { CONSOLE_PATH, makeLink, peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
+import { peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
 import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
-import { Failure } from '../../../base/failure.ts';
 import { EMAIL_LENGTH_MAX, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { authorizationOf } from '../../http/http.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { type Faults, field } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
-import type { Call, SessionCall } from '../route.ts';
+import { type Call, fromOf, type SessionCall } from '../route.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
 export async function showLogin(call: Call): Promise<Answer> {
@@ -94,8 +93,8 @@ export async function showLink({ deps, params }: Call): Promise<Answer> {
   return page({ title: 'Log in', body, layout: 'narrow' });
 }
 
-export async function submitLink({ deps, params, address, session }: Call): Promise<Answer> {
-  const opened = await openSession(deps, params.token ?? '', { address, before: session?.hash });
+export async function submitLink(call: Call): Promise<Answer> {
+  const opened = await openSession(call.deps, call.params.token ?? '', fromOf(call));
   return opened ? redirect(parseNext(opened.next), { secret: opened.secret }) : page(deadLinkPage(), 404);
 }
 
@@ -107,19 +106,12 @@ function deadLinkPage(): Page {
 
 /** `POST /console/session`, for a terminal: an API key for a link that logs in once. */
 export async function exchangeKey({ deps, request, address }: Call): Promise<Answer> {
-  const { tenant, keyId, tenantStatus } = await authenticate(
-    deps,
-    authorizationOf(request),
-    'backend',
-    address,
-  );
-  if (tenantStatus !== 'pending' && tenantStatus !== 'active') throw new Failure('tenant_not_active');
-  const link = { proof: 'key', tenant, keyId, next: CONSOLE_PATH } as const;
-  return { kind: 'json', status: 201, body: { url: await makeLink(deps.db, deps.config.publicUrl, link) } };
+  const url = await makeKeyLink(deps, authorizationOf(request), address);
+  return { kind: 'json', status: 201, body: { url } };
 }
 
-export async function submitLogout({ deps, session }: Call): Promise<Answer> {
-  if (session) await endSession(deps, session);
+export async function submitLogout({ deps, session, closed = session, address }: Call): Promise<Answer> {
+  if (closed) await endSession(deps, closed, address);
   return redirect('/', { secret: null });
 }
 

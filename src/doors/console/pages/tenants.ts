@@ -7,7 +7,7 @@ import { parseTenantId, renderTenantId, type TenantStatus } from '../../../base/
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { badge, named, scrolling } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
-import type { SessionCall } from '../route.ts';
+import { fromOf, type SessionCall } from '../route.ts';
 
 export async function showTenants(call: SessionCall): Promise<Answer> {
   const { deps, session } = call;
@@ -29,8 +29,7 @@ ${
               ? 'open'
               : !isUsable(tenantStatus)
                 ? tenantStatus
-                : html`<form class="inline" method="post" action="/console/tenants">
-<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`
+                : openForm({ tenant, tenantName })
           }</td></tr>`,
         )}</tbody></table>`,
       )
@@ -41,6 +40,12 @@ ${
       }</p>`
 }`;
   return page({ title: 'Tenants', body });
+}
+
+/** A button that moves to another tenant of the person. */
+export function openForm({ tenant, tenantName }: Pick<OwnTenants[number], 'tenant' | 'tenantName'>): Html {
+  return html`<form class="inline" method="post" action="/console/tenants">
+<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`;
 }
 
 type OwnTenants = Awaited<ReturnType<typeof listOwnTenants>>;
@@ -60,12 +65,14 @@ does not reach. Log out, and log in with an address that is a member of it.</p>`
 <p><button class="primary">Open it, and go to the page</button></p></form></div>`;
 }
 
-function isUsable(status: TenantStatus): boolean {
+export function isUsable(status: TenantStatus): boolean {
   return status === 'active' || status === 'pending';
 }
 
-export async function submitTenant({ deps, session, form }: SessionCall): Promise<Answer> {
-  const secret = await switchTenant(deps, session, parseTenantId(form.get('tenant') ?? ''));
+export async function submitTenant(call: SessionCall): Promise<Answer> {
+  const { deps, session, form } = call;
+  const to = parseTenantId(form.get('tenant') ?? '');
+  const secret = await switchTenant(deps, session, to, fromOf(call));
   if (secret === undefined) throw notFound('tenant');
   return redirect(parseNext(form.get('next')), { secret });
 }
