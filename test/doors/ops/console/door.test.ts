@@ -171,11 +171,12 @@ describe('a session', () => {
     expect((await getOpsPage(app, new URL(unused.json.url).pathname)).status).toBe(404);
     expect((await runAdmin(env, 'console', 'operator', '--end', '--json')).json).toEqual({ ended: 0 });
     const { rows } = await db().query(
-      `select action from audit_entries where action like 'operator%' order by seq desc limit 3`,
+      `select action from audit_entries where action like 'operator%' order by seq desc limit 4`,
     );
     expect(rows.map(({ action }) => action)).toEqual([
       'operator_sessions_ended',
       'operator_link_made',
+      'operator_logged_in',
       'operator_link_made',
     ]);
   });
