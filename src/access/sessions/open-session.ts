@@ -117,7 +117,7 @@ export async function replaceSession(
     address,
   );
   await appendAudit(tx, tenant, actor, {
-    action: proof === 'operator' ? 'console_link_used' : 'logged_in',
+    ...(proof === 'operator' ? { action: 'console_link_used' } : { action: 'logged_in' }),
     subject,
     before: null,
     after: { proof, ...(device !== undefined && { device }) },
