@@ -2,8 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ownSessionsOf } from './end-session.ts';
-import type { Session } from './session.ts';
-import { findSessions, type ListedSession } from './sessions.sql.ts';
+import type { ListedSession, Session } from './session.ts';
+import { findSessions } from './sessions.sql.ts';
 
 /** Shown at once. */
 export const SESSIONS_LISTED_MAX = 200;

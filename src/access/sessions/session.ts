@@ -58,6 +58,17 @@ export interface LoginTraces {
   readonly seenAt: Date;
 }
 
+/** A session as its owner sees it. */
+export interface ListedSession extends LoginTraces {
+  readonly id: string;
+  readonly tenantName: string;
+  readonly proof: Proof;
+  /** `null`: a key or an operator opened it. */
+  readonly email: string | null;
+  readonly keyId: string | null;
+  readonly operator: string | null;
+}
+
 /** Where a log-in comes from. */
 export interface From {
   readonly address: string;

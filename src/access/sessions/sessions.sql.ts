@@ -10,7 +10,7 @@ import type { MemberRole } from '../members/member.ts';
 import { deleteOver } from './delete-over.sql.ts';
 import {
   FRESH_MINUTES,
-  type LoginTraces,
+  type ListedSession,
   type Proof,
   SESSION_DAYS,
   SESSION_IDLE_HOURS,
@@ -214,17 +214,6 @@ function conditionsOf(of: SessionsOf): Readonly<Record<string, Condition>> {
     key: of.keyId !== undefined && ['s.key_id = ?', of.keyId],
     operator: of.operator !== undefined && ['s.operator = ?', of.operator],
   };
-}
-
-/** A session as its owner sees it. */
-export interface ListedSession extends LoginTraces {
-  readonly id: string;
-  readonly tenantName: string;
-  readonly proof: Proof;
-  /** `null`: a key or an operator opened it. */
-  readonly email: string | null;
-  readonly keyId: string | null;
-  readonly operator: string | null;
 }
 
 /** Those that work, the last used first. At most `limit`. */

@@ -76,8 +76,6 @@ const PAGES: Readonly<Record<string, () => string>> = {
   status: () => `/console/tenants/${tenant.id}/status`,
   credit: () => `/console/tenants/${tenant.id}/credit`,
   limits: () => `/console/tenants/${tenant.id}/limits`,
-  sessions: () => '/console/sessions',
-  'sessions of a tenant': () => `/console/tenants/${tenant.id}/sessions`,
   payments: () => '/console/payments',
   parked: () => '/console/payments/evt_parked',
   revenue: () => '/console/revenue',

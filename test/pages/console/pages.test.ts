@@ -163,7 +163,6 @@ const PAGES: Readonly<Record<string, () => string>> = {
   erasure: () => erasure,
   members: () => '/console/members',
   passkeys: () => '/console/passkeys',
-  sessions: () => '/console/sessions',
   devices: () => '/console/devices',
   'device revocation': () => `/console/devices/${device}/revoke`,
   alerts: () => '/console/alerts',

@@ -4,7 +4,7 @@ import { mayDo } from '../../../access/members/member.ts';
 import { listOwnTenants } from '../../../access/sessions/open-session.ts';
 import type { Session } from '../../../access/sessions/session.ts';
 import { renderTenantId } from '../../../base/tenants/tenant.ts';
-import { findLastStatusChange } from '../../../base/tenants/tenants.sql.ts';
+import { getLastStatusChange } from '../../../money/tenant-status/get-last-status-change.ts';
 import { type Answer, page } from '../../pages/answer.ts';
 import { named, timeOf } from '../../pages/components.ts';
 import type { Call, ClosedStatus } from '../route.ts';
@@ -20,7 +20,7 @@ const MEANINGS: Readonly<Record<ClosedStatus, string>> = {
 export async function closedPage({ deps }: Pick<Call, 'deps'>, session: Session): Promise<Answer> {
   const { tenant, tenantName, role } = session;
   const status = session.tenantStatus as ClosedStatus;
-  const change = await findLastStatusChange(deps.db, tenant);
+  const change = await getLastStatusChange(deps, tenant);
   const mayPay = status === 'suspended' && deps.provider !== undefined && mayDo(role, 'pay');
   const body = html`<h1>${named(tenantName)} is ${status}</h1>
 <p><code>${renderTenantId(tenant)}</code> is ${status}${change && html` since ${timeOf(change.at)}`}. ${MEANINGS[status]}</p>

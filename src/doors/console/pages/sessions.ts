@@ -7,8 +7,7 @@ import {
   listSessionsOfTenant,
   SESSIONS_LISTED_MAX,
 } from '../../../access/sessions/list-sessions.ts';
-import { actorOf, type Proof, type Session } from '../../../access/sessions/session.ts';
-import type { ListedSession } from '../../../access/sessions/sessions.sql.ts';
+import { actorOf, type ListedSession, type Proof, type Session } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { freshNote, named } from '../../pages/components.ts';
