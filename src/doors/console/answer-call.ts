@@ -86,7 +86,7 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
 /** The tenant is suspended or archived: its people are told so, and may do what works then. */
 async function answerClosed(route: GuardedRoute, call: Call, session: Session): Promise<Answer> {
   const works = route.worksIn?.some((status) => status === session.tenantStatus);
-  if (!works) return closedPage(call, session);
+  if (!works) return call.deps.calls.run(session, () => closedPage(call, session));
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
   return queueOf(call.deps, route).run(session, () => route.handle({ ...call, session }));
 }
