@@ -22,7 +22,7 @@ let operator: TestOperator;
 beforeAll(async () => {
   const { db } = app.service.deps;
   tenant = await app.paidTenant();
-  owner = await makeMember(db, idOf(tenant), { email: 'ada@example.com' });
+  owner = await makeMember(db, idOf(tenant), { email: 'ada.lovelace@example.org' });
   await makeMember(db, idOf(tenant), { role: 'viewer' });
   await db.query('update console_sessions set device = $1, network = $2', [
     'Firefox on Linux',
@@ -32,7 +32,7 @@ beforeAll(async () => {
   operator = await makeOperator(db);
   await makeOperator(db);
   const suspended = await app.paidTenant();
-  locked = await makeMember(db, idOf(suspended), { email: 'ada@example.com' });
+  locked = await makeMember(db, idOf(suspended), { email: 'ada.lovelace@example.org' });
   await changeStatus(
     db,
     OPERATOR,
